@@ -8,64 +8,69 @@ import { LabelerNetwork, type LabelerNetworkOptions } from './labelers/network.t
 import type { LabelerProfile, Population } from './labelers/profile.ts';
 import { Truth } from './truth.ts';
 
-/** Default timeout of the method for a write and for a pong, in milliseconds. */
+/** Default timeout of `subscribeEvents` for a write and for a pong, in milliseconds. */
 export const patienceMs = 5_000;
 
-/** Options for a simulated network. Every option has a working default. */
+/** Options for a simulated network. Every option has a usable default. */
 export interface SimOptions {
-  /** Seed of the traffic. The same seed gives the same bytes. Default 1. */
+  /** Seed of the traffic. The same seed yields the same bytes. Default 1. */
   readonly seed?: number;
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** Port of the Jetstream; 0, the default, uses a free one. */
+  /** Port of the Jetstream. The default, 0, selects a free port. */
   readonly port?: number;
   /** Mean events per second over a day. Default 330. */
   readonly rate?: number;
   /** Maximum age of replayed events, in hours. Default 24. */
   readonly historyHours?: number;
-  /** A file of recorded frames, one per line, served verbatim in file order instead of generated ones. */
+  /**
+   * Path of a file with recorded frames, one per line. They are served verbatim in file order instead of generated
+   * ones.
+   */
   readonly replay?: string;
   /**
-   * `live` (default): recorded events occur one by one, at `rate`, from the start on. `history`: all recorded events
-   * have occurred before the start.
+   * `live` (default): recorded events occur one by one at `rate`, beginning at the start. `history`: all recorded
+   * events occurred before the start.
    */
   readonly replayAs?: 'live' | 'history';
   /** The simulated clock. Default Date.now. */
   readonly clock?: Clock;
-  /** This host's traffic as a multiple of `rate`, because hosts differ. Default 1. */
+  /** Factor by which this host's traffic differs from `rate`. Default 1. */
   readonly endpointFactor?: number;
-  /** True if frames contain `cursor`, a sequence number, and cursors below 1e15 are sequence numbers. Default false. */
+  /**
+   * True if frames contain `cursor`, a sequence number. Cursors below 1e15 are then sequence numbers. Default false.
+   */
   readonly seqCursors?: boolean;
   /** Dictionary for zstd compression. Without a dictionary, `compress=true` is refused. */
   readonly zstdDictionary?: Buffer;
   /**
-   * True if the host serves the method in addition to the legacy protocol, like hosts of the second version. Default
-   * true.
+   * True if the host serves `subscribeEvents` in addition to the legacy protocol, as hosts of the second version do.
+   * Default true.
    */
   readonly hasMethod?: boolean;
-  /** Share of the creates and updates older than four hours that a replay omits. Default 0. */
+  /** Share of the creates and updates older than four hours that a replay omits, from 0 to 1. Default 0. */
   readonly compactedShare?: number;
   /**
-   * Timeout in milliseconds of real time after which the method ends the socket of a consumer that does not read or does
-   * not respond to a ping; null for no timeout. Default 5,000, as on the public hosts.
+   * Timeout of `subscribeEvents` in milliseconds of real time. The host ends the socket of a consumer that does not
+   * read, or does not respond to a ping, in time; null for no timeout. Default 5,000, as on the public hosts.
    */
   readonly patienceMs?: number | null;
   /** True if the keys of frames are in a random order. Default false. */
   readonly variedKeys?: boolean;
-  /** Number of labelers. Default 0, in which case there is neither a directory nor a relay. */
+  /** Number of labelers. The default, 0, creates neither a directory nor relays. */
   readonly labelers?: number;
-  /** Number of labels per second of all labelers together. Default 20. */
+  /** Total number of labels per second. Default 20. */
   readonly labelRate?: number;
   /**
-   * Condition of the labelers. `plain` (default): all labelers work. `troubled`: the labelers have the faults of the
-   * live network.
+   * Condition of the labelers. `plain` (default): all labelers work. `troubled`: labelers have the same faults as on
+   * the live network.
    */
   readonly population?: Population;
-  /** Returns the loopback address of a labeler by its rank. Default `host`. */
+  /** Returns the loopback address of a labeler by its rank. By default, all labelers use `host`. */
   readonly labelerHost?: (index: number) => string;
   /** Number of relays that list the labelers. Default 2. */
   readonly relays?: number;
-  /** Changes the profile of a labeler, for tests. */
+  /** Adjusts the profile of a labeler. */
   readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
@@ -73,36 +78,36 @@ export interface SimOptions {
 export interface SimAddresses {
   /** Address of the Jetstream's `/subscribe`. */
   readonly jetstream: string;
-  /** Address of the same host without a path, for consumers of the method. */
+  /** Address of the same host without a path, for consumers of `subscribeEvents`. */
   readonly jetstreamHost: string;
-  /** Origin of the identity directory, or null without labelers. */
+  /** Origin of the identity directory; null without labelers. */
   readonly plc: string | null;
   /** Origins of the relays. */
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
-  /** Path of a seeds file that `stop` removes, or null without labelers. */
+  /** Path of the seeds file, which `stop` removes; null without labelers. */
   readonly seeds: string | null;
 }
 
 /** A simulated network. */
 export interface Sim {
-  /** Fault switches, for current and future connections. */
+  /** Switches for faults of current and future connections. */
   readonly faults: Faults;
   /** Record of all events and deliveries. */
   readonly truth: Truth;
-  /** The labelers and the services that list them, with a separate record of labels. */
+  /** The labelers and the services that list them, with their own record of labels. */
   readonly labelers: LabelerNetwork;
-  /** Starts listening; rejects with the system's error on failure. */
+  /** Starts listening. Rejects with the system's error on failure. */
   start(): Promise<SimAddresses>;
-  /** Sends a ping to the consumers of the method, as the host does every half minute. */
+  /** Sends a ping to each consumer of `subscribeEvents`. A real host does this every 30 seconds. */
   askForPongs(): void;
-  /** Sends all events that are due, as every tick does. */
+  /** Sends all events that are due, without waiting for the next tick. */
   pump(): void;
   /** Sends a close frame to every consumer and closes every socket. */
   stop(): Promise<void>;
 }
 
-/** Creates a simulated network; it does not listen before `start`. */
+/** Creates a simulated network. It does not listen until `start` is called. */
 export function createSim(options: SimOptions = {}): Sim {
   const { seed = 1, host = '127.0.0.1', clock = Date.now, seqCursors = false, variedKeys = false } = options;
   const nowUs = (): number => Math.floor(clock() * 1000);
@@ -148,7 +153,7 @@ export function createSim(options: SimOptions = {}): Sim {
   };
 }
 
-/** Returns the source of events: generated traffic or a recording. */
+/** Returns the event source: generated traffic or a recording. */
 function sourceOf(options: SimOptions, nowUs: () => number) {
   const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
   const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
@@ -177,7 +182,7 @@ function labelersOf(options: SimOptions, generated: GeneratedSource | null, nowU
 }
 
 /**
- * Returns a function that replaces the next events by frames. The replacement begins after the events that earlier
+ * Returns a function that replaces the next events with frames. The replacement begins after all events that earlier
  * calls replaced.
  */
 function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<LabelerNetworkOptions['announce']> {

@@ -12,7 +12,7 @@ async function listenOnce(port: number): Promise<number> {
   return given;
 }
 
-/** Returns true if the port is in use. */
+/** Returns true if a socket on this machine uses the port. */
 function taken(port: number): boolean {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync('/proc/net/tcp', 'utf8')
@@ -20,7 +20,7 @@ function taken(port: number): boolean {
     .some((line) => line.trim().split(/\s+/)[1] === local);
 }
 
-it('a reserved port refuses connections, is assigned to no other program, and can be used again after its release', async () => {
+it('a reserved port refuses connections, is not assigned to any other program, and can be used again after its release', async () => {
   const port = await listenOnce(0);
   const kept = await keepPort('127.0.0.1', port);
   expect(taken(port)).toBe(true);

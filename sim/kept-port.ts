@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A reserved port. Until its release, no program can listen on the port. */
+/** A reserved port. No program can listen on it until it is released. */
 export interface KeptPort {
   release(): Promise<void>;
 }
 
 /**
- * Reserves a port after its listener has closed, by a socket that is connected to itself. The port stays free if the
- * reservation fails.
+ * Reserves a port whose listener has closed, using a socket that is connected to itself. If the reservation fails, the
+ * port stays free.
  */
 export async function keepPort(host: string, port: number): Promise<KeptPort> {
   const socket = connect({ host, port, localAddress: host, localPort: port });
@@ -21,7 +21,7 @@ export async function keepPort(host: string, port: number): Promise<KeptPort> {
   socket.unref();
   return {
     async release() {
-      // Reset the socket, because a close handshake would occupy the port for longer.
+      // Reset the socket: a closing handshake would occupy the port for longer.
       socket.resetAndDestroy();
       await closed;
     },

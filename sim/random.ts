@@ -1,6 +1,9 @@
-/** Deterministic random numbers. Every value is a function of its key, so that any time can be generated separately. */
+/**
+ * Deterministic random numbers. Every value depends only on its key, so that any part of the traffic can be generated
+ * separately.
+ */
 
-/** Returns a 32-bit hash of up to four integers. All bits of integers above 32 bits are included. */
+/** Returns a 32-bit hash of up to four integers, which may be larger than 32 bits. */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let state = 0x9e3779b9;
   for (const part of [a, b, c, d]) {
@@ -13,12 +16,12 @@ export function hash(a: number, b = 0, c = 0, d = 0): number {
   return (state ^ (state >>> 12)) >>> 0;
 }
 
-/** Returns the hash of up to four integers as a fraction in [0, 1). */
+/** Returns a hash of up to four integers as a fraction in [0, 1). */
 export function fraction(a: number, b = 0, c = 0, d = 0): number {
   return hash(a, b, c, d) / 0x1_0000_0000;
 }
 
-/** Returns a function that returns the next number of a sequence of 32-bit numbers (mulberry32). */
+/** Returns a generator of 32-bit numbers (mulberry32). */
 export function sequence(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -29,21 +32,21 @@ export function sequence(seed: number): () => number {
   };
 }
 
-/** Random choices, derived from a sequence of numbers. */
+/** Random choices based on a sequence of numbers. */
 export interface Dice {
   /** Returns an integer from 0 up to but not including `bound`. */
   below(bound: number): number;
-  /** Returns one element of a list that is not empty. */
+  /** Returns a random element of a non-empty list. */
   pick<T>(list: readonly T[]): T;
-  /** Returns true with this probability. */
+  /** Returns true with the given probability. */
   chance(probability: number): boolean;
-  /** Returns a text of `length` characters from an alphabet. */
+  /** Returns `length` random characters of an alphabet. */
   text(alphabet: string, length: number): string;
-  /** Returns the list in a random order. */
+  /** Returns a shuffled copy of the list. */
   shuffled<T>(list: readonly T[]): T[];
 }
 
-/** Creates random choices that the seed determines. */
+/** Creates random choices from a seed. */
 export function dice(seed: number): Dice {
   const next = sequence(seed);
   const below = (bound: number): number => next() % bound;

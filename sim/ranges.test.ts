@@ -7,7 +7,7 @@ const ranges = fc.array(
   { maxLength: 30 },
 );
 
-it('a range set contains the numbers of all its ranges once, sorted and merged if they touch', () => {
+it('a range set keeps its ranges sorted, and merges those that touch or overlap', () => {
   fc.assert(
     fc.property(ranges, (added) => {
       const set = new RangeSet();
@@ -26,7 +26,7 @@ it('a range set contains the numbers of all its ranges once, sorted and merged i
   );
 });
 
-it('a range set finds the range that contains a number or follows it', () => {
+it('a range set finds the range that contains or follows a number', () => {
   const set = new RangeSet();
   set.add({ from: 10, to: 20 });
   set.add({ from: 30, to: 40 });

@@ -4,7 +4,7 @@ export interface Range {
   readonly to: number;
 }
 
-/** A set of integers as sorted, disjoint ranges, which are merged if they touch. */
+/** A set of integers, stored as sorted, disjoint ranges. Ranges that touch are merged. */
 export class RangeSet {
   #ranges: Range[] = [];
 
@@ -12,7 +12,7 @@ export class RangeSet {
   add({ from, to }: Range): void {
     if (to <= from) return;
     const last = this.#ranges.at(-1);
-    // Extend the last range, which the new range continues in most cases.
+    // In most cases, the new range extends the last one.
     if (last && last.from <= from && from <= last.to) {
       this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
       return;
@@ -31,12 +31,15 @@ export class RangeSet {
     this.#ranges = [...before, joined, ...after];
   }
 
-  /** Ranges of the set, in order. */
+  /** The ranges of the set in ascending order. */
   get list(): readonly Range[] {
     return this.#ranges;
   }
 
-  /** Returns the first range that ends after `number`. This range contains the number or follows it. */
+  /**
+   * Returns the first range that ends after `number`: the range that contains the number, or else the next one. Returns
+   * null if there is none.
+   */
   at(number: number): Range | null {
     let low = 0;
     let high = this.#ranges.length;

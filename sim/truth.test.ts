@@ -24,14 +24,14 @@ function delivery(id: number, wanted: readonly string[], from: number, to: numbe
 }
 
 describe('the record of events', () => {
-  it('counts all events between two times, start inclusive, end exclusive', () => {
+  it('counts all events in an interval whose start is inclusive and whose end is exclusive', () => {
     const truth = truthOf([like(10), like(20), post(30), 'noise']);
     const { metrics, ...outcomes } = truth.countsBetween(10, 30);
     expect(outcomes).toEqual({ events: 2, notJson: 1, noTime: 0, resync: 0 });
     expect([metrics['like.create'], metrics['post.create']]).toEqual([2, 0]);
   });
 
-  it('counts by UTC minute', () => {
+  it('counts the events of each UTC minute', () => {
     const truth = truthOf([like(minuteUs - 1), like(minuteUs), post(2 * minuteUs - 1), like(2 * minuteUs)]);
     const minutes = truth.minutesBetween(0, 3 * minuteUs);
     expect(minutes.map(({ startUs, events }) => [startUs, events])).toEqual([
@@ -41,7 +41,7 @@ describe('the record of events', () => {
     ]);
   });
 
-  it('counts an event once, regardless of the number of connections, and according to their filters', () => {
+  it('counts an event once however many connections received it, and respects their filters', () => {
     const truth = truthOf([like(10), post(20), like(30), post(40)]);
     truth.opened(delivery(1, [], 0, 2));
     truth.opened(delivery(2, ['app.bsky.feed.like'], 1, 4));
@@ -51,7 +51,7 @@ describe('the record of events', () => {
     expect([0, 3, 4].map((seq) => truth.wasDelivered(seq))).toEqual([true, true, false]);
   });
 
-  it('merges the deliveries of the oldest connections if there are very many', () => {
+  it('merges the deliveries of the oldest connections when there are too many to list', () => {
     const frames = Array.from({ length: 6000 }, (_, at) => like(at + 1));
     const truth = truthOf(frames);
     for (let id = 0; id < frames.length; id++) truth.opened(delivery(id, [], id, id + 1));

@@ -5,29 +5,29 @@ import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
-/** Maximum number of connections that are recorded separately. The deliveries of older connections are merged. */
+/** Maximum number of connections that are recorded separately. The deliveries of older ones are merged. */
 const deliveryLimit = 5_000;
 
-/** Exact counts of a part of the stream. */
+/** Exact counts for a part of the stream. */
 export interface Counts {
-  /** Number of frames with a usable `time_us`, tracked or not. */
+  /** Number of frames with a usable `time_us`, whether or not their collection is tracked. */
   readonly events: number;
   /** Number of frames that are not JSON. */
   readonly notJson: number;
   /** Number of frames without a usable `time_us`. */
   readonly noTime: number;
-  /** Number of rows of the method that repeat records after a `sync`, which are not new actions. */
+  /** Number of `subscribeEvents` rows that repeat records after a `sync`. They are not new actions. */
   readonly resync: number;
-  /** Counts of all 64 metrics. */
+  /** Count of each of the 64 metrics. */
   readonly metrics: Readonly<Record<MetricName, number>>;
 }
 
-/** The counts of one UTC minute of `time_us`. */
+/** Counts of one UTC minute of `time_us`. */
 export interface MinuteCounts extends Counts {
   readonly startUs: number;
 }
 
-/** Consecutive events that were delivered without a gap. */
+/** Consecutive events that were all delivered. */
 export interface DeliveredRun {
   readonly fromSeq: number;
   /** Number after the last event. */
@@ -38,28 +38,28 @@ export interface DeliveredRun {
   readonly toUs: number;
 }
 
-/** `certain`: only events that a consumer received. `possible`: also events that it may have received. */
+/** `certain`: only events that a consumer certainly received. `possible`: also events that it may have received. */
 export type Certainty = 'certain' | 'possible';
 
 /**
- * Events delivered on one connection, which are all events that the kernel accepted for it. The record grows while the
+ * Events that were delivered on one connection, meaning that the kernel accepted them. The record grows while the
  * connection is open.
  */
 export class Delivery {
   readonly connection: number;
   readonly filter: Filter;
   readonly openedAtUs: number;
-  /** Time of the connection's end, in microseconds, or null while it is open. */
+  /** Time at which the connection ended, in microseconds, or null while it is open. */
   closedAtUs: number | null = null;
-  /** Number of sent frames, including repeated ones. */
+  /** Number of frames sent, including repeated ones. */
   frames = 0;
   /** Number of events that were sent more than once on this connection. */
   repeated = 0;
-  /** Numbers of processed events; a filter may have excluded some of them. */
+  /** Numbers of the events that were processed. The connection's filter may have excluded some of them. */
   readonly ranges = new RangeSet();
   /**
-   * Numbers of the events of a write that failed. The kernel may have accepted and delivered its first part, and does not
-   * report how much: the consumer requests again only what it did not receive.
+   * Numbers of the events in failed writes. The kernel may have delivered the first part of such a write, but does not
+   * report how much. When the consumer reconnects, it requests only the events that it did not receive.
    */
   readonly uncertain = new RangeSet();
 
@@ -69,7 +69,7 @@ export class Delivery {
     this.openedAtUs = openedAtUs;
   }
 
-  /** Adds the events and frames of one write. */
+  /** Records the events and frames of a successful write. */
   add(sent: readonly Range[], frames: number): void {
     const before = this.ranges.size;
     let passed = 0;
@@ -81,13 +81,13 @@ export class Delivery {
     this.frames += frames;
   }
 
-  /** Adds the events of a write that failed. */
+  /** Records the events of a failed write. */
   fail(sent: readonly Range[]): void {
     for (const range of sent) this.uncertain.add(range);
   }
 }
 
-/** Numbers of events that were processed under one filter. */
+/** Numbers of the events that were processed with the same filter. */
 interface FilteredRanges {
   readonly filter: Filter;
   readonly ranges: RangeSet;
@@ -101,16 +101,13 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 }
 
 /**
- * Record of all events and deliveries. The record stores only the delivered ranges, and computes the counts of a
- * requested interval from the generator's table of meanings.
+ * Record of all events and deliveries. It stores only the delivered ranges, and computes counts on request from the
+ * generator's table of meanings.
  */
 export class Truth {
-  /**
-   * Deliveries by connection, oldest first. The deliveries of the oldest connections are merged if there are very many
-   * connections.
-   */
+  /** Deliveries by connection, oldest first. If there are very many, those of the oldest connections are merged. */
   readonly deliveries: Delivery[] = [];
-  /** Events that exist and were withheld from every consumer. */
+  /** Events that exist but were withheld from every consumer. */
   readonly hidden = new RangeSet();
   readonly #source: EventSource;
   readonly #older: Readonly<Record<Certainty, Map<string, FilteredRanges>>> = {
@@ -122,7 +119,7 @@ export class Truth {
     this.#source = source;
   }
 
-  /** Adds the delivery of a new connection. */
+  /** Registers the delivery of a new connection. */
   opened(delivery: Delivery): void {
     this.deliveries.push(delivery);
     if (this.deliveries.length <= deliveryLimit) return;
@@ -133,7 +130,7 @@ export class Truth {
     }
   }
 
-  /** Returns counts of all events with `time_us` in an interval, delivered or not. */
+  /** Counts all events whose `time_us` lies in an interval, whether or not they were delivered. */
   countsBetween(fromUs: number, toUs: number): Counts {
     const [from, to] = [fromUs / 1_000_000, toUs / 1_000_000];
     if (this.#source.tally && Number.isInteger(from) && Number.isInteger(to)) {
@@ -142,14 +139,14 @@ export class Truth {
     return this.#count([this.#source.span(fromUs, toUs)], fromUs, toUs, () => true);
   }
 
-  /** Returns the counts of all events in an interval by UTC minute, whole or cut at the ends. */
+  /** Counts all events in an interval by UTC minute. The first and last minute may be incomplete. */
   minutesBetween(fromUs: number, toUs: number): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
   }
 
   /**
-   * Returns the counts of the events that at least one connection received, each counted once. Includes only
-   * connections of one protocol if `wire` is given.
+   * Counts the events that at least one connection received, each once. If `wire` is given, only connections of that
+   * protocol are included.
    */
   deliveredBetween(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): Counts {
     const groups = this.#groups(wire, certainty);
@@ -167,12 +164,14 @@ export class Truth {
     return this.#count(ranges, fromUs, toUs, given);
   }
 
-  /** Returns the counts of delivered events by UTC minute, whole or cut at the ends. */
+  /** Counts the delivered events by UTC minute. The first and last minute may be incomplete. */
   deliveredMinutes(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire, certainty));
   }
 
-  /** Returns the intervals without a gap that all connections together received. Only for generated traffic. */
+  /**
+   * Returns the runs of events that all connections together received without a gap. Supports only generated traffic.
+   */
   delivered(wire?: Wire, certainty: Certainty = 'certain'): DeliveredRun[] {
     return this.#union(wire, certainty).list.map(({ from, to }) => ({
       fromSeq: from,
@@ -182,7 +181,7 @@ export class Truth {
     }));
   }
 
-  /** Returns the seconds of the stream's clock within delivered intervals. */
+  /** Returns how many seconds of stream time were delivered within an interval. */
   deliveredSeconds(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): number {
     return this.delivered(wire, certainty).reduce((sum, run) => {
       const overlap = Math.min(run.toUs, toUs) - Math.max(run.fromUs, fromUs);
@@ -190,12 +189,12 @@ export class Truth {
     }, 0);
   }
 
-  /** Returns true if at least one connection received an event, or skipped it by its filter. */
+  /** Returns true if at least one connection received an event, or skipped it because of its filter. */
   wasDelivered(seq: number): boolean {
     return this.#groups().some(({ ranges }) => ranges.has(seq));
   }
 
-  /** Returns the `time_us` of the newest event before a time. Only for generated traffic. */
+  /** Returns the `time_us` of the newest event before a time. Supports only generated traffic. */
   newestBefore(timeUs: number): number {
     return this.timeOf(this.#source.seek(timeUs) - 1);
   }
@@ -212,7 +211,7 @@ export class Truth {
     return union;
   }
 
-  /** Returns the ranges that were delivered over one protocol, or over both. */
+  /** Returns the ranges that were delivered over one protocol, or over both, by filter. */
   #groups(wire?: Wire, certainty: Certainty = 'certain'): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
     for (const given of [...this.#older.certain.values(), ...this.deliveries]) gather(groups, given);
@@ -246,8 +245,7 @@ export class Truth {
           const time = timeUs[seq - first] ?? 0;
           const index = species[seq - first] ?? 0;
           const meaning = this.#source.species[index];
-          // Count a frame without a time at its position in the file or in the grid, because such a frame belongs to no
-          // window.
+          // A frame without a time does not belong to any window. Count it at its position in the file or in the grid.
           const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
           if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;
         }

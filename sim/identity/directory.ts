@@ -166,12 +166,12 @@ export class Directory {
     };
   }
 
-  /** Listens on a free port; resolves with its origin. */
+  /** Starts listening on a free port. Resolves with the origin. */
   start(host: string): Promise<string> {
     return this.#host.listen(host);
   }
 
-  /** Ends every connection and the listener. */
+  /** Ends every connection and stops listening. */
   stop(): Promise<void> {
     return this.#host.stop();
   }
@@ -188,7 +188,7 @@ export class Directory {
     return { status: 200, body: await this.document(did) };
   }
 
-  /** Returns the operations by which a labeler changed its key, up to the key in its document. */
+  /** Returns the key changes of a labeler, up to the key that its document contains. */
   async #answerLog(did: string): Promise<{ status: number; body: unknown }> {
     const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
     if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
@@ -218,7 +218,7 @@ export class Directory {
   }
 }
 
-/** Returns the operation with which the directory would contain a document. */
+/** Returns the operation that results in a document; for null, a tombstone. */
 function operationOf(document: SimulatedDocument | null): unknown {
   if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
   const { alsoKnownAs, verificationMethod, service } = document;

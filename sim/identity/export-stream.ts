@@ -9,7 +9,7 @@ const maxPageRows = 1_000;
 /** Path of the stream on a primary directory. */
 export const exportStreamPath = '/export/stream';
 
-/** An operation as the stream sends it. */
+/** An operation in the format of the stream. */
 interface SequencedOperation {
   readonly type: 'sequenced_op';
   readonly seq: number;
@@ -18,19 +18,19 @@ interface SequencedOperation {
   readonly operation: unknown;
 }
 
-/** Names in the close frames of the stream. */
+/** Names that the stream's close frames may contain. */
 export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
 
 /**
- * The directory's stream of operations. It sends the operations after a cursor within its window, and then new
- * operations. The paged export contains every operation.
+ * The directory's stream of operations. It sends the operations after a cursor that lies within its window, followed by
+ * new operations. The paged export contains every operation.
  */
 export class ExportStream {
-  /** Cursors of the consumers' connections, oldest first. The entry of a connection without a cursor is null. */
+  /** Cursors with which consumers connected, oldest first; null for a connection without a cursor. */
   readonly cursors: (number | null)[] = [];
   /** Positions from which pages of the export were requested, oldest first. */
   readonly pages: number[] = [];
-  /** Number of closed streams by the name in the close frame. */
+  /** Number of closed streams, by the name in the close frame. */
   readonly closed = new Map<StreamClose, number>();
   readonly #operations: SequencedOperation[] = [];
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 1_024 });
@@ -43,7 +43,7 @@ export class ExportStream {
     return this.#seq;
   }
 
-  /** Appends an operation and sends it to every consumer. Some positions are unused, as in the real directory. */
+  /** Appends an operation and sends it to every consumer. As in the real directory, some positions remain unused. */
   append(did: string, operation: unknown, atUs: number): void {
     this.#seq += 1 + (this.#operations.length % 3);
     const createdAt = new Date(atUs / 1000).toISOString();
@@ -52,26 +52,24 @@ export class ExportStream {
     for (const client of this.#webSockets.clients) client.send(JSON.stringify(made));
   }
 
-  /**
-   * Reduces the stream's window to the newest operation, as if a week had passed, so that earlier cursors are outdated.
-   */
+  /** Reduces the stream's window to the newest operation, as if a week had passed. Earlier cursors become outdated. */
   forget(): void {
     this.#floor = this.#seq;
   }
 
-  /** Returns a page of the paged export: JSON lines of the operations after a position, without a final newline. */
+  /** Returns a page of the export: the operations after a position as JSON lines, without a final newline. */
   page(after: number, count: number): string {
     this.pages.push(after);
     const rows = this.#operations.filter(({ seq }) => seq > after).slice(0, Math.min(count, maxPageRows));
     return rows.map((row) => JSON.stringify(row)).join('\n');
   }
 
-  /** Closes every stream with this name as the reason. */
+  /** Closes every stream with the given name in the close frame. */
   close(name: StreamClose): void {
     for (const client of this.#webSockets.clients) this.#close(client, name);
   }
 
-  /** Handles the handshake of a consumer. */
+  /** Completes the handshake of a consumer. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: URL): void {
     this.#webSockets.handleUpgrade(request, socket, head, (client) => {
       client.on('error', () => client.terminate());

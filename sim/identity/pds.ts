@@ -1,12 +1,14 @@
 import { HttpHost, sendJson } from '../http-host.ts';
 
-/** The host of the labelers' accounts. It serves the record with which each labeler defines its label values. */
+/**
+ * The server that hosts the labelers' accounts. It serves the records in which the labelers declare their label values.
+ */
 export class Pds {
-  /** Records `app.bsky.labeler.service/self`, by DID. */
+  /** Records of the type `app.bsky.labeler.service`, by DID. */
   readonly records = new Map<string, unknown>();
   /** Number of requests for each DID's record. */
   readonly asked = new Map<string, number>();
-  /** Origin of the host; empty before it listens. */
+  /** Origin of the server; empty until it is listening. */
   origin = '';
   readonly #host: HttpHost;
 
@@ -36,7 +38,7 @@ export class Pds {
     this.origin = await this.#host.listen(host);
   }
 
-  /** Ends every connection and closes the listener. */
+  /** Ends every connection and stops listening. */
   stop(): Promise<void> {
     return this.#host.stop();
   }

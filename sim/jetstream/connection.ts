@@ -9,13 +9,13 @@ import type { Delivery } from '../truth.ts';
 import type { Lie } from './liar.ts';
 import { passes, type Subscription } from './subscription.ts';
 
-/** Maximum size of one write, in bytes; a write contains at least one frame. */
+/** Size above which a write is not extended, in bytes. A write contains at least one frame. */
 const writeBytes = 512 * 1024;
 /** Maximum number of seconds of traffic in one write. */
 const writeParts = 64;
-/** Maximum time in milliseconds for which a disconnected consumer may keep its side open. */
+/** Maximum time for which a disconnected consumer may keep its side of the connection open, in milliseconds. */
 const goodbyeMs = 5_000;
-/** Minimum age of history that may be compacted, in microseconds. */
+/** Minimum age of events that compaction may remove, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 
 /** Event source, socket and settings of a connection. */
@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly socket: Duplex;
   readonly webSocket: WebSocket;
   readonly source: EventSource;
-  /** Events that are sent to no consumer. */
+  /** Events that no consumer receives. */
   readonly hidden: RangeSet;
   readonly delivery: Delivery;
   readonly nowUs: () => number;
@@ -35,17 +35,17 @@ export interface ConnectionOptions {
   readonly cutover: Cutover | null;
   /** Dictionary that compresses frames if the subscription requests it. */
   readonly zstdDictionary: Buffer | null;
-  /** Frame that is sent first, as text, or null for none. */
+  /** Frame that is sent first, as text; null for none. */
   readonly greeting: string | null;
-  /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
+  /** Share of the creates and updates that a replay of old history omits, from 0 to 1. */
   readonly compactedShare: number;
-  /** Timeout of a host of the method for a write and for a pong, in milliseconds, or null for no timeout. */
+  /** Timeout of `subscribeEvents` for a write and for a pong, in milliseconds; null for no timeout. */
   readonly patienceMs: number | null;
-  /** Returns the replacement for regular frames, or null while the host is honest. */
+  /** Returns the function that falsifies frames, or null while the host is honest. */
   readonly lie: () => Lie | null;
 }
 
-/** A range of events as it is sent. */
+/** Consecutive events, encoded for one write. */
 interface Part {
   readonly bytes: Buffer;
   readonly frames: number;
@@ -54,31 +54,31 @@ interface Part {
 
 /** Fault in the order of events at the transition from replay to live traffic. */
 export interface Cutover {
-  /** Number of events around the transition that are affected. */
+  /** Number of events before the transition that are affected. */
   readonly events: number;
-  /** True if the older half is omitted instead of sent late. */
+  /** True to omit the older half of the events; false to send it late. */
   readonly lose: boolean;
-  /** Called when the fault occurs, with the numbers of the affected events. */
+  /** Called when the fault takes effect, with the numbers of the affected events. */
   readonly fired: (concerned: Range) => void;
 }
 
 /**
- * One consumer. The connection stores only its position and generates frames when the socket accepts them, with at most
- * one pending write, so a slow consumer costs no memory. Many frames are written to the raw socket in one write. `ws`
- * writes control frames to the same socket between two of these writes.
+ * One consumer. The connection stores only its position and generates frames when the socket accepts them. At most one
+ * write is pending, so a slow consumer needs no additional memory. Many frames are combined into one write to the raw
+ * socket. Between writes, `ws` sends control frames on the same socket.
  */
 export class Connection {
   readonly id: number;
   readonly delivery: Delivery;
   readonly webSocket: WebSocket;
   /**
-   * State of the connection. `flowing`: it sends events. `silent`: it responds to pings but sends nothing. `half_open`:
-   * it neither sends nor reads.
+   * State of the connection. `flowing`: sends events. `silent`: responds to pings but sends nothing. `half_open`:
+   * neither sends nor reads.
    */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
   /** Maximum number of frames per second, or null for no limit. */
   framesPerSecond: number | null = null;
-  /** Number of the next event that has not been sent. */
+  /** Number of the next event to send. */
   next: number;
   readonly #options: ConnectionOptions;
   readonly #passing: boolean[] = [];
@@ -101,25 +101,25 @@ export class Connection {
     if (options.greeting !== null) this.sendText(options.greeting);
   }
 
-  /** True if the connection uses the method. */
+  /** True if the connection uses `subscribeEvents`. */
   get isMethod(): boolean {
     return this.#options.subscription.wire === 'jetstream.subscribeEvents';
   }
 
-  /** Sends a frame of the host that is not an event. */
+  /** Sends a frame that is not an event. */
   sendText(text: string): void {
     const frame = framed(Buffer.from(text));
     this.#options.socket.write(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
   }
 
-  /** Sends a frame of the host that is not an event, and closes the connection. */
+  /** Sends a frame that is not an event, and closes the connection. */
   closeWith(code: number, text: string | null): void {
     this.#ending = true;
     if (text !== null) this.sendText(text);
     this.webSocket.close(code);
   }
 
-  /** Sends a ping. The socket of a consumer that does not respond in time ends without a close frame. */
+  /** Sends a ping. If the consumer does not respond in time, its socket is destroyed without a close frame. */
   askForPong(): void {
     const deadline = this.#deadline();
     const over = (): void => clearTimeout(deadline);
@@ -128,7 +128,7 @@ export class Connection {
     this.webSocket.ping();
   }
 
-  /** Sends the pending events, unless a write is in progress. */
+  /** Sends pending events unless a write is in progress. */
   pump(): void {
     if (this.#writing || this.#ending || this.mode !== 'flowing' || this.#options.socket.destroyed) return;
     const edge = this.#options.source.edge(this.#options.nowUs());
@@ -142,14 +142,14 @@ export class Connection {
     else this.#extra.shift();
   }
 
-  /** Sends a range of events before all others, even if this repeats or reorders events. */
+  /** Sends a range of events before all others, even if that repeats or reorders events. */
   sendFirst(range: Range): void {
     this.#extra.push(range);
   }
 
   /**
-   * Stops sending. Ends the socket without a close frame after the last byte, or resets it. After a reset, some frames
-   * that are recorded as delivered may not have arrived.
+   * Stops sending, and ends the socket without a close frame or resets it. After a reset, some frames that are recorded
+   * as delivered may not have arrived.
    */
   drop(how: 'end' | 'reset' | 'mid_frame'): void {
     this.#ending = true;
@@ -165,12 +165,12 @@ export class Connection {
       socket.write(bytes.subarray(from, from + 40));
     }
     socket.end();
-    // Destroy the socket later, because a reset would discard bytes that the consumer has not read yet.
+    // Destroy the socket later: an immediate reset would discard bytes that the consumer has not read yet.
     const deadline = setTimeout(() => socket.destroy(), goodbyeMs);
     socket.once('close', () => clearTimeout(deadline));
   }
 
-  /** Stops reading, so that the host responds neither to a ping nor to a close frame. */
+  /** Stops reading, so that the host responds neither to pings nor to close frames. */
   halfOpen(): void {
     this.mode = 'half_open';
     this.#options.socket.pause();
@@ -195,7 +195,7 @@ export class Connection {
     cutover.fired(concerned);
   }
 
-  /** Writes the beginning of a range. Returns the number of the first event that was not written. */
+  /** Writes as much of a range as fits into one write. Returns the number of the first event that was not written. */
   #send({ from, to }: Range): number {
     const parts: Buffer[] = [];
     const sent: Range[] = [];
@@ -225,7 +225,9 @@ export class Connection {
     return Math.min(at, Math.max(to, from));
   }
 
-  /** Returns the maximum number of events from `at` on that fit into one write, but at least one. */
+  /**
+   * Returns the number after the last event that fits into `bytes`, starting at `at`. At least one event is included.
+   */
   #fitting({ first, offsets }: Block, at: number, end: number, bytes: number): number {
     const from = offsets[at - first] ?? 0;
     let low = at + 1;
@@ -260,7 +262,7 @@ export class Connection {
     return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
   }
 
-  /** Returns true if all events are visible in this protocol. */
+  /** Returns true if the protocol of the connection shows all events. */
   #hidesNothing(): boolean {
     return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
   }
@@ -270,7 +272,7 @@ export class Connection {
   }
 
   /**
-   * Returns true if compaction removed an event; the same events are removed for every consumer. Deletes and markers
+   * Returns true if compaction removed an event. The same events are removed for every consumer. Deletes and markers
    * remain.
    */
   #isGone(seq: number, species: number): boolean {
@@ -285,7 +287,7 @@ export class Connection {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
       for (const payload of lie(honest)) told.push(framed(payload));
     }
-    // Do not record an event as delivered if other frames replaced it.
+    // Events that were replaced with false frames do not count as delivered.
     return { bytes: Buffer.concat(told), frames: told.length, delivered: [] };
   }
 
@@ -314,7 +316,7 @@ export class Connection {
         return;
       }
       delivery.add(sent, frames);
-      // Defer the next write, so that a fast consumer does not block all other work of this process.
+      // Defer the next write, so that a fast consumer does not block all other work in this process.
       setImmediate(() => this.pump());
     };
     this.#writing = true;
@@ -329,7 +331,7 @@ export class Connection {
     socket.uncork();
   }
 
-  /** Ends the socket without a close frame unless the returned timer is cleared in time. */
+  /** Starts a timer that destroys the socket without a close frame, unless the caller clears it in time. */
   #deadline(): NodeJS.Timeout | undefined {
     const { socket, patienceMs } = this.#options;
     return patienceMs === null ? undefined : setTimeout(() => socket.destroy(), patienceMs);

@@ -9,7 +9,7 @@ import type { Connection, Cutover } from './connection.ts';
 import type { HandshakeFaults } from './handshake-faults.ts';
 import { createLiar, type Lie } from './liar.ts';
 
-/** All faults that can be injected into the host. */
+/** Names of all faults that can be injected into the host. */
 export const faultNames = [
   'drop',
   'silence',
@@ -40,29 +40,29 @@ export interface FaultRecord {
   readonly fault: FaultName;
   /** Time at which the fault took effect, in microseconds of the simulated clock. */
   readonly atUs: number;
-  /** Numbers of the affected connections. The list is empty if all future consumers are affected. */
+  /** Ids of the affected connections; empty if the fault affects all future consumers. */
   readonly connections: readonly number[];
-  /** Number of the first affected event, or null if no event is affected. */
+  /** Number of the first affected event, or null if the fault affects no event. */
   readonly fromSeq: number | null;
   readonly toSeq: number | null;
 }
 
-/** Selects one connection; without a selection, a fault affects every open connection. */
+/** Selects one connection. Without it, a fault affects every open connection. */
 export interface OneConnection {
   readonly connection?: number;
 }
 
-/** Collections (NSIDs) whose events a host does not send, for a number of seconds of the stream. */
+/** Collections (NSIDs) that a host does not send for a number of seconds of stream time. */
 interface Mute {
   readonly collections: readonly string[];
   readonly seconds: number;
   readonly replaced?: boolean;
 }
 
-/** Parts of the simulated network that the faults change. */
+/** Parts of the simulated network on which the faults act. */
 export interface FaultScope {
   readonly source: EventSource;
-  /** Source of generated events, or null for recorded frames, which are never altered. */
+  /** Source of generated events; null for recorded frames, which are never altered. */
   readonly generated: GeneratedSource | null;
   readonly style: FrameStyle;
   readonly seed: number;
@@ -71,14 +71,14 @@ export interface FaultScope {
   readonly nowUs: () => number;
 }
 
-/** Maximum number of faults in the log; the counters include later ones. */
+/** Maximum number of log entries. The counters also include later faults. */
 const logLimit = 10_000;
 
 /**
  * The fault switches. Faults of a connection take effect immediately and return their record. Faults of a handshake or
- * a transition take effect at the next one, and are counted then. The record of events includes every fault: hidden
- * events stay hidden, replaced events are counted as their replacement, and deliveries contain the frames that were
- * sent.
+ * of the transition to live traffic take effect at the next one, and are counted then. The record of events takes every
+ * fault into account: hidden events stay hidden, replaced events count as their replacement, and deliveries contain the
+ * frames that were actually sent.
  */
 export class Faults implements HandshakeFaults {
   /** Number of times that each fault took effect. */
@@ -108,7 +108,7 @@ export class Faults implements HandshakeFaults {
     return this.#each('drop', which, (connection) => connection.drop(how));
   }
 
-  /** Sends nothing until `resume`, except pongs. The events of the silent time are sent afterwards. */
+  /** Sends nothing but pongs until `resume`. The withheld events are sent afterwards. */
   silence(which: OneConnection = {}): FaultRecord {
     return this.#each('silence', which, (connection) => {
       connection.mode = 'silent';
@@ -130,14 +130,14 @@ export class Faults implements HandshakeFaults {
     });
   }
 
-  /** Ends the effects of `silence`, `halfOpen` and `slow`. */
+  /** Ends `silence`, `halfOpen` and `slow`. */
   resume(which: OneConnection = {}): void {
     for (const connection of this.#which(which)) connection.resume();
   }
 
   /**
-   * Withholds the next events permanently from every consumer, by number of events or by seconds of the stream. The
-   * first withheld event is at the position of the most advanced connection.
+   * Permanently withholds the next events from every consumer. Their number is given directly or as seconds of stream
+   * time. The first one is the next event of the most advanced connection.
    */
   skip({
     events,
@@ -153,9 +153,9 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
-   * stream, like a host that loses them. The numbers of these events are missing in the frames of the method, unless other
-   * events replace them (`replaced`), as on a host that never received them.
+   * Permanently withholds the events of some collections (NSIDs) from every consumer for a number of seconds of stream
+   * time, like a host that loses them. Their sequence numbers are then missing in `subscribeEvents` frames. With
+   * `replaced`, other events take these numbers, as on a host that never received the events.
    */
   mute({ collections, seconds, replaced = false }: Mute): FaultRecord {
     const { source, truth } = this.#scope;
@@ -187,14 +187,14 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Sends the newer half of these events first at the next transition from replay to live traffic, and the older half
-   * late or never.
+   * At the next transition from replay to live traffic, sends the newer half of the given number of events first, and
+   * the older half later or never.
    */
   reorderAtCutover({ events, lose = false }: { readonly events: number; readonly lose?: boolean }): void {
     this.#nextCutover = { events, lose };
   }
 
-  /** Makes the next replay begin the given time before its cursor. */
+  /** Makes the next replay begin earlier than its cursor, by a number of seconds. */
   replayEarlier({ seconds }: { readonly seconds: number }): void {
     this.#nextStart = (connection, cursorUs, honest) => {
       const { source } = this.#scope;
@@ -204,7 +204,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Moves the next cursor that is older than the given age forward to that age, without a notice. */
+  /** Limits the age of the next cursor: an older cursor is moved forward without a notice. */
   clampCursor({ seconds }: { readonly seconds: number }): void {
     this.#nextStart = (connection, _, honest) => {
       const start = Math.max(honest, this.#scope.source.seek(this.#scope.nowUs() - seconds * 1_000_000));
@@ -213,7 +213,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Treats the next cursor as a cursor in the future, so that nothing is replayed and the connection is live. */
+  /** Treats the next cursor as lying in the future, so that nothing is replayed and the connection is live. */
   futureCursor(): void {
     this.#nextStart = (connection, _, honest) => {
       const start = this.#edge();
@@ -222,7 +222,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Gives every `size` consecutive events the same `time_us` from now on, for a number of seconds of the stream. */
+  /** For a number of seconds of stream time, gives every `size` consecutive events the same `time_us`. */
   batchTime({ size, seconds }: { readonly size: number; readonly seconds: number }): FaultRecord {
     const fromUs = Math.floor(this.#scope.nowUs()) + 1;
     const toUs = fromUs + seconds * 1_000_000;
@@ -231,21 +231,21 @@ export class Faults implements HandshakeFaults {
     return this.#fire('batch_time', [], source.seek(fromUs), source.seek(toUs));
   }
 
-  /** Replaces the next events by frames that cannot be counted. Uses the named variants, or each variant in turn. */
+  /** Replaces the next events with frames that cannot be counted. Uses the named variants in turn, or all of them. */
   malformed({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     this.#malformed ??= this.#added(malformedFrames(this.#scope.style, this.#chance));
     return this.#replace('malformed', events, variants, this.#malformed);
   }
 
   /**
-   * Replaces the next events by events of unknown kinds and rare shapes. Uses the named variants, or each variant in
-   * turn.
+   * Replaces the next events with events of unknown kinds and rare shapes. Uses the named variants in turn, or all of
+   * them.
    */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     return this.#replace('unknown', events, variants, this.#unknownFrames());
   }
 
-  /** Replaces the next events by posts of about the given number of bytes. */
+  /** Replaces the next events with posts of approximately the given number of bytes. */
   huge({ events = 1, bytes }: { readonly events?: number; readonly bytes: number }): FaultRecord {
     const { catalogue } = this.#alterable();
     const frame = hugeFrame(bytes, this.#scope.style, this.#chance);
@@ -255,8 +255,8 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Replaces the next events by a `sync` of one account and, interleaved with events of others, the rows that repeat
-   * its repository. Rows have the time of the `sync`. Only the method shows the `sync` and its rows.
+   * Replaces the next event with a `sync` of one account, and some of the following events with rows that repeat the
+   * account's repository. The rows have the time of the `sync`. Only `subscribeEvents` shows the `sync` and its rows.
    */
   resync({ rows, every = 2 }: { readonly rows: number; readonly every?: number }): FaultRecord {
     const source = this.#alterable();
@@ -271,7 +271,7 @@ export class Faults implements HandshakeFaults {
     return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
   }
 
-  /** Sends ConsumerTooSlow to consumers of the method, and closes their connections. */
+  /** Closes the connections of slow consumers. `subscribeEvents` also reports ConsumerTooSlow. */
   tooSlow(which: OneConnection = {}): FaultRecord {
     return this.#each('too_slow', which, (connection) => {
       const message = `reading below the floor rate; reconnect with cursor=${connection.next}`;
@@ -279,23 +279,23 @@ export class Faults implements HandshakeFaults {
     });
   }
 
-  /** Closes connections like a host that is being moved. */
+  /** Closes connections as a host does that is being moved. */
   goingAway(which: OneConnection = {}): FaultRecord {
     return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }
 
-  /** Refuses the next handshakes with a status. */
+  /** Refuses the next handshakes with an HTTP status. */
   refuse({ status, times = 1 }: { readonly status: number; readonly times?: number }): void {
     this.#refusals = { status, times };
   }
 
-  /** Replaces frames on every connection by false ones until `honest`; see `createLiar`. */
+  /** Replaces frames on every connection with false ones until `honest` is called; see `createLiar`. */
   liar(): FaultRecord {
     this.#lie = createLiar({ seed: this.#scope.seed, nowUs: this.#scope.nowUs });
     return this.#fire('liar', this.#scope.connections(), null, null);
   }
 
-  /** Ends the replacement of frames by false ones. */
+  /** Ends the effect of `liar`. */
   honest(): void {
     this.#lie = null;
   }

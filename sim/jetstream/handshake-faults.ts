@@ -1,14 +1,16 @@
 import type { Cutover } from './connection.ts';
 import type { Lie } from './liar.ts';
 
-/** Faults that affect a handshake and its connection. */
+/** Faults that affect a handshake and the connection that results from it. */
 export interface HandshakeFaults {
-  /** Returns the HTTP status with which a handshake is refused; null to accept it. */
+  /** Returns the HTTP status with which to refuse a handshake, or null to accept it. */
   refusal(): number | null;
-  /** Returns the number of a connection's first event; `honest` is the number that its cursor means without a fault. */
+  /**
+   * Returns the number of a connection's first event. `honest` is the number that its cursor denotes without a fault.
+   */
   start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Returns the fault at the connection's transition from replay to live traffic; null for none. */
+  /** Returns the fault at the connection's transition from replay to live traffic, or null for none. */
   cutover(connection: number): Cutover | null;
-  /** Returns the replacement for regular frames on every connection; null while the host is honest. */
+  /** Returns the function that falsifies frames on every connection, or null while the host is honest. */
   lie(): Lie | null;
 }

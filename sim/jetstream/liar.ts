@@ -1,6 +1,6 @@
 import { type Dice, dice } from '../random.ts';
 
-/** Function that converts the payload of a regular frame to the payloads that a lying host sends instead. */
+/** Converts the payload of a regular frame to the payloads that a lying host sends instead. */
 export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
 
 /** Options for a lying host. */
@@ -19,9 +19,9 @@ const largest = Number.MAX_SAFE_INTEGER;
 
 /**
  * Creates a lying host, which sends false values in every field. Times are in 1970, in 2300, one per minute, unsorted,
- * or just within the possible error of a clock. Positions jump forward slightly or to the maximum, go backwards, or are
- * times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some regular frames are sent unchanged
- * between the false ones.
+ * or just within the tolerance for clock errors. Positions jump forward slightly or to the maximum, go backwards, or
+ * are times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some regular frames are sent
+ * unchanged among the false ones.
  */
 export function createLiar({ seed, nowUs }: LiarOptions): Lie {
   const chance = dice(seed ^ 0x11a5);

@@ -9,15 +9,15 @@ import { Connection } from './connection.ts';
 import type { HandshakeFaults } from './handshake-faults.ts';
 import { type Refusal, readMethod, readSubscription, type Subscription } from './subscription.ts';
 
-/** Websocket subprotocol of the method's frames. */
+/** Websocket subprotocol of `subscribeEvents`. */
 const subprotocol = 'xrpc.v1.json';
-/** Interval at which consumers without a backlog get new events, in milliseconds of the wall clock. */
+/** Interval at which waiting consumers receive new events, in milliseconds of real time. */
 const tickMs = 10;
-/** Timeout of a consumer's closing handshake, in milliseconds. */
+/** Timeout for a consumer's closing handshake, in milliseconds. */
 const goodbyeMs = 500;
-/** Interval between pings of a host of the method, in milliseconds. */
+/** Interval between pings of `subscribeEvents`, in milliseconds. */
 const pingMs = 30_000;
-/** Minimum cursor that is a time in microseconds. Smaller cursors are sequence numbers. */
+/** Smallest cursor that is a time in microseconds. Smaller values are sequence numbers. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
 /** Options for a Jetstream host. */
@@ -26,19 +26,19 @@ export interface JetstreamOptions {
   readonly port: number;
   readonly source: EventSource;
   readonly seqCursors: boolean;
-  /** Dictionary with which compression is offered, or null if compression is not offered. */
+  /** Dictionary for compressed frames, or null if compression is not offered. */
   readonly zstdDictionary: Buffer | null;
-  /** True if the method is served in addition to the legacy protocol. */
+  /** True if `subscribeEvents` is served in addition to the legacy protocol. */
   readonly hasMethod: boolean;
-  /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
+  /** Share of the creates and updates that a replay of old history omits, from 0 to 1. */
   readonly compactedShare: number;
-  /** Timeout of the method for a write and for a pong, in milliseconds, or null for no timeout. */
+  /** Timeout of `subscribeEvents` for a write and for a pong, in milliseconds; null for no timeout. */
   readonly patienceMs: number | null;
   readonly truth: Truth;
   readonly nowUs: () => number;
 }
 
-/** A Jetstream host over real sockets: `/subscribe`, and the method of current hosts. */
+/** A Jetstream host with real sockets. It serves `/subscribe`, and `subscribeEvents` as current hosts do. */
 export class JetstreamServer {
   /** Connections of all consumers, oldest first. */
   readonly connections: Connection[] = [];
@@ -68,12 +68,12 @@ export class JetstreamServer {
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
-  /** Sets the faults of handshakes; must be called before the start. */
+  /** Sets the faults that affect handshakes. Must be called before `start`. */
   meet(faults: HandshakeFaults): void {
     this.#faults = faults;
   }
 
-  /** Starts listening; resolves with the port. */
+  /** Starts listening. Resolves with the port. */
   start(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#http.once('error', reject);
@@ -86,12 +86,12 @@ export class JetstreamServer {
     });
   }
 
-  /** Sends new events to every consumer, as every tick does. */
+  /** Sends new events to every consumer, without waiting for the next tick. */
   pump(): void {
     for (const connection of this.connections) connection.pump();
   }
 
-  /** Sends a ping to every consumer of the method. */
+  /** Sends a ping to every consumer of `subscribeEvents`. */
   askForPongs(): void {
     for (const connection of this.connections) if (connection.isMethod) connection.askForPong();
   }
@@ -130,7 +130,7 @@ export class JetstreamServer {
     const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
     const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    // Decide on the refusal first: a refused handshake has no first event, and must not consume a fault of the start.
+    // Decide on the refusal first: a refused handshake has no first event and must not use up a fault of the start.
     const begins = refused === null && subscription !== null && isSubscription(subscription);
     const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
@@ -198,8 +198,9 @@ export class JetstreamServer {
   }
 
   /**
-   * Returns the first event for a cursor. A cursor in the future is live. A time before the horizon is raised to the
-   * horizon, and the method adds a notice. The method refuses a sequence number before the horizon.
+   * Returns the first event for a cursor, or a refusal. A cursor in the future starts live. A time before the oldest
+   * event is moved forward to it, which `subscribeEvents` reports with a notice. `subscribeEvents` refuses a sequence
+   * number that is too old.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;
@@ -229,7 +230,7 @@ export class JetstreamServer {
   }
 }
 
-/** First event of a consumer, and the notice before it. */
+/** Number of a consumer's first event, and the notice that precedes it or null. */
 interface Start {
   readonly from: number;
   readonly greeting: string | null;

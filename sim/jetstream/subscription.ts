@@ -1,15 +1,15 @@
 import type { Species } from '../events/metrics.ts';
 import type { Filter, Wire } from '../events/wire.ts';
 
-/** Parameters of a consumer. */
+/** Parameters with which a consumer subscribed. */
 export interface Subscription extends Filter {
-  /** Cursor as in the query, or null for live events. */
+  /** Cursor from the query, or null for live events only. */
   readonly cursor: number | null;
-  /** True if frames are sent as binary messages that are compressed with the host's dictionary. */
+  /** True if frames are sent as binary messages, compressed with the host's dictionary. */
   readonly compressed: boolean;
 }
 
-/** The status and reason with which a handshake is refused. */
+/** Status and reason of a refused handshake. */
 export interface Refusal {
   readonly status: number;
   readonly error: string;
@@ -18,22 +18,22 @@ export interface Refusal {
 
 /** Maximum number of collections in one subscription. */
 const maxCollections = 100;
-/** Kinds that a subscription of the method may name. */
+/** Kinds of events that a `subscribeEvents` subscription may name. */
 const kinds = ['commit', 'identity', 'account', 'sync'];
 const notOffered: Readonly<Record<Wire, readonly string[]>> = {
   'jetstream.legacy': ['wantedDids', 'maxMessageSizeBytes', 'requireHello'],
   'jetstream.subscribeEvents': ['wantedCollections', 'wantedDids', 'requireHello', 'dids', 'maxMessageSizeBytes'],
 };
 
-/** Input of a handshake: the request, and the options of the host. */
+/** A handshake request, and the host options that affect it. */
 export interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;
-  /** Id of the dictionary with which compression is offered, or null if it is not offered. */
+  /** Id of the dictionary for compressed frames, or null if compression is not offered. */
   readonly dictionary: number | null;
 }
 
-/** Parses a request of the legacy protocol. Returns the reason for a 400 response as text if the request is invalid. */
+/** Parses a request of the legacy protocol. Returns the text of a 400 response if the request is invalid. */
 export function readSubscription({ target, socketEncoding, dictionary }: Request): Subscription | string {
   const { searchParams: query } = target;
   const compressed = query.get('compress') === 'true' || (socketEncoding?.includes('zstd') ?? false);
@@ -49,7 +49,7 @@ export function readSubscription({ target, socketEncoding, dictionary }: Request
   return { ...asked, cursor: Number(text) };
 }
 
-/** Parses a request of the method. Returns a refusal if the request is invalid. */
+/** Parses a request of `subscribeEvents`. Returns a refusal if the request is invalid. */
 export function readMethod({ target, dictionary }: Request): Subscription | Refusal {
   const { searchParams: query } = target;
   const invalid = (message: string): Refusal => ({ status: 400, error: 'InvalidRequest', message });
@@ -85,8 +85,8 @@ function collectionsOf(query: URLSearchParams, name: string): string[] | string 
 }
 
 /**
- * Returns true if a frame passes the filter. Account and identity events and frames that are not events always pass in
- * the legacy protocol. The method also has a filter of kinds.
+ * Returns true if a frame passes the filter. In the legacy protocol, account events, identity events and frames that
+ * are not events always pass. `subscribeEvents` can also filter by kind.
  */
 export function passes({ wire, kinds: wantedKinds, wantedCollections }: Filter, species: Species): boolean {
   if (species.methodOnly && wire === 'jetstream.legacy') return false;

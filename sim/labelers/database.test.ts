@@ -15,7 +15,7 @@ function logOf(software: 'ozone' | 'skyware'): LabelLog {
     population: 'plain',
     shape: () => ({ software }),
   });
-  if (!profile) throw new Error('one labeler was asked for');
+  if (!profile) throw new Error('the population has no labeler');
   return new LabelLog({ seed: 1, profile, startUs: 0, accounts });
 }
 
@@ -24,7 +24,7 @@ function keyOf(log: LabelLog, n: number): string {
   return JSON.stringify([uri, cid, val]);
 }
 
-it('an account-replacing database contains the newest label of each subject and value', () => {
+it('an account-replacing database contains only the newest label of each subject and value', () => {
   const log = logOf('ozone');
   const newest = new Map<string, number>();
   for (let n = 1; n <= 3000; n++) newest.set(keyOf(log, n), n);
@@ -32,7 +32,7 @@ it('an account-replacing database contains the newest label of each subject and 
   expect(newest.size).toBeLessThan(2800);
 });
 
-it('a removal follows an application of the same subject and value, and a further application may follow the removal', () => {
+it('a label value is applied to a subject before it is removed, and may be applied again', () => {
   const log = logOf('skyware');
   const negated = new Map<string, unknown[]>();
   for (let n = 1; n <= 3000; n++) {
@@ -45,7 +45,7 @@ it('a removal follows an application of the same subject and value, and a furthe
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
-it('a restored database assigns the lost numbers again, and a recreated one begins at 1', () => {
+it('a restored database assigns the lost seq numbers again, and a recreated one begins at 1', () => {
   const database = new Database(logOf('skyware'), false);
   database.loseTail(3, 10);
   expect([...database.read(1, 12)].map((n) => [n, database.seqOf(n)]).slice(-3)).toEqual([

@@ -3,21 +3,21 @@ import type { LabelDefinition } from './profile.ts';
 
 const collection = 'app.bsky.labeler.service';
 
-/** Content of a labeler's record: its values, and their definitions if these are not plain. */
+/** Values that a labeler declares, with their definitions unless these are plain. */
 export interface DeclaredValues {
   readonly values: readonly string[];
   readonly definitions?: readonly LabelDefinition[];
 }
 
-/** A record that a labeler wrote, and the time since which it applies, in microseconds of the network's clock. */
+/** A labeler's record, and the time since which it has applied, in microseconds of the network's clock. */
 export interface DeclaredRecord extends DeclaredValues {
   readonly sinceUs: number;
 }
 
-/** Operations on a labeler's declaration. */
+/** Operation on a labeler's declaration. */
 export type Declared = 'create' | 'update' | 'delete';
 
-/** Returns the template text of the Jetstream frame for a labeler's declaration. */
+/** Returns the text template of the Jetstream frame for a labeler's declaration. */
 export function declarationFrame(did: string, record: DeclaredValues, operation: Declared): string {
   const head = { rev: slot.rev, operation, collection, rkey: 'self' };
   const commit =
@@ -27,13 +27,13 @@ export function declarationFrame(did: string, record: DeclaredValues, operation:
   return `{"did":"${did}","time_us":${slot.time},"kind":"commit","commit":${JSON.stringify(commit)}}`;
 }
 
-/** Returns the template text of the Jetstream frame for a changed identity. */
+/** Returns the text template of the Jetstream frame for an identity change. */
 export function identityChangeFrame(did: string): string {
   const identity = `{"did":"${did}","seq":30340000000,"time":"${slot.created}"}`;
   return `{"did":"${did}","time_us":${slot.time},"kind":"identity","identity":${identity}}`;
 }
 
-/** Returns the record `self` with the labeler's own definitions of the values. */
+/** Returns the record `self` of a labeler, with its declared values and their definitions. */
 export function declaration({ values, definitions }: DeclaredValues): Record<string, unknown> {
   return {
     $type: collection,
@@ -42,7 +42,7 @@ export function declaration({ values, definitions }: DeclaredValues): Record<str
   };
 }
 
-/** Returns one plain definition for each value that is not a value of the system. */
+/** Returns a plain definition for each value, except for global values of the system. */
 export function plainDefinitions(values: readonly string[]): LabelDefinition[] {
   return values
     .filter((value) => !value.startsWith('!'))

@@ -7,7 +7,7 @@ import type { Ailment, LabelerProfile } from './profile.ts';
 import type { LabelStream } from './stream.ts';
 import { garbageFrames } from './wire.ts';
 
-/** Injected faults of a labeler, in addition to odd labels, which have their own names. */
+/** Names of the faults that can be injected into a labeler. Odd labels have separate names. */
 export const labelerFaultNames = [
   'query_answer',
   'stream_answer',
@@ -30,7 +30,7 @@ export const labelerFaultNames = [
   'sign_again',
   'move',
 ] as const;
-/** Name of a fault, or of an oddity of labels. */
+/** Name of a fault or of a label oddity. */
 export type LabelerFault = (typeof labelerFaultNames)[number] | OddKind;
 
 /** Record of a labeler's fault that took effect. */
@@ -57,10 +57,10 @@ export interface Switched {
   rotateKey(): void;
 }
 
-/** A prepared faulty response, and the number of regular responses that it replaces. */
+/** A prepared faulty response, and the number of regular responses that it still replaces. */
 interface Armed {
   readonly answer: FaultyAnswer;
-  /** Requested page size to which the fault is limited, or null for pages of any size. */
+  /** Page size to which the fault is limited, or null for all page sizes. */
   readonly limit: number | null;
   times: number;
 }
@@ -68,19 +68,19 @@ interface Armed {
 const logLimit = 1000;
 
 /**
- * The fault switches of one labeler. Faults that change responses wait for a request and are counted when it arrives;
- * other faults take effect immediately. Odd labels are emitted immediately, with the next numbers.
+ * The fault switches of one labeler. A fault that changes a response takes effect, and is counted, when the request
+ * arrives; all other faults take effect immediately. Odd labels are emitted immediately with the next numbers.
  */
 export class LabelerFaults {
-  /** Number of times that each fault took effect. A fault that never took effect has no entry. */
+  /** Number of times that each fault took effect, without entries for faults that never did. */
   readonly fired = new Map<LabelerFault, number>();
-  /** Faults that took effect, oldest first; the log omits the oldest if there are very many. */
+  /** Faults that took effect, oldest first. If there are very many, the oldest are dropped. */
   readonly log: LabelerFaultRecord[] = [];
-  /** Maximum number of labels per stream frame; default one, as in both imitated programs. */
+  /** Maximum number of labels per stream frame. The default is 1, as in both imitated programs. */
   labelsPerFrame = 1;
   readonly #labeler: Switched;
   readonly #nowUs: () => number;
-  /** True if streams send only live labels, even if the consumer requests a cursor. */
+  /** True if streams send only live labels, even to a consumer that specifies a cursor. */
   ignoresCursors = false;
   #query: Armed | null = null;
   #stream: Armed | null = null;
@@ -99,8 +99,8 @@ export class LabelerFaults {
   }
 
   /**
-   * Replaces the responses to pages (optionally only of `limit` labels), handshakes or both, either `times` times or
-   * until `heal`.
+   * Replaces responses to page requests, to handshakes or to both, either `times` times or until `heal`. With `limit`,
+   * only requests for pages of that size are affected.
    */
   answer(
     answer: FaultyAnswer,
@@ -124,60 +124,57 @@ export class LabelerFaults {
     this.labelsPerFrame = 1;
   }
 
-  /** Makes every page contain the newest labels, without a cursor. */
+  /** Makes every page contain only the newest labels, without a cursor. */
   withoutCursor(): void {
     this.#cursorless = true;
   }
 
-  /**
-   * Makes pages return the next labels in a different random order on every request, with the cursor of the last
-   * label.
-   */
+  /** Makes each page return the next labels in a new random order, with the cursor of the last label returned. */
   withoutOrder(): void {
     this.#unordered = true;
   }
 
-  /** Delays pages by a number of milliseconds of the wall clock. */
+  /** Delays pages by a number of milliseconds of real time. */
   delayed(milliseconds: number): void {
     this.#delayMs = milliseconds;
   }
 
-  /** Allows several labels per frame, which has the `seq` of the last one. */
+  /** Allows several labels per frame. The frame has the `seq` of its last label. */
   several(labels: number): LabelerFaultRecord {
     this.labelsPerFrame = labels;
     return this.#fire('several_per_frame');
   }
 
   /**
-   * Responds to the next stream with a cursor as if the cursor were in the future or outdated, or as if the consumer
-   * were too slow.
+   * Treats the next cursor of a stream as lying in the future or as outdated, or treats that stream's consumer as too
+   * slow.
    */
   nextCursor(condition: 'future' | 'outdated' | 'too_slow'): void {
     this.#cursor = condition;
   }
 
   /**
-   * Omits the newest labels from the next stream with a cursor, as if they had been emitted between the replay and live
+   * Omits the newest labels from the next stream with a cursor, as if they had been lost between replay and live
    * traffic.
    */
   missAtCutover(labels: number): void {
     this.#missed = labels;
   }
 
-  /** Refuses connections until `revive`, or for a number of seconds of the simulation's clock. */
+  /** Refuses connections until `revive`, or for a number of seconds of simulated time. */
   async dead({ seconds = Number.POSITIVE_INFINITY }: { readonly seconds?: number } = {}): Promise<LabelerFaultRecord> {
     this.#outageUntilUs = this.#nowUs() + seconds * 1_000_000;
     await this.#labeler.shut();
     return this.#fire('dead');
   }
 
-  /** Ends an outage: the labeler accepts connections again. */
+  /** Ends an outage, so that the labeler accepts connections again. */
   async revive(): Promise<void> {
     this.#outageUntilUs = Number.POSITIVE_INFINITY;
     await this.#labeler.revive();
   }
 
-  /** Moves the labeler to another address. The directory is updated immediately. */
+  /** Moves the labeler to another address. Its DID document changes immediately. */
   async move(): Promise<LabelerFaultRecord> {
     await this.#labeler.move();
     return this.#fire('move');
@@ -189,13 +186,13 @@ export class LabelerFaults {
     return this.#fire('drop');
   }
 
-  /** Stops sending on open streams until `resume`, except pongs. */
+  /** Makes open streams send nothing but pongs until `resume`. */
   silence(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.mode = 'silent';
     return this.#fire('silence');
   }
 
-  /** Stops sending and reading on open streams until `resume`. */
+  /** Stops all sending and reading on open streams until `resume`. */
   halfOpen(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.halfOpen();
     return this.#fire('half_open');
@@ -206,7 +203,7 @@ export class LabelerFaults {
     for (const stream of this.#labeler.streams) stream.resume();
   }
 
-  /** Sends malformed frames on open streams, either the named ones or all of them. */
+  /** Sends malformed frames on open streams: the named ones, or all kinds. */
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
@@ -217,7 +214,7 @@ export class LabelerFaults {
     return this.#fire('garbage');
   }
 
-  /** Recreates the database, which is then empty. `seq` begins at 1 again, and streams end as after a restart. */
+  /** Recreates the database, which is then empty. `seq` starts at 1 again, and streams end as after a restart. */
   recreate(): LabelerFaultRecord {
     const { edge } = this.#labeler;
     this.#labeler.database.recreate(edge);
@@ -226,8 +223,8 @@ export class LabelerFaults {
   }
 
   /**
-   * Restores an older database without the last labels. Their `seq` are assigned again, and streams end as after a
-   * restart.
+   * Restores an older database that lacks the last labels. Their `seq` numbers are assigned again, and streams end as
+   * after a restart.
    */
   loseTail(labels: number): LabelerFaultRecord {
     const { edge } = this.#labeler;
@@ -236,15 +233,15 @@ export class LabelerFaults {
     return this.#fire('lose_tail', edge + 1 - labels, edge + 1);
   }
 
-  /** Makes the labeler sign with a new key from now on; the directory is updated separately. */
+  /** Makes the labeler sign with a new key. The directory is updated separately. */
   rotateKey(): LabelerFaultRecord {
     this.#labeler.rotateKey();
     return this.#fire('rotate_key', this.#labeler.edge + 1, null);
   }
 
   /**
-   * Rotates the key and emits the newest labels again with the new signature. Their `cts` is the current time or stays
-   * unchanged. The repeated labels must not be odd.
+   * Rotates the key and emits the newest labels again with new signatures. By default, the repeated labels have the
+   * current time as their `cts`. None of these labels may be odd.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
     this.#labeler.rotateKey();
@@ -264,24 +261,24 @@ export class LabelerFaults {
     return fromN;
   }
 
-  /** Emits ordinary labels immediately, in addition to the regular ones. Returns the first of their numbers. */
+  /** Immediately emits ordinary labels in addition to the regular ones. Returns the first of their numbers. */
   emit(count: number): number {
     return this.#labeler.log.pace.emit(count, this.#nowUs());
   }
 
-  /** Immediately emits one label for each entry, with the fields of the entry. Returns the first number. */
+  /** Immediately emits one label per entry, with the entry's fields. Returns the first of their numbers. */
   say(labels: readonly LabelFields[]): number {
     const fromN = this.#labeler.log.pace.emit(labels.length, this.#nowUs());
     this.#labeler.log.write(fromN, labels);
     return fromN;
   }
 
-  /** Sets the rate of labels per second from now on; 0 stops regular labels. */
+  /** Sets the rate in labels per second; 0 stops regular labels. */
   setRate(rate: number): void {
     this.#labeler.log.pace.setRate(rate, this.#nowUs());
   }
 
-  /** Emits odd labels immediately. `bytes` is the size of a label of the kind `huge`. */
+  /** Immediately emits odd labels. `bytes` is the size of a label of the kind `huge`. */
   labels(
     kind: OddKind,
     { count = 1, bytes = 10_000_000 }: { readonly count?: number; readonly bytes?: number } = {},
@@ -291,7 +288,7 @@ export class LabelerFaults {
     return this.#fire(kind, fromN, fromN + count);
   }
 
-  /** Applies a permanent ailment. Ailments of the labeler's identity are applied by the directory. */
+  /** Applies a permanent ailment. The directory applies ailments of the DID document. */
   ail(ailment: Ailment): void {
     const status = /^status_(\d+)$/.exec(ailment)?.[1];
     if (status !== undefined) this.answer({ kind: 'status', status: Number(status) });
@@ -307,18 +304,20 @@ export class LabelerFaults {
     } else if (ailment === 'dead') this.#fire('dead');
   }
 
-  /** Returns the faulty response to a page of this many labels, or null. Called by the host. */
+  /**
+   * Returns the faulty response to a page request with this limit, or null for a regular response. Called by the host.
+   */
   onQuery(limit: number): FaultyAnswer | null {
     const armed = this.#query;
     return armed?.limit === null || armed?.limit === limit ? this.#meet(armed, 'query_answer') : null;
   }
 
-  /** Returns the faulty response to a handshake, or null. Called by the host. */
+  /** Returns the faulty response to a handshake, or null for a regular one. Called by the host. */
   onStream(): FaultyAnswer | null {
     return this.#meet(this.#stream, 'stream_answer');
   }
 
-  /** Returns the condition of the next cursor, or null. Called by the host. */
+  /** Returns the condition that applies to the next cursor, or null. Called by the host. */
   onCursor(): 'future' | 'outdated' | 'too_slow' | null {
     const condition = this.#cursor;
     this.#cursor = null;
@@ -329,8 +328,8 @@ export class LabelerFaults {
   }
 
   /**
-   * Returns the first label of a stream. `honest` is the first label for its cursor without a fault. Called by the
-   * host.
+   * Returns the number of a stream's first label. `honest` is the number that its cursor denotes without a fault.
+   * Called by the host.
    */
   firstOfStream(honest: number, edge: number): number {
     const missed = this.#missed;
@@ -341,7 +340,7 @@ export class LabelerFaults {
     return first;
   }
 
-  /** Returns the seed of the next page's order, or null for the order of `seq`. Called by the host. */
+  /** Returns the seed for the order of the next page, or null for `seq` order. Called by the host. */
   unorderedPage(): number | null {
     if (!this.#unordered) return null;
     this.#fire('unordered');
@@ -349,7 +348,7 @@ export class LabelerFaults {
     return hash(this.#labeler.profile.index, 0x0de5, this.#pages);
   }
 
-  /** Returns true if the next page has no cursor. Called by the host. */
+  /** Returns true if the next page must not have a cursor. Called by the host. */
   cursorless(): boolean {
     if (this.#cursorless) this.#fire('no_cursor');
     return this.#cursorless;
@@ -361,12 +360,12 @@ export class LabelerFaults {
     return this.#delayMs;
   }
 
-  /** Records that a consumer was disconnected because it was too slow. Called by the host. */
+  /** Records that a slow consumer was disconnected. Called by the host. */
   tellTooSlow(): void {
     this.#fire('consumer_too_slow');
   }
 
-  /** Returns true if an outage has lasted long enough. Called by the host. */
+  /** Returns true if the current outage has lasted for its whole duration. Called by the host. */
   outageIsOver(): boolean {
     return this.#nowUs() >= this.#outageUntilUs;
   }

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** A faulty response, which a regular host does not send. */
+/** A faulty response that a regular host would not send. */
 export type FaultyAnswer =
   | { readonly kind: 'status'; readonly status: number; readonly body?: 'json' | 'html' | 'none' }
   | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
   | { readonly kind: 'html' | 'broken_json' | 'wrong_shape' | 'endless' | 'zip_bomb' | 'hang' | 'reset' }
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
-/** Name of a faulty response. */
+/** Name of a kind of faulty response. */
 export type FaultyKind = FaultyAnswer['kind'];
 
-/** Names of all faulty responses. */
+/** Names of all kinds of faulty responses. */
 export const faultyKinds: readonly FaultyKind[] = [
   'status',
   'redirect',
@@ -38,7 +38,7 @@ const errorNames: Readonly<Record<number, string>> = {
 };
 let bomb: Buffer | null = null;
 
-/** Sends a faulty response. Endless responses end with the socket. */
+/** Sends a faulty response. An endless response ends only with the socket. */
 export function answerFaultily(fault: FaultyAnswer, response: ServerResponse): void {
   switch (fault.kind) {
     case 'status': {
@@ -103,8 +103,8 @@ function drip(response: ServerResponse, bytesPerSecond: number): void {
 }
 
 /**
- * Returns the bytes of a faulty response to a websocket handshake, null if the host stays silent, or 'reset' if it
- * resets the connection.
+ * Returns the bytes of a faulty response to a websocket handshake, `reset` if the host resets the connection, or null
+ * if it stays silent.
  */
 export function refusalBytes(fault: FaultyAnswer): string | 'reset' | null {
   switch (fault.kind) {

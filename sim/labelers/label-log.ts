@@ -4,46 +4,46 @@ import { type Flaw, type LabelFields, type OddKind, oddLabel } from './odd-label
 import { Pace } from './pace.ts';
 import type { LabelerProfile } from './profile.ts';
 
-/** One label of a labeler's log. */
+/** A label in a labeler's log. */
 export interface LoggedLabel {
-  /** Number of the label, from 1 over the labeler's lifetime; never reused, unlike `seq`. */
+  /** Number of the label, counted from 1 over the labeler's lifetime. Unlike a `seq`, it is never reused. */
   readonly n: number;
-  /** Emission time, in microseconds of the simulation's clock. */
+  /** Emission time, in microseconds of the simulated clock. */
   readonly emittedUs: number;
-  /** The label as served, without its signature. */
+  /** The label as it is served, but without its signature. */
   readonly label: unknown;
-  /** Kind of the label's oddity, or null for an ordinary label. */
+  /** Kind of oddity, or null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
-  /** Number of the label that this one duplicates. A label that is not a duplicate has its own number here. */
+  /** Number of the label that this label duplicates, or its own number if it is not a duplicate. */
   readonly original: number;
 }
 
 /**
- * Distances in labels from a removal or a renewed application to its earlier label. Distance 1 is reserved for
- * duplicates.
+ * Possible distances, in labels, between a removal or renewed application and the earlier label that it refers to.
+ * Duplicates have the distance 1.
  */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 const followingShare = 0.12;
-/** Share of labels about one account with very many labeled records. */
+/** Share of labels that concern one account with a very large number of labeled records. */
 const denseShare = 0.02;
 
-/** Options for the log of a labeler's labels. */
+/** Options for a labeler's log. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   /** Earliest time of a label, in microseconds. */
   readonly startUs: number;
-  /** 24 characters of did:plc for each account of the network, concatenated. */
+  /** For each account of the network, the 24 characters of its did:plc, concatenated. */
   readonly accounts: string;
 }
 
 /**
- * Labels of a labeler. The label `n` is a function of the seed, the labeler and `n`, so the log stores only the changes
- * by fault switches.
+ * Labels of a labeler. Label `n` depends only on the seed, the labeler and `n`, so the log stores nothing but the
+ * changes that fault switches made.
  */
 export class LabelLog {
-  /** DID of the labeler. A DID with a port is set when the labeler listens. */
+  /** DID of the labeler. A DID that contains a port is set once the labeler is listening. */
   did = '';
   readonly pace: Pace;
   readonly #options: LogOptions;
@@ -51,7 +51,7 @@ export class LabelLog {
   readonly #accounts: string;
   readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
   readonly #written = new Map<number, LabelFields>();
-  /** Numbers of labels that repeat earlier ones, with the earlier number and the fields that differ. */
+  /** Labels that repeat earlier ones: the earlier number and the fields that differ, by number. */
   readonly #repeated = new Map<number, { readonly of: number; readonly fields: LabelFields }>();
 
   constructor(options: LogOptions) {
@@ -62,24 +62,25 @@ export class LabelLog {
     this.pace = new Pace({ seed: this.#seed, rate: profile.rate, startUs });
   }
 
-  /** Makes labels odd. Must not be called for labels that were read. */
+  /** Makes labels odd. Must not be called for labels that were already read. */
   alter(fromN: number, count: number, kind: OddKind, bytes: number): void {
     for (let n = fromN; n < fromN + count; n++) this.#odd.set(n, { kind, bytes });
   }
 
-  /** Replaces the fields of labels. Must not be called for labels that were read. */
+  /** Sets the fields of labels. Must not be called for labels that were already read. */
   write(fromN: number, fields: readonly LabelFields[]): void {
     for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
 
   /**
-   * Makes labels repeat earlier ordinary labels, with some other fields. Must not be called for labels that were read.
+   * Makes labels repeat earlier ordinary labels with some fields changed. Must not be called for labels that were
+   * already read.
    */
   repeat(fromN: number, earlier: readonly number[], fields: LabelFields): void {
     for (const [at, of] of earlier.entries()) this.#repeated.set(fromN + at, { of, fields });
   }
 
-  /** Returns the kind of a label's oddity, or null for an ordinary label. */
+  /** Returns the kind of oddity, or null for an ordinary label. */
   oddity(n: number): OddKind | null {
     const set = this.#odd.get(n);
     if (set) return set.kind === 'duplicate' && n === 1 ? null : set.kind;
@@ -107,7 +108,7 @@ export class LabelLog {
   }
 
   /**
-   * Returns true if an account-replacing server no longer has a label, because a newer label has the same subject and
+   * Returns true if an account-replacing server no longer has a label because a newer one has the same subject and
    * value.
    */
   replaced(n: number, edge: number): boolean {
@@ -128,7 +129,7 @@ export class LabelLog {
     return parent === null ? n : this.#root(parent);
   }
 
-  /** Returns the number of the earlier label that this one removes, renews or duplicates, or null for none. */
+  /** Returns the number of the earlier label that this one removes, renews or duplicates; null if there is none. */
   #parent(n: number): number | null {
     const odd = this.oddity(n);
     if (odd === 'duplicate') return n - 1;
@@ -154,7 +155,7 @@ export class LabelLog {
       src: this.did,
       ...subject,
       val: values[hash(this.#seed, 7, root) % values.length] ?? 'spam',
-      // Ozone omits a false `neg` from the signed label; skyware always includes `neg`.
+      // Ozone omits `neg` from the signed label if it is false; skyware always includes it.
       ...(neg || software === 'skyware' ? { neg } : {}),
       cts: new Date(emittedMs).toISOString(),
       ...(chance % 50 === 0 ? { exp: new Date(emittedMs + 3_600_000 * (1 + (chance % 720))).toISOString() } : {}),
@@ -162,8 +163,8 @@ export class LabelLog {
   }
 
   /**
-   * Returns an account, or one of its records. All subjects of one labeler differ, except the subjects of labels that
-   * refer to an earlier label.
+   * Returns an account or one of its records. Within a labeler, all subjects differ, except those of labels that refer
+   * to an earlier label.
    */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
     if (chance % 10 < 3) {

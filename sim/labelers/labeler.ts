@@ -18,8 +18,8 @@ import { infoFrame, signed } from './wire.ts';
 const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
 /**
- * Origin without a listener, so that a labeler that is dead from the start refuses connections without occupying a
- * port.
+ * Origin on which nothing listens. With it, a labeler that is dead from the start refuses connections without occupying
+ * a port.
  */
 const deadOrigin = 'http://127.0.0.1:1';
 
@@ -28,10 +28,10 @@ export interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   readonly startUs: number;
-  /** 24 characters of did:plc for each account of the network, concatenated. */
+  /** For each account of the network, the 24 characters of its did:plc, concatenated. */
   readonly accounts: string;
   readonly nowUs: () => number;
-  /** Returns the document that a did:web labeler serves itself, or null before it exists. */
+  /** Returns the document that a did:web labeler serves itself, or null if it does not exist yet. */
   readonly ownDocument: (did: string) => Promise<unknown>;
 }
 
@@ -45,24 +45,24 @@ interface KeyPeriod {
 
 const yearUs = 31_536_000_000_000;
 
-/** A labeler on its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
+/** A labeler with its own origin. It serves `queryLabels` and `subscribeLabels`, as modified by its fault switches. */
 export class Labeler {
-  /** DID of the labeler. The start sets the DID and `endpoint`. */
+  /** DID of the labeler. `start` sets it along with `endpoint`. */
   did = '';
   endpoint = '';
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
   readonly database: Database;
-  /** Records in which the labeler declared its values, oldest first. */
+  /** Records in which the labeler declares its values, oldest first. */
   readonly records: DeclaredRecord[];
-  /** Numbers of labels that any consumer received, by stream or by page. */
+  /** Numbers of the labels that any consumer has received, by stream or by page. */
   readonly served = new RangeSet();
-  /** Consumers of the stream, oldest first. */
+  /** Open streams of consumers, oldest first. */
   readonly streams: LabelStream[] = [];
   readonly faults: LabelerFaults;
-  /** Number of page requests so far, including requests without a response. */
+  /** Number of page requests so far, including those without a response. */
   queries = 0;
-  /** Maximum number of concurrent page requests. */
+  /** Highest number of concurrent page requests so far. */
   queriesAtOnce = 0;
   readonly #options: LabelerOptions;
   readonly #host: HttpHost;
@@ -96,12 +96,12 @@ export class Labeler {
     return this.log.pace.edge(this.#options.nowUs());
   }
 
-  /** Current key of the labeler. */
+  /** Current signing key. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
   }
 
-  /** Handle of the labeler in its document. */
+  /** Handle in the labeler's document. */
   get handle(): string {
     return handleOf({ did: this.did, ...(this.profile.handle === undefined ? {} : { handle: this.profile.handle }) });
   }
@@ -111,12 +111,12 @@ export class Labeler {
     return this.#keys;
   }
 
-  /** Returns true if a label is served with the signature of a key that was replaced. */
+  /** Returns true if a label is served with a signature by a key that has been replaced. */
   isSignedWithEarlierKey(n: number): boolean {
     return this.profile.software !== 'ozone' && this.#keyAt(n) !== this.key;
   }
 
-  /** Present record of the labeler. */
+  /** Current record of the labeler. */
   get record(): DeclaredValues {
     return this.records.at(-1) ?? { values: [] };
   }
@@ -126,7 +126,7 @@ export class Labeler {
     return this.#host.open;
   }
 
-  /** Starts listening, unless the labeler is dead from the start. */
+  /** Starts listening unless the labeler is dead from the start. */
   async start(address: string): Promise<void> {
     this.#address = address;
     const { seed, profile } = this.#options;
@@ -137,12 +137,12 @@ export class Labeler {
     this.faults.ail(profile.ailment);
   }
 
-  /** Sends new labels to every consumer, and ends an outage whose time is over. */
+  /** Sends new labels to every consumer, and ends an outage whose duration is over. */
   pump(): void {
     for (const stream of this.streams) stream.pump();
     if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
       this.#reviving = true;
-      // Ignore the error: the port may be occupied briefly, and the next tick repeats the attempt.
+      // Ignore the error: the port may be occupied briefly. The next tick tries again.
       this.revive()
         .catch(() => undefined)
         .finally(() => {
@@ -164,23 +164,23 @@ export class Labeler {
     await this.#host.stop();
   }
 
-  /** Accepts connections again on the earlier port. */
+  /** Accepts connections again, on the same port as before. */
   async revive(): Promise<void> {
     if (!this.#host.open && !this.#stopped) this.endpoint = await this.#host.listen(this.#address);
   }
 
-  /** Moves to another port; the old port refuses connections. */
+  /** Moves to another port. The old port refuses connections. */
   async move(): Promise<void> {
     await this.shut();
     this.endpoint = await this.#host.listen(this.#address, 0);
   }
 
-  /** Signs with a new key from the next label on. An Ozone also signs its existing labels again. */
+  /** Signs with a new key, starting with the next label. An Ozone labeler also signs its existing labels again. */
   rotateKey(): void {
     this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }
 
-  /** Returns a label in the form in which it is served at present. */
+  /** Returns a label as it is served now. */
   serve(n: number): unknown {
     const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
     return signed(this.log.label(n), key);
@@ -282,7 +282,7 @@ export class Labeler {
         tooSlow: () => this.faults.tellTooSlow(),
       });
       webSocket.on('error', () => webSocket.terminate());
-      // A fault of the next stream with a cursor waits while streams without one are opened.
+      // A fault that waits for a stream with a cursor is not affected by streams without one.
       const condition = Number.isNaN(cursor) ? null : this.faults.onCursor();
       if (condition === 'future' || cursor > this.database.newestSeq(edge)) {
         stream.refuse(

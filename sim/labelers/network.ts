@@ -17,18 +17,18 @@ import { Labeler } from './labeler.ts';
 import { createPopulation, type LabelerProfile, labelerDid, type Population } from './profile.ts';
 import { LabelTruth } from './truth.ts';
 
-/** Interval at which streams receive new labels, in milliseconds of the wall clock. */
+/** Interval at which streams receive new labels, in milliseconds of real time. */
 const tickMs = 10;
 /** Number of labelers that start listening concurrently. */
 const startsAtOnce = 50;
-/** Number of listed DIDs that belong to no labeler. */
+/** Number of listed DIDs that do not belong to a labeler. */
 const deadDids = 5;
 
 /** Options for a network of labelers. */
 export interface LabelerNetworkOptions {
   readonly seed: number;
   readonly host: string;
-  /** Address of each labeler; default `host`. */
+  /** Returns the address of each labeler; by default `host`. */
   readonly labelerHost?: (index: number) => string;
   readonly labelers: number;
   readonly labelRate: number;
@@ -37,7 +37,7 @@ export interface LabelerNetworkOptions {
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
-  /** Replaces the next events of the Jetstream by frames. Null if the Jetstream serves recorded frames. */
+  /** Replaces the next events of the Jetstream with frames. Null if the Jetstream serves recorded frames. */
   readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
 }
 
@@ -46,19 +46,19 @@ export interface LabelerAddresses {
   readonly plc: string;
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
-  /** Path of the seeds file, which is removed with the simulation. */
+  /** Path of the seeds file, which `stop` removes. */
   readonly seeds: string;
 }
 
-/** All labelers, the directory with their endpoints and keys, and the relays that list the labelers. */
+/** All labelers, the directory with their documents, and the relays that list them. */
 export class LabelerNetwork {
   /** Labelers by volume, largest first. */
   readonly list: readonly Labeler[];
   readonly directory: Directory;
-  /** Host of the labelers' records. */
+  /** Server that hosts the labelers' records. */
   readonly pds: Pds;
   readonly relays: readonly Relay[];
-  /** Record of emitted and delivered labels. */
+  /** Record of the emitted and the delivered labels. */
   readonly truth: LabelTruth;
   readonly #options: LabelerNetworkOptions;
   #tick: NodeJS.Timeout | null = null;
@@ -79,14 +79,14 @@ export class LabelerNetwork {
     this.truth = new LabelTruth(this.list);
   }
 
-  /** Returns the labeler with a DID; throws if it does not exist. */
+  /** Returns the labeler with a DID. Throws if it does not exist. */
   of(did: string): Labeler {
     const found = this.list.find((labeler) => labeler.did === did);
     if (found === undefined) throw new RangeError(`unknown labeler ${did}`);
     return found;
   }
 
-  /** Starts all listeners; rejects with the system's error on failure. */
+  /** Starts all listeners. Rejects with the system's error on failure. */
   async start(): Promise<LabelerAddresses> {
     const { host, labelerHost = () => host } = this.#options;
     for (let from = 0; from < this.list.length; from += startsAtOnce) {
@@ -105,7 +105,7 @@ export class LabelerNetwork {
     const seeds = join(this.#folder, 'seeds.json');
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
-    // Let labelers that no list contains announce themselves, if the Jetstream permits it.
+    // Announce the labelers that no list contains, if the Jetstream permits it.
     const unlisted = this.list.filter(
       ({ profile }) => !profile.seeded && profile.relays.length === 0 && profile.unannounced !== true,
     );
@@ -115,25 +115,28 @@ export class LabelerNetwork {
     return { plc, relays, labelers, seeds };
   }
 
-  /** Sends new labels to every consumer, as every tick does. */
+  /** Sends new labels to every consumer, without waiting for the next tick. */
   pump(): void {
     for (const labeler of this.list) labeler.pump();
   }
 
-  /** Writes or deletes a labeler's declaration, which is an event of the Jetstream. Relays then list the labeler. */
+  /**
+   * Writes or deletes a labeler's declaration and announces it on the Jetstream. Afterwards the relays list the
+   * labeler.
+   */
   declare(did: string, operation: Declared = 'create'): void {
     this.#announce([declarationOf(did, this.of(did).record, operation)]);
     if (operation === 'create') for (const { dids } of this.relays) if (!dids.includes(did)) dids.push(did);
   }
 
-  /** Replaces a labeler's record, which is an event of the Jetstream. */
+  /** Replaces a labeler's record and announces it on the Jetstream. */
   redefine(did: string, record: DeclaredValues): void {
     this.of(did).records.push({ ...record, sinceUs: this.#options.nowUs() });
     this.pds.records.set(did, declaration(record));
     this.declare(did, 'update');
   }
 
-  /** Announces on the Jetstream that a labeler's identity has changed. */
+  /** Announces an identity change of a labeler on the Jetstream. */
   announceIdentity(did: string): void {
     const species: Species = { outcome: 'event', collection: null, metrics: ['identity.event'] };
     this.#announce([{ text: identityChangeFrame(did), species }]);
@@ -165,7 +168,7 @@ export class LabelerNetwork {
   #announce(frames: readonly { readonly text: string; readonly species: Species }[]): void {
     if (frames.length === 0) return;
     if (this.#options.announce === null)
-      throw new Error('recorded frames are served verbatim: nothing can be announced');
+      throw new Error('recorded frames are served verbatim, so nothing can be announced');
     this.#options.announce(frames);
   }
 }

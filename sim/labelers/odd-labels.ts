@@ -1,12 +1,12 @@
 import { hash } from '../random.ts';
 
-/** Fields of an emitted label without the signature. An odd label has any content, or is not an object. */
+/** Fields of a label without its signature. An odd label may have arbitrary fields. */
 export type LabelFields = Readonly<Record<string, unknown>>;
 
-/** Reason why an instrument must refuse a label at any time. Null if the decision depends only on dates. */
+/** Reason for which an instrument must refuse a label regardless of its dates. */
 export type Flaw = 'foreign' | 'malformed' | 'oversized' | 'space_uri';
 
-/** Names of all oddities of labels. */
+/** Names of all label oddities. */
 export const oddKinds = [
   'foreign',
   'malformed',
@@ -25,15 +25,15 @@ export const oddKinds = [
   'bad_signature',
   'high_s',
 ] as const;
-/** Name of an oddity of labels. */
+/** Name of a label oddity. */
 export type OddKind = (typeof oddKinds)[number];
 
-/** Ordinary label and parameters from which an odd label is created. */
+/** The ordinary label that is made odd, and the parameters of the oddity. */
 export interface OddContext {
   readonly kind: OddKind;
   /** Fields of the ordinary label. */
   readonly fields: LabelFields;
-  /** Number of the label; selects the variant. */
+  /** Number of the label. It selects the variant of the oddity. */
   readonly n: number;
   /** Emission time, in milliseconds since 1970. */
   readonly emittedMs: number;
@@ -41,7 +41,7 @@ export interface OddContext {
   readonly hugeBytes: number;
 }
 
-/** An odd label with its expected treatment. */
+/** An odd label, and the reason for which it must be refused or null. */
 export interface OddLabel {
   readonly label: unknown;
   readonly flaw: Flaw | null;
@@ -50,8 +50,8 @@ export interface OddLabel {
 const dayMs = 86_400_000;
 
 /**
- * Returns an odd label for ordinary fields. Leaves the fields unchanged for duplicates and signatures, because the log
- * handles those.
+ * Returns the odd variant of an ordinary label. Duplicates and signatures are left unchanged, because the log handles
+ * them.
  */
 export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
   const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });
@@ -98,7 +98,7 @@ export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext):
   }
 }
 
-/** Returns the address of a space, or of a record in a space. Neither is public. */
+/** Returns the URI of a space, or of a record in a space. Neither is public. */
 function spaceAddress(n: number): string {
   const space = `at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/space/com.example.forum/3mptbypluud${n}`;
   return n % 2 === 0 ? space : `${space}/did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3mptbyplj5d2a`;

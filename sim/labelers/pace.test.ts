@@ -16,7 +16,7 @@ const change = fc.oneof(
   }),
 );
 
-it('the newest label at a time is the last one that was emitted by then, after any changes of rate', () => {
+it('after any rate changes, the newest label at a time is the last one emitted by then', () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.array(change, { maxLength: 8 }), fc.nat(90_000_000), (seed, changes, lastUs) => {
       const pace = new Pace({ seed, rate: 2, startUs });

@@ -1,19 +1,19 @@
 import { fraction } from '../random.ts';
 
-/** Consecutive numbers with one rate. */
+/** Consecutive labels that are emitted at the same rate. */
 interface Stretch {
   readonly fromN: number;
   readonly fromUs: number;
   /**
-   * Time between two labels, in microseconds. The value 0 means that all labels are emitted at one instant, and
-   * Infinity that no label is emitted.
+   * Time between two labels, in microseconds; 0 if all labels are emitted at the same time, and Infinity if none is
+   * emitted.
    */
   readonly periodUs: number;
-  /** Number of labels in the stretch, or Infinity for the last stretch. */
+  /** Number of labels in the stretch; Infinity for the last stretch. */
   readonly count: number;
 }
 
-/** Emission times of a labeler's labels, computed in closed form. The first label of the history has the number 1. */
+/** Emission times of a labeler's labels, computed in closed form. Labels are numbered from 1. */
 export class Pace {
   readonly #seed: number;
   readonly #stretches: Stretch[];
@@ -23,7 +23,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** Returns the number of the newest label at a time, or 0 if there is no label. */
+  /** Returns the number of the newest label at a time, or 0 if there is none. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;
@@ -35,12 +35,12 @@ export class Pace {
     return Math.min(fromN + count - 1, this.#at(stretch, last) <= nowUs ? last : last - 1);
   }
 
-  /** Returns the emission time of a number, in microseconds. */
+  /** Returns the emission time of a label, in microseconds. */
   emittedUs(n: number): number {
     return this.#at(this.#stretch(n), n);
   }
 
-  /** Returns true if the number is among labels that are emitted at one instant. */
+  /** Returns true if the label was emitted by `emit`, at the same time as others. */
   atOnce(n: number): boolean {
     return this.#stretch(n).periodUs === 0;
   }
@@ -52,7 +52,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY });
   }
 
-  /** Emits labels at an instant, in addition to the regular ones. Returns the first of their numbers. */
+  /** Emits labels at a given time, in addition to the regular ones. Returns the first of their numbers. */
   emit(count: number, nowUs: number): number {
     const periodUs = this.#stretches.at(-1)?.periodUs ?? Number.POSITIVE_INFINITY;
     this.#cut(nowUs);
@@ -60,7 +60,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
     this.#stretches.push({
       fromN: fromN + count,
-      // Begin the stretch after this instant, because the stretch of the emitted labels must contain the instant.
+      // Begin later than the emitted labels, so that a search for this time finds their stretch.
       fromUs: nowUs + 1,
       periodUs,
       count: Number.POSITIVE_INFINITY,
@@ -68,7 +68,7 @@ export class Pace {
     return fromN;
   }
 
-  /** Ends the last stretch after the labels that were emitted before a time. */
+  /** Ends the current stretch after the labels that were emitted by `nowUs`. */
   #cut(nowUs: number): void {
     const edge = this.edge(nowUs);
     while ((this.#stretches.at(-1)?.fromN ?? 0) > edge) this.#stretches.pop();
@@ -78,7 +78,7 @@ export class Pace {
 
   #stretch(n: number): Stretch {
     const found = this.#stretches.findLast(({ fromN }) => fromN <= n);
-    if (found === undefined) throw new RangeError(`the number ${n} is less than 1`);
+    if (found === undefined) throw new RangeError(`label number ${n} is less than 1`);
     return found;
   }
 

@@ -6,7 +6,7 @@ import type { Curve } from './signing-key.ts';
 /** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
-/** Permanent faults of a labeler. Most labelers have the value `none`. */
+/** Permanent faults of a labeler. Most labelers have `none`. */
 export const ailments = [
   'none',
   'dead',
@@ -32,7 +32,7 @@ export const ailments = [
 /** Name of an ailment. */
 export type Ailment = (typeof ailments)[number];
 
-/** A labeler's own definition of a value, as in its record. */
+/** A labeler's own definition of a label value, as in its record. */
 export interface LabelDefinition {
   readonly identifier: string;
   readonly severity: string;
@@ -44,40 +44,40 @@ export interface LabelDefinition {
 
 /** Properties of one labeler. */
 export interface LabelerProfile {
-  /** Rank of the labeler by volume, from 0. */
+  /** Rank of the labeler by volume, starting at 0. */
   readonly index: number;
   readonly software: Software;
   readonly curve: Curve;
   /** Mean number of labels per second. */
   readonly rate: number;
   readonly values: readonly string[];
-  /** True if the labeler has a did:web and serves its own document. */
+  /** True if the labeler has a did:web DID and serves its own document. */
   readonly didWeb: boolean;
-  /** Share of the labeler's labels that are odd. */
+  /** Share of the labeler's labels that are odd, from 0 to 1. */
   readonly oddShare: number;
   readonly oddKinds: readonly OddKind[];
-  /** True if pages have no order, as is possible in Ozone. */
+  /** True if pages are not sorted, which is possible in Ozone. */
   readonly unordered: boolean;
   readonly ailment: Ailment;
   /** True if the seeds file lists the labeler. */
   readonly seeded: boolean;
   /** Indexes of the relays that list the labeler. */
   readonly relays: readonly number[];
-  /** True if nothing names the labeler before `declare`: no list, and no announcement at the start. */
+  /** True if neither a list nor an announcement names the labeler until `declare` is called. */
   readonly unannounced?: boolean;
-  /** Handle in the labeler's document; absent for a handle that is derived from the DID. */
+  /** Handle in the labeler's document; if absent, the handle is derived from the DID. */
   readonly handle?: string;
-  /** Values in the labeler's first record; absent if the record declares all values that its labels have. */
+  /** Values in the labeler's first record; if absent, all values of its labels. */
   readonly declared?: readonly string[];
-  /** Definitions in the labeler's record; absent for one plain definition per value. */
+  /** Definitions in the labeler's record; if absent, one plain definition per value. */
   readonly definitions?: readonly LabelDefinition[];
-  /** Declared values that look like an identity, so that no publisher may name them. */
+  /** Declared values that look like an identity, so that they must not be published. */
   readonly unnameable?: readonly string[];
 }
 
 /**
- * Condition of the population. `plain`: no labeler has an ailment. `troubled`: labelers have the ailments of the live
- * network, in approximately the observed shares.
+ * Condition of a population. `plain`: no labeler has an ailment. `troubled`: the shares of ailments approximate those
+ * observed on the live network.
  */
 export type Population = 'plain' | 'troubled';
 
@@ -85,15 +85,15 @@ export type Population = 'plain' | 'troubled';
 export interface PopulationOptions {
   readonly seed: number;
   readonly labelers: number;
-  /** Labels per second of all labelers together. */
+  /** Total labels per second. */
   readonly labelRate: number;
   readonly relays: number;
   readonly population: Population;
-  /** Returns changes of a labeler's profile, for tests. */
+  /** Returns changes to a labeler's profile. */
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
-/** Label values; most labelers use a few of them. */
+/** Label values. Most labelers use only a few of them. */
 const vocabulary = [
   'spam',
   'porn',
@@ -124,8 +124,8 @@ const vocabulary = [
 ] as const; // prettier-ignore
 
 /**
- * Number of labelers with each ailment among 150 labelers beyond the ten largest, approximately as counted in June
- * 2026.
+ * Number of labelers with each ailment among 150 labelers outside the ten largest. The numbers approximate a count from
+ * June 2026.
  */
 const troubles: readonly (readonly [Ailment, number])[] = [
   ['dead', 17],
@@ -149,10 +149,10 @@ const troubles: readonly (readonly [Ailment, number])[] = [
   ['directory_down', 1],
 ];
 const troubledOf = 150;
-/** Number of the largest labelers, which have no ailments because they emit most of the volume. */
+/** Number of largest labelers that have no ailment: they emit most of the volume. */
 const wellRanks = 10;
 
-/** Permanent oddities of labels in a troubled population. */
+/** Oddities that occur permanently in a troubled population. */
 const naturalOddities: readonly OddKind[] = [
   'foreign',
   'malformed',
@@ -169,7 +169,7 @@ const naturalOddities: readonly OddKind[] = [
   'oversized',
 ];
 
-/** Creates the labelers of a seed, largest first. */
+/** Creates the population of a seed, largest labeler first. */
 export function createPopulation(options: PopulationOptions): LabelerProfile[] {
   const { seed, labelers, labelRate, relays, population, shape } = options;
   const troubled = population === 'troubled';
@@ -196,14 +196,14 @@ export function createPopulation(options: PopulationOptions): LabelerProfile[] {
   });
 }
 
-/** Returns a labeler's did:plc, which does not exist on the live network. */
+/** Returns a labeler's did:plc. The DID does not exist on the live network. */
 export function labelerDid(seed: number, index: number): string {
   return `did:plc:${dice((seed ^ 0x0d1d) + index * 7919).text(base32, 24)}`;
 }
 
 /**
- * Returns the share of a labeler in the distribution of June 2026. The largest labeler has 10.8 %, the three largest
- * together 32 %, five 52 %, ten 84 %, twenty 98 %, and 81 all labels.
+ * Returns the share of a labeler in percent, following the distribution of June 2026. The largest labeler has 10.8 %;
+ * the largest 3 have 32 %, 5 have 52 %, 10 have 84 %, 20 have 98 %, and 81 have everything.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

@@ -2,21 +2,21 @@ import { dice } from '../random.ts';
 import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 
-/** Dependencies of the responses to `queryLabels`. */
+/** Dependencies of a response to `queryLabels`. */
 export interface QueryContext {
   readonly software: Software;
   readonly database: Database;
   /** Number of the newest label. */
   readonly edge: number;
-  /** Returns a label in the form in which it is served. */
+  /** Returns a label as it is served. */
   readonly serve: (n: number) => unknown;
-  /** Seed of the order of labels, different for every request, or null for the regular order. */
+  /** Seed of a random order, different for every request, or null for `seq` order. */
   readonly unordered: number | null;
-  /** True if every page contains the newest labels, without a cursor. */
+  /** True if every page contains only the newest labels, without a cursor. */
   readonly noCursor: boolean;
 }
 
-/** A response to `queryLabels`, with the numbers of its labels. */
+/** A response to `queryLabels`, and the numbers of the labels in it. */
 export interface QueryAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -27,7 +27,7 @@ export interface QueryAnswer {
 const defaultLimit = 50;
 const maxLimit = 250;
 
-/** Responds to `com.atproto.label.queryLabels` like the two programs that most labelers run. */
+/** Responds to `com.atproto.label.queryLabels` as the imitated program does, Ozone or skyware. */
 export function answerQuery(params: URLSearchParams, context: QueryContext): QueryAnswer {
   const patterns = params.getAll('uriPatterns').filter((one) => one !== '');
   const limit = Number.parseInt(params.get('limit') || String(defaultLimit), 10);
@@ -56,7 +56,7 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  // Add each label's row number, which is not signed, as skyware does in pages.
+  // In pages, skyware adds a row number to each label. It is not part of the signed data.
   const labels = found.map(({ n, label }) =>
     software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
   );

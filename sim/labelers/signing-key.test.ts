@@ -5,7 +5,7 @@ import { SigningKey } from './signing-key.ts';
 const bytes = new TextEncoder().encode('a label');
 
 it.each(['k256', 'p256'] as const)(
-  'the signatures of %s verify, are deterministic, and have a malleable twin',
+  '%s signatures verify, are deterministic, and have a malleable twin',
   async (curve) => {
     const key = new SigningKey(curve, 'one');
     const found = parsePublicMultikey(await key.multikey());

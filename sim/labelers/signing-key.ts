@@ -1,10 +1,10 @@
 import { createECDH, createHash } from 'node:crypto';
 import { P256PrivateKey, Secp256k1PrivateKey } from '@atcute/crypto';
 
-/** Name of an elliptic curve for label signatures. */
+/** Name of an elliptic curve that labelers sign with. */
 export type Curve = 'k256' | 'p256';
 
-/** Number of different nonces per curve. */
+/** Number of distinct nonces per curve. */
 const nonceCount = 32;
 
 const curves = {
@@ -18,7 +18,7 @@ const curves = {
   },
 } as const;
 
-/** Parts of a signature that depend only on its nonce. */
+/** The parts of a signature that depend only on its nonce. */
 interface Nonce {
   readonly r: bigint;
   readonly inverse: bigint;
@@ -27,8 +27,9 @@ interface Nonce {
 const nonces: Record<Curve, Nonce[]> = { k256: [], p256: [] };
 
 /**
- * A labeler's key, derived from its name. Signatures are valid and deterministic. They are cheap because the nonces are
- * from a short list; the key can therefore be computed from two signatures, but it protects nothing.
+ * A labeler's key, derived from a name. Signatures are valid and deterministic. They are cheap to compute because the
+ * nonces come from a short list. An attacker could therefore compute the key from two signatures, but it protects
+ * nothing.
  */
 export class SigningKey {
   readonly curve: Curve;
@@ -40,7 +41,10 @@ export class SigningKey {
     this.#secret = scalar(curve, `key ${name}`);
   }
 
-  /** Returns the 64 bytes of r and s. With `highS`, returns the malleable twin, which verifiers must refuse. */
+  /**
+   * Returns the signature as 64 bytes, r followed by s. With `highS`, returns the malleable twin, which verifiers must
+   * refuse.
+   */
   sign(bytes: Uint8Array, { highS = false }: { readonly highS?: boolean } = {}): Uint8Array {
     const { order } = curves[this.curve];
     const digest = createHash('sha256').update(bytes).digest();
@@ -50,7 +54,7 @@ export class SigningKey {
     return Buffer.concat([to32(r), to32(isHigh === highS ? s : order - s)]);
   }
 
-  /** Returns the public key in the form of DID documents: `publicKeyMultibase` of a Multikey. */
+  /** Returns the public key as in a DID document: the `publicKeyMultibase` of a Multikey. */
   multikey(): Promise<string> {
     this.#multikey ??= exported(this.curve, this.#secret);
     return this.#multikey;
@@ -68,7 +72,7 @@ function nonceFor(curve: Curve, choice: number): Nonce {
   if (known) return known;
   const secret = scalar(curve, `nonce ${at}`);
   const { order } = curves[curve];
-  // A compressed point consists of one byte for the sign and of the x coordinate.
+  // A compressed point consists of one sign byte and the x coordinate.
   const x = BigInt(`0x${multiply(curve, secret).subarray(1).toString('hex')}`);
   const made = { r: x % order, inverse: inverted(secret, order) };
   nonces[curve][at] = made;

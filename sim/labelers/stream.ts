@@ -5,14 +5,14 @@ import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 import { errorFrame, labelsFrame } from './wire.ts';
 
-/** Maximum number of labels sent per call. */
+/** Maximum number of labels per call of `pump`. */
 const labelsAtOnce = 500;
-/** Maximum number of bytes buffered for one consumer. */
+/** Maximum number of unsent bytes buffered for one consumer. */
 const waitingBytes = 1024 * 1024;
-/** Maximum number of labels by which a live consumer of an Ozone may lag once its bytes are buffered. */
+/** Maximum number of labels by which a live consumer of an Ozone may lag once its buffer is full. */
 const consumerBuffer = 500;
 
-/** Dependencies of a subscription. */
+/** Dependencies of a stream. */
 export interface StreamOptions {
   readonly id: number;
   readonly webSocket: WebSocket;
@@ -23,19 +23,19 @@ export interface StreamOptions {
   readonly next: number;
   readonly edge: () => number;
   readonly serve: (n: number) => unknown;
-  /** Numbers of labels that any consumer received. */
+  /** Numbers of the labels that any consumer has received. */
   readonly served: RangeSet;
-  /** Maximum number of labels in a frame. */
+  /** Returns the maximum number of labels per frame. */
   readonly labelsPerFrame: () => number;
-  /** Called when a consumer is disconnected because it is too slow. */
+  /** Called when the consumer is disconnected because it is too slow. */
   readonly tooSlow: () => void;
 }
 
-/** One consumer of a labeler's `subscribeLabels`, with its position and the buffered bytes of its socket. */
+/** One consumer of a labeler's `subscribeLabels`: its position, and its socket with a limited buffer. */
 export class LabelStream {
   readonly id: number;
   readonly webSocket: WebSocket;
-  /** State of the stream. `silent`: it responds to pings and sends nothing. `half_open`: it does not even read. */
+  /** State of the stream. `silent`: responds to pings but sends nothing. `half_open`: does not read, either. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
   /** Number of the next label to send. */
   next: number;
@@ -77,7 +77,7 @@ export class LabelStream {
     this.#caughtUp ||= !cutShort;
   }
 
-  /** Sends an error and ends the stream, as the imitated program does. */
+  /** Sends an error and ends the stream, in the same way as the imitated program. */
   refuse(error: string, message: string): void {
     const { webSocket, software } = this.#options;
     webSocket.send(errorFrame(error, message));
@@ -94,7 +94,7 @@ export class LabelStream {
     else webSocket.terminate();
   }
 
-  /** Stops reading, so that the labeler responds to no ping. */
+  /** Stops reading, so that the labeler does not respond to pings. */
   halfOpen(): void {
     this.mode = 'half_open';
     this.#options.socket.pause();

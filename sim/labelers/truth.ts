@@ -1,7 +1,10 @@
 import type { LoggedLabel } from './label-log.ts';
 import type { Labeler } from './labeler.ts';
 
-/** Reasons why an instrument does not store a label. A reason with a published count has the name of that count. */
+/**
+ * Reasons for which an instrument does not store a label. Reasons that are published as counts have the name of the
+ * count.
+ */
 export const refusals = [
   'foreign',
   'malformed',
@@ -13,7 +16,7 @@ export const refusals = [
   'future',
   'duplicate',
 ] as const;
-/** Reason why an instrument does not store a label. */
+/** Reason for which an instrument does not store a label. */
 export type Refusal = (typeof refusals)[number];
 
 /** A label that a labeler emitted. */
@@ -21,11 +24,11 @@ export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
   /** Current `seq` of the label in the database, or null if the database no longer contains it. */
   readonly seq: number | null;
-  /** True if any consumer received the label. */
+  /** True if any consumer has received the label. */
   readonly served: boolean;
 }
 
-/** Labels that an instrument could have accepted, and those that it must have refused. */
+/** Labels that an instrument could have accepted, and the labels that it must have refused. */
 export interface Expected {
   readonly accepted: number;
   readonly refused: Readonly<Record<Refusal, number>>;
@@ -35,23 +38,23 @@ export interface Expected {
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
-/** Selection of emitted labels. */
+/** Selects emitted labels. */
 export interface Question {
-  /** The instrument's epoch, in microseconds. */
+  /** Start of the instrument's epoch, in microseconds. */
   readonly epochUs: number;
-  /** Interval of emission, end exclusive; default the whole time. */
+  /** Interval of the emission, end exclusive; defaults to all time. */
   readonly fromUs?: number;
   readonly toUs?: number;
-  /** Selected labels. `served` (default): labels that a consumer received. `emitted`: all labels. */
+  /** `served` (default) selects the labels that a consumer received, `emitted` all labels. */
   readonly which?: 'served' | 'emitted';
-  /** Returns the time at which the instrument accepted a label; default the time of its emission. */
+  /** Returns the time at which the instrument accepted a label; defaults to the emission time. */
   readonly acceptedUs?: (label: EmittedLabel) => number;
 }
 
 const lateUs = 48 * 3_600_000_000;
 const futureUs = 300_000_000;
 
-/** Record of emitted labels and their recipients. The record stores nothing and is recomputed on demand. */
+/** Record of emitted labels and their delivery. It stores nothing, and is recomputed on demand. */
 export class LabelTruth {
   readonly #labelers: readonly Labeler[];
 
@@ -59,7 +62,10 @@ export class LabelTruth {
     this.#labelers = labelers;
   }
 
-  /** Yields labels that one labeler or all labelers emitted between two times, ordered by labeler and then by time. */
+  /**
+   * Yields the labels that one labeler, or every labeler, emitted within an interval, ordered by labeler and then by
+   * time.
+   */
   *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
     for (const one of this.#labelers) {
       if (labeler !== undefined && one.did !== labeler) continue;
@@ -72,8 +78,8 @@ export class LabelTruth {
   }
 
   /**
-   * Returns the labels that an instrument could have accepted, and the reasons for which it must have refused the
-   * others.
+   * Returns the labels that an instrument could have accepted, and how many of the others it must have refused for each
+   * reason.
    */
   expected(question: Question): Expected {
     const { epochUs, fromUs = 0, toUs = Number.POSITIVE_INFINITY, which = 'served', acceptedUs } = question;
@@ -82,7 +88,7 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals that were already seen, because only the first served one of several duplicates is the observation.
+    // Originals of the duplicates seen so far: of several duplicates, only the first one that was served is stored.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;
@@ -116,8 +122,8 @@ export class LabelTruth {
 }
 
 /**
- * Returns the reason why a label is refused because of its form or dates, or null if it can be accepted. Duplicates are
- * not considered.
+ * Returns the reason for which a label's form or dates make it unacceptable, or null if it can be accepted. Duplicates
+ * are not considered.
  */
 export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {
   if (flaw !== null) return flaw;
@@ -129,7 +135,9 @@ export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedU
   return null;
 }
 
-/** Returns the DID of the account that a label is about: the subject itself, or the repository of the record. */
+/**
+ * Returns the DID of the account that a label concerns: the subject itself, or the repository of the labeled record.
+ */
 export function accountOf(uri: string): string {
   return uri.startsWith('at://') ? (uri.split('/')[2] ?? '') : uri;
 }

@@ -5,8 +5,8 @@ import type { SigningKey } from './signing-key.ts';
 const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
 
 /**
- * Returns a label as it is served, with its signature. An odd label may not be an object. Fields outside the lexicon
- * are added after signing, like the row numbers of real servers.
+ * Returns a label with its signature, as it is served. Fields outside the lexicon are added after signing, like the row
+ * numbers of real servers. An odd label may not be an object.
  */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
@@ -26,7 +26,7 @@ export function infoFrame(name: string, message: string): Uint8Array {
   return frame({ op: 1, t: '#info' }, { name, message });
 }
 
-/** Builds an error frame, after which the stream ends. */
+/** Builds an error frame. The stream must end after it. */
 export function errorFrame(error: string, message: string): Uint8Array {
   return frame({ op: -1 }, { error, message });
 }

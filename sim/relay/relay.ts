@@ -6,16 +6,16 @@ const path = '/xrpc/com.atproto.sync.listReposByCollection';
 /** States of a relay. */
 export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
 
-/** A relay: `listReposByCollection` for labelers' declarations, in the order of their first appearance. */
+/** A relay. It serves `listReposByCollection` for labelers' declarations, in the order in which they first appeared. */
 export class Relay {
   state: RelayState = 'up';
-  /** Maximum number of DIDs per page, even if the request has a higher limit. */
+  /** Maximum number of DIDs per page, even if a request specifies a higher limit. */
   pageLimit = 2000;
   /** Number of requested pages so far. */
   requests = 0;
   readonly fired = new Map<RelayState, number>();
   /**
-   * Listed DIDs. Once the relay has seen a record of the collection, it lists the account permanently, even if the
+   * Listed DIDs. Once a relay has seen a record of the collection, it lists the account permanently, even if the
    * account becomes inactive.
    */
   readonly dids: string[] = [];
@@ -41,12 +41,12 @@ export class Relay {
     });
   }
 
-  /** Listens on a free port; resolves with its origin. */
+  /** Starts listening on a free port. Resolves with the origin. */
   start(host: string): Promise<string> {
     return this.#host.listen(host);
   }
 
-  /** Ends every connection and closes the listener. */
+  /** Ends every connection and stops listening. */
   stop(): Promise<void> {
     return this.#host.stop();
   }
@@ -68,7 +68,7 @@ export class Relay {
   }
 }
 
-/** Returns an opaque cursor for a position. */
+/** Encodes a position as an opaque cursor. */
 function cursorFor(position: number): string {
   return Buffer.from(String(position)).toString('base64');
 }

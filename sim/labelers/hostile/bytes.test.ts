@@ -24,8 +24,8 @@ function bodies(bytes: Buffer): Record<string, unknown>[] {
 }
 
 /**
- * Tests that the inputs are valid except for the attack: an input that a reader refuses because of another error would
- * not test the attack.
+ * The inputs must be valid apart from the attack. If a reader refused an input because of another error, the input
+ * would not test the attack.
  */
 describe('hostile bytes', () => {
   test.each([
@@ -33,21 +33,21 @@ describe('hostile bytes', () => {
     ['map', {}],
     ['integer', 1],
     ['text', ''],
-  ] as const)('can be decoded in a wide frame of %s items', (item, value) => {
+  ] as const)('decode as a wide frame of %s items', (item, value) => {
     const items = Array.from({ length: 70_000 }, () => value);
     expect(bodies(wideFrame(item, 'labels', 70_000))).toEqual([{ seq: 1, labels: items }]);
     expect(bodies(wideFrame(item, 'field', 70_000))).toEqual([{ seq: 1, labels: [{ x: items }] }]);
   });
 
-  test('can be decoded in a deep frame', () => {
+  test('decode as a deeply nested frame', () => {
     expect(bodies(deepFrame(3))).toEqual([{ seq: 1, labels: [[[[[]]]]] }]);
   });
 
-  test('can be decoded in a page bomb', () => {
+  test('decompress to a page with the requested number of items', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 
-  test('can be decoded in a flood of labels, and all its labels and frames differ', () => {
+  test('decode as a flood of labels, in which all labels and frames differ', () => {
     const about = { src: 'did:plc:a', account: 'did:plc:b', nowMs: Date.UTC(2026, 0, 1) };
     const next = floodOfLabels({ ...about, perFrame: 3, frames: 2, padding: 500, signature: new Uint8Array(64) });
     const frames = [...bodies(next()), ...bodies(next())];
@@ -57,14 +57,14 @@ describe('hostile bytes', () => {
     expect(labels.every(({ pad }) => pad.length === 500)).toBe(true);
   });
 
-  test('can be decoded in frames without labels', () => {
+  test('decode as frames without labels', () => {
     expect(bodies(floodOfEmptyFrames(2)())).toEqual([
       { seq: firstSeq, labels: [] },
       { seq: firstSeq + 1, labels: [] },
     ]);
   });
 
-  test('have the shortest header in a short frame', () => {
+  test('have the shortest possible header in a short frame', () => {
     expect([...webSocketFrame(new Uint8Array(2), { opcode: 9 })]).toEqual([0x89, 2, 0, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { encode } from '@atcute/cbor';
 
-/** Cached inputs that all senders share. */
+/** Cached inputs, shared by all senders. */
 const made = new Map<string, Buffer>();
 
 function once(name: string, make: () => Buffer): Buffer {
@@ -12,7 +12,7 @@ function once(name: string, make: () => Buffer): Buffer {
   return bytes;
 }
 
-/** Builds a websocket frame of a server: unmasked. */
+/** Builds an unmasked websocket frame, as a server sends it. */
 export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true } = {}): Buffer {
   const first = (final ? 0x80 : 0) | opcode;
   const { length } = payload;
@@ -27,7 +27,7 @@ export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true }
 
 const labelsHeader = encode({ op: 1, t: '#labels' });
 
-/** Builds CBOR that decodes to very many empty values. `where` is the location of the values in the frame. */
+/** Builds CBOR that decodes to a very large number of small values. `where` is their location in the frame. */
 export function wideFrame(
   item: 'array' | 'map' | 'integer' | 'text',
   where: 'labels' | 'field',
@@ -45,7 +45,7 @@ export function wideFrame(
   });
 }
 
-/** Builds CBOR nested to a depth. */
+/** Builds CBOR that is nested to the given depth. */
 export function deepFrame(depth: number): Buffer {
   return once(`deep ${depth}`, () => {
     const nest = Buffer.concat([Buffer.alloc(depth, 0x81), Buffer.from([0x80])]);
@@ -55,17 +55,20 @@ export function deepFrame(depth: number): Buffer {
   });
 }
 
-/** Builds a page of a few compressed bytes that decode to many empty arrays. */
+/** Builds a small gzip body that decompresses to a page of `count` empty arrays. */
 export function gzipPage(count: number): Buffer {
   return once(`gzip ${count}`, () => gzipSync(`{"labels":[${'[],'.repeat(count)}[]]}`));
 }
 
-/** Builds JSON nested to a depth, as an array. */
+/** Builds a JSON array that is nested to the given depth. */
 export function deepJson(depth: number): string {
   return `${'['.repeat(depth)}${']'.repeat(depth)}`;
 }
 
-/** Builds the head of a CBOR item: its major type and its length, in the shortest form, as DAG-CBOR requires. */
+/**
+ * Builds the head of a CBOR item, consisting of its major type and length. Uses the shortest form, as DAG-CBOR
+ * requires.
+ */
 function head(major: number, length: number): Buffer {
   const type = major << 5;
   if (length < 24) return Buffer.from([type | length]);

@@ -3,7 +3,7 @@ import { SigningKey } from '../signing-key.ts';
 const count = 64;
 let keys: readonly string[] = [];
 
-/** Generates the keys. Must complete before `churnedKey` is called. */
+/** Generates the keys. Must be awaited before `churnedKey` is called. */
 export async function makeChurnedKeys(): Promise<void> {
   keys = await Promise.all(
     Array.from({ length: count }, (_, at) =>
@@ -12,7 +12,7 @@ export async function makeChurnedKeys(): Promise<void> {
   );
 }
 
-/** Returns a key for each number from a short list. */
+/** Returns the multikey for a number. The keys repeat, because the list is short. */
 export function churnedKey(number: number): string {
   return keys[number % keys.length] ?? '';
 }

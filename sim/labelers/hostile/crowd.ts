@@ -1,9 +1,9 @@
-/** Prefix of the crowd's DIDs, so that the directory needs no list of them. */
+/** Prefix of the crowd's DIDs. It spares the directory a list of them. */
 export const crowdPrefix = 'did:plc:crwd';
 
 /**
- * Returns the document of a DID of the crowd. Half of the DIDs do not exist and give null. The endpoints of the others
- * refuse connections.
+ * Returns the document of a DID. Half of the crowd's DIDs do not exist, and neither does any other DID: the result is
+ * null. The endpoints of the others refuse connections.
  */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;

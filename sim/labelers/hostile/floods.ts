@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 
-/** Interval between writes of floods, in milliseconds. */
+/** Interval between the writes of all floods, in milliseconds. */
 const tickMs = 5;
-/** Maximum bytes of one flood that are buffered in the process. */
+/** Maximum number of unsent bytes buffered for one flood. */
 const waitingBytes = 256 * 1024;
 
 interface Flood {
@@ -11,11 +11,11 @@ interface Flood {
 }
 
 /**
- * All floods of a process. They take turns and share a limit of bytes per second, because the attackers share the
- * machine with the tested program.
+ * All floods of a process. They take turns and share a limit of bytes per second, because the attackers run on the same
+ * machine as the program under test.
  */
 export class Floods {
-  /** Number of bytes that all floods have written. */
+  /** Number of bytes that all floods have written so far. */
   bytes = 0;
   readonly #bytesPerTick: number;
   readonly #floods = new Set<Flood>();
@@ -33,7 +33,7 @@ export class Floods {
     this.#timer ??= setInterval(() => this.#pump(), tickMs);
   }
 
-  /** Ends all floods; their sockets stay open. */
+  /** Ends all floods, and leaves their sockets open. */
   stop(): void {
     this.#floods.clear();
     if (this.#timer) clearInterval(this.#timer);
@@ -42,8 +42,8 @@ export class Floods {
 
   #pump(): void {
     let left = this.#bytesPerTick;
-    // Give each flood one turn per tick, and move it to the end of the queue, so that the next tick begins with a flood
-    // that had no turn.
+    // Each flood gets one turn per tick and then moves to the end of the queue. If the limit is reached, the next tick
+    // begins with the floods that had no turn.
     for (const flood of [...this.#floods]) {
       if (left <= 0) return;
       this.#floods.delete(flood);

@@ -8,7 +8,7 @@ export interface HostHandler {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** Many HTTP hosts on loopback addresses in one HTTP server. Each host costs only a listening socket. */
+/** Serves many HTTP hosts on loopback addresses with a single HTTP server. Each host needs only a listening socket. */
 export class Hosts {
   readonly #http: Server;
   readonly #listeners: TcpServer[] = [];
@@ -28,7 +28,7 @@ export class Hosts {
     });
   }
 
-  /** Listens on an address; resolves with the port. */
+  /** Starts listening on an address. Resolves with the port. */
   listen(address: string, port: number, handler: HostHandler): Promise<number> {
     const listener = createServer((socket) => {
       this.#sockets.add(socket);

@@ -7,37 +7,37 @@ export interface HostilePopulation {
   readonly seed: number;
   readonly count: number;
   readonly kinds: readonly Kind[];
-  /** Port of individual addresses; labelers on shared addresses use the following ports. */
+  /** Port for labelers with their own address. Labelers on a shared address use the following ports. */
   readonly port: number;
-  /** True if a name server resolves `.test`. */
+  /** True if a name server resolves names below `.test`. */
   readonly names: boolean;
-  /** Share of labelers that turn hostile only when they are told to. */
+  /** Share of labelers that become hostile only after a command. */
   readonly lateShare: number;
 }
 
-/** Listening address of a labeler. */
+/** Address and port on which a labeler listens. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
 }
 
-/** A labeler with its address. */
+/** A labeler and where it listens. */
 export interface PlacedIdentity {
   readonly identity: HostileIdentity;
   readonly listens: readonly Listening[];
 }
 
-/** Address that several labelers share on different ports. */
+/** Address that several labelers share, each on its own port. */
 const sharedAddress = '127.66.6.6';
 /**
- * Maximum number of labelers on the shared address, because its ports are limited. Further labelers get their own
+ * Maximum number of labelers on the shared address, because ports are limited. Further labelers get their own
  * addresses.
  */
 const maxShared = 2_000;
 
 /**
- * Returns the labelers of a population. They alternate between kinds, and within a kind between placements: an
- * individual address, a shared host, an individual domain, and a shared domain.
+ * Returns the labelers of a population. They cycle through the kinds and, within each kind, through four placements: an
+ * own address, a shared host, an own domain, and a shared domain.
  */
 export function placeLabelers({ seed, count, kinds, port, names, lateShare }: HostilePopulation): PlacedIdentity[] {
   let shared = 0;
@@ -79,7 +79,7 @@ function addressOf(index: number, origin: number): string {
   return `127.${70 + origin}.${Math.floor(at / 250)}.${(at % 250) + 1}`;
 }
 
-/** Returns the document of a labeler whose kind does not define another one. */
+/** Returns the valid document of a labeler, for kinds that do not define their own. */
 export function soundDocument({ did, endpoints, pds }: HostileIdentity, multikey: string): Record<string, unknown> {
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],

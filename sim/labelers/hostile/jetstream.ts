@@ -5,16 +5,16 @@ import { declaration } from '../declarations.ts';
 
 /** Interval at which consumers receive new events, in milliseconds. */
 const tickMs = 100;
-/** Maximum number of frames per tick, which is no more than the network itself could send. */
+/** Maximum number of frames per tick. A real network could not send more. */
 const maxFramesPerTick = 500;
-/** Maximum number of bytes that are buffered for a consumer. Further frames are dropped. */
+/** Maximum number of unsent bytes per consumer. Further frames are dropped. */
 const waitingBytes = 8 * 1024 * 1024;
 
 const collection = 'app.bsky.labeler.service';
 
 /**
- * A regular Jetstream that sends the records of hostile accounts. The Jetstream also sends an event every second, so
- * that consumers do not time out.
+ * A regular Jetstream that carries the records of hostile accounts. It also sends an event every second, so that
+ * consumers do not time out.
  */
 export class HostileJetstream {
   readonly #now: () => number;
@@ -26,13 +26,13 @@ export class HostileJetstream {
   #timer: NodeJS.Timeout | null = null;
   #lastUs = 0;
 
-  /** `announcements` returns frames as text, with `TIME_US` in place of the time. */
+  /** `announcements` returns frames as text that contains `TIME_US` in place of the time. */
   constructor(now: () => number, announcements: () => readonly string[]) {
     this.#now = now;
     this.#announcements = announcements;
   }
 
-  /** Starts listening; resolves with the address for subscriptions. */
+  /** Starts listening. Resolves with the address for subscriptions. */
   start(): Promise<string> {
     this.#webSockets.on('connection', (socket) => {
       this.#consumers.add(socket);
@@ -53,12 +53,12 @@ export class HostileJetstream {
     });
   }
 
-  /** Queues each labeler's declaration, some hundred per tick. */
+  /** Queues the declarations of all labelers. Each tick sends several hundred of them. */
   announceAll(dids: readonly string[]): void {
     for (const did of dids) this.#waiting.push((timeUs) => declarationText(did, timeUs));
   }
 
-  /** Ends every connection and closes the listener. */
+  /** Ends every connection and stops listening. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     for (const socket of this.#consumers) socket.terminate();
@@ -83,13 +83,13 @@ function declarationText(did: string, timeUs: number): string {
   return commitText(did, JSON.stringify(declaration({ values: ['spam'] }))).replace('TIME_US', String(timeUs));
 }
 
-/** Returns the frame of a labeler's record, with `TIME_US` in place of its time. */
+/** Returns a frame with a labeler's record that contains `TIME_US` in place of the time. */
 export function commitText(did: string, record: string): string {
   const commit = `{"rev":"3lzzzzzzzzzzz","operation":"create","collection":"${collection}","rkey":"self","record":${record},"cid":"bafyrei${'a'.repeat(52)}"}`;
   return `{"did":"${did}","time_us":TIME_US,"kind":"commit","commit":${commit}}`;
 }
 
-/** Returns the frame of a changed identity, with `TIME_US` in place of its time. */
+/** Returns a frame with an identity change that contains `TIME_US` in place of the time. */
 export function identityFrameText(did: string): string {
   return `{"did":"${did}","time_us":TIME_US,"kind":"identity","identity":{"did":"${did}","seq":1,"time":"2026-01-01T00:00:00Z"}}`;
 }

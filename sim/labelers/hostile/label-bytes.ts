@@ -1,30 +1,30 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { webSocketFrame } from './bytes.ts';
 
-/** First `seq`, which is so large that every later one also has nine bytes of CBOR. */
+/** First `seq`. It is so large that it and every later one occupy nine bytes of CBOR. */
 export const firstSeq = 2 ** 40;
 
 const rkeyMark = '3lzzzzzzzzzzz';
 const digits = '234567abcdefghijklmnopqrstuvwxyz';
 
-/** Properties of the labels of a flood. */
+/** Properties of the labels in a flood. */
 export interface FloodLabels {
   readonly src: string;
   readonly nowMs: number;
   /** Number of labels per frame. */
   readonly perFrame: number;
   readonly frames: number;
-  /** Size of an unknown field of each label, in bytes. */
+  /** Size of an unknown field that is added to each label, in bytes. */
   readonly padding?: number;
-  /** Signature of random bytes, which must be checked for each label. */
+  /** Signature of each label; consumers must check it although it is invalid. */
   readonly signature?: Uint8Array;
-  /** DID of the account that is the subject of the labels. */
+  /** DID of the account to which the labels apply. */
   readonly account: string;
 }
 
 /**
- * Returns a function that returns the next write of a flood: frames of distinct labels at the cost of a copy. Frames
- * are encoded once, and each write changes their record keys and sequence numbers.
+ * Creates a function that returns the next write of a flood. All labels are distinct, and a write costs little more
+ * than a copy: the frames are encoded once, and each write changes only their record keys and sequence numbers.
  */
 export function floodOfLabels({
   src,
@@ -58,7 +58,9 @@ export function floodOfLabels({
   };
 }
 
-/** Returns a function that returns the next write of a flood: frames without a label and with increasing numbers. */
+/**
+ * Creates a function that returns the next write of a flood: frames without labels, with increasing sequence numbers.
+ */
 export function floodOfEmptyFrames(frames: number): () => Buffer {
   const body = encode({ seq: firstSeq, labels: [] });
   const frame = webSocketFrame(Buffer.concat([encode({ op: 1, t: '#labels' }), body]));
@@ -72,7 +74,7 @@ export function floodOfEmptyFrames(frames: number): () => Buffer {
   };
 }
 
-/** Returns the labels of a page, all of them different. */
+/** Returns the labels of a page. All of them are different. */
 export function pageLabels(src: string, account: string, from: number, count: number, nowMs: number): unknown[] {
   const cts = new Date(nowMs).toISOString();
   return Array.from({ length: count }, (_, at) => {

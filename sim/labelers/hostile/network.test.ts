@@ -54,19 +54,19 @@ function messages(socket: WebSocket, count: number): Promise<Buffer[]> {
   });
 }
 
-test('the hostile network describes each kind once', () => {
+test('the hostile network has exactly one description per kind', () => {
   expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a labeler behaves well until the attack, and a late one until it turns hostile', async () => {
+test('a hostile labeler behaves regularly until the attack, and a late one until its own turn', async () => {
   const { network, labelers } = await started({
     count: 2,
     kinds: kinds.filter(({ name }) => name === 'roulette'),
     lateShare: 0.5,
   });
   const [early, late] = labelers.toSorted((one, other) => Number(one.late) - Number(other.late));
-  if (!early || !late) throw new Error('two were asked for');
+  if (!early || !late) throw new Error('the network must have two labelers');
   expect([early.late, late.late]).toEqual([false, true]);
   const sound = async (one: HostileIdentity): Promise<number> =>
     ((await (await page(one)).json()) as { labels: [] }).labels.length;
@@ -81,7 +81,7 @@ test('a labeler behaves well until the attack, and a late one until it turns hos
   expect(network.met.get('roulette')?.pages).toBe(2);
 });
 
-test('a page bomb has few bytes before it is decoded', async () => {
+test('a page bomb is small until it is decompressed', async () => {
   const { network, of } = await started({ kinds: kinds.filter(({ name }) => name === 'gzip-pages'), count: 1 });
   network.attack();
   const { host } = new URL(of('gzip-pages').endpoints[0] ?? '');
@@ -97,7 +97,7 @@ test('a page bomb has few bytes before it is decoded', async () => {
   expect(bytes).toBeLessThan(20_000);
 });
 
-test("a flood continues while it is read, within the process's limit", async () => {
+test('a flood continues while it is being read, within the limit of the process', async () => {
   const { network, of } = await started();
   network.attack();
   const names = ['fat-labels', 'small-labels', 'bad-signatures', 'empty-frames', 'outdated-flood', 'malformed-flood'];
@@ -110,7 +110,7 @@ test("a flood continues while it is read, within the process's limit", async () 
   }
 });
 
-test('the hostile network has no listening labeler after its end, but its Jetstream continues', async () => {
+test('after the attack no hostile labeler listens, but the Jetstream continues', async () => {
   const { network, of, jetstream } = await started();
   network.attack();
   const consumer = new WebSocket(jetstream);

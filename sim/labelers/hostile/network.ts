@@ -24,27 +24,27 @@ export interface HostileOptions {
   readonly count: number;
   readonly kinds: readonly Kind[];
   readonly port: number;
-  /** True if a name server resolves `.test`. */
+  /** True if a name server resolves names below `.test`. */
   readonly names: boolean;
-  /** Share of labelers that behave regularly until `turn`. */
+  /** Share of labelers that behave regularly until `turn` is called. */
   readonly lateShare: number;
-  /** Maximum bytes per second of all floods together. */
+  /** Maximum total bytes per second of all floods. */
   readonly floodBytesPerSecond: number;
   readonly now: () => number;
-  /** DIDs of regular labelers, which are also named in attacks. */
+  /** DIDs of regular labelers, which attacks may also name. */
   readonly bystanders: readonly string[];
-  /** Public key for documents, as a multikey. */
+  /** Public key in the labelers' documents, as a multikey. */
   readonly multikey: string;
 }
 
-/** The hostile labelers, and the addresses of the Jetstream and the relay. */
+/** The hostile labelers, and the addresses of their Jetstream and relay. */
 export interface HostileAddresses {
   readonly labelers: readonly HostileIdentity[];
   readonly jetstream: string;
   readonly relay: string;
 }
 
-/** Number of requests to one kind of labeler, by type. */
+/** Number of requests that one kind of labeler received, by type. */
 export interface Met {
   pages: number;
   streams: number;
@@ -53,7 +53,7 @@ export interface Met {
   announced: number;
 }
 
-/** One hostile labeler while it serves. */
+/** A hostile labeler that is being served. */
 interface Serving {
   identity: HostileIdentity;
   readonly kind: Kind;
@@ -64,9 +64,9 @@ interface Serving {
   readonly streams: Set<HostileStream>;
 }
 
-/** All hostile labelers of a process, and the Jetstream that sends their records. */
+/** All hostile labelers of a process, their relay, and the Jetstream that carries their records. */
 export class HostileNetwork {
-  /** Requests to each kind, by its name. */
+  /** Number of requests, by name of the kind. */
   readonly met = new Map<string, Met>();
   readonly floods: Floods;
   readonly #options: HostileOptions;
@@ -87,7 +87,7 @@ export class HostileNetwork {
     }
   }
 
-  /** Starts all listeners; resolves with the labelers and the addresses of the Jetstream and the hostile relay. */
+  /** Starts all listeners. Resolves with the labelers and the addresses of the Jetstream and the hostile relay. */
   async start(): Promise<HostileAddresses> {
     const placed = placeLabelers(this.#options);
     for (let from = 0; from < placed.length; from += startsAtOnce) {
@@ -98,7 +98,7 @@ export class HostileNetwork {
     return { labelers: this.#serving.map(({ identity }) => identity), jetstream, relay };
   }
 
-  /** Starts the attacks of all labelers that do not wait for `turn`. */
+  /** Starts the attacks of all labelers except the late ones, which wait for `turn`. */
   attack(): void {
     this.#attacking = true;
     this.#relay.attacking = true;
@@ -106,12 +106,12 @@ export class HostileNetwork {
     this.#jetstream.announceAll(this.#serving.map(({ identity }) => identity.did));
   }
 
-  /** Starts the attacks of the labelers that wait for `turn`. */
+  /** Starts the attacks of the late labelers. */
   turn(): void {
     for (const serving of this.#serving) if (serving.identity.late) this.#begin(serving);
   }
 
-  /** Ends the attack. No hostile labeler listens afterwards, but the Jetstream and the relay continue. */
+  /** Ends the attack. The labelers stop listening, but the Jetstream and the relay continue. */
   async end(): Promise<void> {
     this.#attacking = false;
     this.#relay.attacking = false;
@@ -155,7 +155,7 @@ export class HostileNetwork {
       now,
       others: () => this.#dids,
     });
-    // Streams that were opened before the turn become hostile too.
+    // Attack the streams that were opened while the labeler behaved regularly, too.
     for (const stream of serving.streams) {
       if (serving.attack.stream) serving.attack.stream(stream);
       else stream.end();

@@ -6,14 +6,16 @@ import { deepJson } from './bytes.ts';
 import { crowdPrefix } from './crowd.ts';
 import { sendJson, sendText } from './sound.ts';
 
-/** Number of DIDs per page, which is twice the requested number. */
+/** Number of DIDs per page: twice as many as requested. */
 const pageSize = 2_000;
 
-/** A relay with an endless list. It sends crowds, pages that are too large or too deep, and useless cursors. */
+/**
+ * A relay whose list never ends. It serves crowds, pages that are too large or too deeply nested, and useless cursors.
+ */
 export class HostileRelay {
   /** Number of requested pages so far. */
   requests = 0;
-  /** True during the attack. The list is empty before and after it. */
+  /** True during the attack; the list is empty at other times. */
   attacking = false;
   readonly #chance = dice(7);
   readonly #server = createServer((_, response) => {
@@ -29,7 +31,7 @@ export class HostileRelay {
     }
   });
 
-  /** Starts listening; resolves with the relay's origin. */
+  /** Starts listening. Resolves with the relay's origin. */
   start(): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -39,7 +41,7 @@ export class HostileRelay {
     });
   }
 
-  /** Ends every connection and closes the listener. */
+  /** Ends every connection and stops listening. */
   async stop(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();

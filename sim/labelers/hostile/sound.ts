@@ -2,12 +2,12 @@ import { declaration } from '../declarations.ts';
 import type { Attack, Exchange, HostileIdentity } from './attack.ts';
 import { pageLabels } from './label-bytes.ts';
 
-/** Number of labels of a regular labeler. */
+/** Number of labels that a regular labeler has. */
 const labelCount = 3;
 
 /**
- * Returns the behaviour of a regular labeler with three labels. It applies before a labeler turns hostile, and to
- * requests that the labeler's attack does not define.
+ * Returns the behaviour of a regular labeler with three labels. It applies until a labeler becomes hostile, and to
+ * requests that its attack does not handle.
  */
 export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<Pick<Attack, 'page' | 'record'>> {
   const account = `did:plc:${labeler.did.slice(-24)}`;
@@ -28,7 +28,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
   };
 }
 
-/** Account that is the subject of hostile labels. */
+/** DID of the account to which hostile labels apply. */
 export const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
 
 /** Sends a JSON response. */
@@ -42,7 +42,7 @@ export function sendText(response: Exchange['response'], text: string, status = 
   response.end(text);
 }
 
-/** Responds to `getRecord` with a record in JSON text. */
+/** Responds to `getRecord` with a record that is given as JSON text. */
 export function sendRecord(response: Exchange['response'], did: string, value: string): void {
   const uri = `at://${did}/app.bsky.labeler.service/self`;
   sendText(response, `{"uri":"${uri}","cid":"bafyrei${'a'.repeat(52)}","value":${value}}`);

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { HostileStream } from './attack.ts';
 import type { Floods } from './floods.ts';
 
-/** Creates the operations with which an attack uses an open connection. */
+/** Wraps an open connection in the operations that an attack uses. */
 export function openStream(webSocket: WebSocket, socket: Duplex, cursor: number | null, floods: Floods): HostileStream {
   webSocket.on('error', () => webSocket.terminate());
   webSocket.on('message', () => undefined);

@@ -9,10 +9,10 @@ const record =
 /** Number of accounts that one labeler announces. */
 const crowdSize = 100_000;
 
-/** Announces very many accounts as labelers, most of which never respond. */
+/** Announces a very large number of accounts as labelers. Most of them never respond. */
 export const crowds: Kind = {
   name: 'crowds',
-  does: 'makes 100,000 accounts declare themselves labelers on the Jetstream, 200 a second',
+  does: 'makes 100,000 accounts declare themselves labelers on the Jetstream, 200 per second',
   attack: ({ chance }) => {
     let named = 0;
     return {
@@ -28,10 +28,10 @@ export const crowds: Kind = {
   },
 };
 
-/** Announces endlessly that identities have changed: the labeler's own identity and those of others. */
+/** Endlessly announces identity changes, both of the labeler itself and of others. */
 export const identityStorm: Kind = {
   name: 'identity-storm',
-  does: 'makes the Jetstream report 200 times a second that identities changed',
+  does: 'makes the Jetstream report 200 identity changes per second',
   attack: ({ labeler, others, chance }) => ({
     stream: null,
     announce: () =>
@@ -39,10 +39,10 @@ export const identityStorm: Kind = {
   }),
 };
 
-/** Rewrites the labeler's record endlessly, each time with other definitions of almost the maximum size. */
+/** Endlessly rewrites the labeler's record, each time with different definitions of almost the maximum size. */
 export const definitionChurn: Kind = {
   name: 'definition-churn',
-  does: 'rewrites its record every second with 200 kB of other definitions',
+  does: 'rewrites its record every second with 200 kB of new definitions',
   attack: ({ labeler }) => {
     let rounds = 0;
     return {

@@ -4,10 +4,10 @@ import { churnedKey } from '../churned-keys.ts';
 import { floodOfLabels } from '../label-bytes.ts';
 import { sendJson, sendText } from '../sound.ts';
 
-/** A document with a new key on each request; no signature verifies. */
+/** Serves a document with a new key on each request. No signature can be verified. */
 export const keyChurn: Kind = {
   name: 'key-churn',
-  does: 'names another key in its document at each request; its labels never verify',
+  does: 'has a new key in its document on each request; its labels never verify',
   describe: (sound, { did }, asked) => ({
     ...sound,
     verificationMethod: [
@@ -25,10 +25,10 @@ export const keyChurn: Kind = {
   }),
 };
 
-/** A document with a new endpoint on each request. */
+/** Serves a document with a new endpoint on each request. */
 export const moving: Kind = {
   name: 'moving',
-  does: 'names another endpoint in its document at each request',
+  does: 'has a new endpoint in its document on each request',
   origins: 4,
   describe: (sound, { endpoints, pds }, asked) => ({
     ...sound,
@@ -44,7 +44,7 @@ export const moving: Kind = {
   attack: () => ({ stream: (stream) => void setTimeout(() => stream.end(), 1_000).unref() }),
 };
 
-/** A document of almost the maximum size in the directory. */
+/** Has a document of almost the maximum size in the directory. */
 export const hugeDocuments: Kind = {
   name: 'huge-documents',
   does: 'has a document with thousands of names, keys and services in the directory',
@@ -61,7 +61,7 @@ export const hugeDocuments: Kind = {
   attack: () => ({ stream: null }),
 };
 
-/** A did:web whose host accepts connections and never responds. */
+/** Has a did:web whose host accepts connections and never responds. */
 export const webHangs: Kind = {
   name: 'web-hangs',
   does: 'is a did:web whose document never arrives',
@@ -69,10 +69,10 @@ export const webHangs: Kind = {
   attack: () => ({ document: () => undefined }),
 };
 
-/** A did:web whose document is too large, too deep or of another DID. */
+/** Has a did:web whose document is too large, too deeply nested or belongs to another DID. */
 export const webDocuments: Kind = {
   name: 'web-documents',
-  does: 'is a did:web whose document is too large, nested too deeply or of another DID',
+  does: 'is a did:web whose document is too large, too deeply nested or belongs to another DID',
   identity: 'web',
   attack: ({ labeler, chance }) => ({
     document: ({ response }, sound) => {

@@ -28,7 +28,7 @@ export const drip: Kind = {
         }
       : {
           stream: (stream) => {
-            // At this speed, the frame of a megabyte would take a week.
+            // At this speed, a frame of one megabyte would take days.
             stream.raw(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 0]));
             stream.every(everyMs, () => stream.raw(Buffer.from([0])));
           },

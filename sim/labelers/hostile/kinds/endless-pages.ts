@@ -2,22 +2,22 @@ import type { Kind } from '../attack.ts';
 import { pageLabels } from '../label-bytes.ts';
 import { sendJson } from '../sound.ts';
 
-/** Functions for the next cursor, none of which makes progress. */
+/** Functions that return the next cursor. None of them makes progress. */
 const tricks = [
-  // This cursor returns the same page again.
+  // Return the same page again.
   (from: number) => from,
-  // This cursor returns to the beginning.
+  // Return to the beginning.
   () => 0,
-  // This cursor returns to half of the position.
+  // Go back to half of the position.
   (from: number) => Math.floor(from / 2),
-  // This cursor advances to the largest number.
+  // Jump to the largest integer.
   () => Number.MAX_SAFE_INTEGER,
 ] as const;
 
-/** Serves pages that never end. Their cursors stay the same, go back or jump, and their labels have no order. */
+/** Serves pages without end. The cursors repeat, go back or jump, and the labels are in random order. */
 export const endlessPages: Kind = {
   name: 'endless-pages',
-  does: 'serves pages whose cursor repeats, goes back or jumps, with labels in no order',
+  does: 'serves pages whose cursor repeats, goes back or jumps, with labels in random order',
   attack: ({ labeler, chance, now }) => {
     const trick = tricks[labeler.index % tricks.length] ?? tricks[0];
     return {

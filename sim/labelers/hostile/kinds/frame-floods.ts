@@ -3,7 +3,7 @@ import type { Kind } from '../attack.ts';
 import { webSocketFrame } from '../bytes.ts';
 import { pageLabels } from '../label-bytes.ts';
 
-/** Repeatedly reports an outdated cursor. The reader must record a gap for each report. */
+/** Repeatedly reports an outdated cursor. The reader must record a gap each time. */
 export const outdatedFlood: Kind = {
   name: 'outdated-flood',
   does: 'streams #info OutdatedCursor at full speed',
@@ -13,10 +13,10 @@ export const outdatedFlood: Kind = {
   },
 };
 
-/** Sends malformed frames. Some series end within the tolerance of a reader, and a valid frame follows them. */
+/** Sends malformed frames. A valid frame appears often enough that some series stay within a reader's tolerance. */
 export const malformedFlood: Kind = {
   name: 'malformed-flood',
-  does: 'streams frames that cannot be decoded, with one valid frame among each nineteen',
+  does: 'streams frames that cannot be decoded, with an occasional valid frame',
   attack: () => {
     const garbage = Object.values(garbageFrames).map((one) => webSocketFrame(Buffer.from(one)));
     const sound = webSocketFrame(labelsFrame(7, []));
@@ -25,7 +25,7 @@ export const malformedFlood: Kind = {
   },
 };
 
-/** Sends a message in fragments without content: the number of fragments grows, but not the size. */
+/** Sends one message in empty fragments: the number of fragments grows, but the size does not. */
 export const emptyFragments: Kind = {
   name: 'empty-fragments',
   does: 'streams one endless message in empty fragments',
@@ -56,7 +56,7 @@ export const pingFlood: Kind = {
   },
 };
 
-/** Opens streams repeatedly, sends at most one label on each, reports an error, and closes. */
+/** Sends one label and an error on each stream, and then closes it. */
 export const flapping: Kind = {
   name: 'flapping',
   does: 'opens the stream, sends one label and an error, and ends it',
@@ -74,7 +74,10 @@ export const flapping: Kind = {
   },
 };
 
-/** Sends labels and treats every cursor as a future one, as if the database of the labeler were recreated endlessly. */
+/**
+ * Sends a label on streams without a cursor and reports every cursor as a future one, as if its database were being
+ * recreated endlessly.
+ */
 export const futureCursors: Kind = {
   name: 'future-cursors',
   does: 'responds to every cursor with FutureCursor, so that each connection is a reset',

@@ -1,7 +1,7 @@
 import type { Exchange, Kind } from '../attack.ts';
 import { sendText } from '../sound.ts';
 
-/** Redirects to the same host, to other hosts, and to addresses that every guard must refuse. */
+/** Redirects to the same host, to other labelers, and to addresses that every guard must refuse. */
 export const redirects: Kind = {
   name: 'redirects',
   does: 'redirects every request to itself, to another labeler or to a private address',
@@ -26,7 +26,7 @@ const statuses = [
   100, 204, 206, 226, 299, 304, 400, 401, 403, 404, 408, 409, 418, 425, 429, 451, 500, 501, 502, 503, 504, 599,
 ];
 
-/** Responds with a different status each time, some with an endless delay. */
+/** Responds with a random status each time. Some responses request an extremely long delay. */
 export const roulette: Kind = {
   name: 'roulette',
   does: 'responds with a random status, an odd Retry-After and a body that does not match',
@@ -51,7 +51,7 @@ export const roulette: Kind = {
   },
 };
 
-/** Sends endless informational responses before the final one. */
+/** Sends endless informational responses instead of a final one. */
 export const earlyHints: Kind = {
   name: 'early-hints',
   does: 'precedes every page with endless informational responses',
@@ -70,7 +70,7 @@ export const earlyHints: Kind = {
   },
 };
 
-/** Serves JSON that is expensive to parse for reasons other than its width. */
+/** Serves JSON that is expensive to parse: deeply nested, with very many keys, or with one long text. */
 export const costlyJson: Kind = {
   name: 'costly-json',
   does: 'serves pages of 11 MB of JSON: nested, with very many keys, or one long text',

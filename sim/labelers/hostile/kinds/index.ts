@@ -15,7 +15,7 @@ import { slowPages } from './slow-pages.ts';
 import { slowNames, unresolvable } from './unresolvable.ts';
 import { wideFrames } from './wide-frames.ts';
 
-/** Every kind of hostile labeler. */
+/** All kinds of hostile labelers. */
 export const kinds: readonly Kind[] = [
   deepDefinitions,
   deepAnnouncement,

@@ -7,7 +7,7 @@ function account({ chance }: AttackTools): string {
   return `did:plc:${chance.text(base32, 24)}`;
 }
 
-/** Sends labels of almost the maximum size, at the speed at which they are read. */
+/** Sends labels of almost the maximum size, as fast as the consumer reads them. */
 export const fatLabels: Kind = {
   name: 'fat-labels',
   does: 'streams labels of 15 kB at full speed',
@@ -20,7 +20,7 @@ export const fatLabels: Kind = {
   }),
 };
 
-/** Sends small labels, at the speed at which they are read. */
+/** Sends small labels, as fast as the consumer reads them. */
 export const smallLabels: Kind = {
   name: 'small-labels',
   does: 'streams small labels at full speed',
@@ -33,10 +33,10 @@ export const smallLabels: Kind = {
   }),
 };
 
-/** Serves an endless sequence of pages full of new labels. */
+/** Serves an endless sequence of pages, each full of new labels. */
 export const pageFlood: Kind = {
   name: 'page-flood',
-  does: 'responds to every page with 250 new labels and a higher cursor; it has no stream',
+  does: 'serves 250 new labels and a higher cursor on every page, and has no stream',
   attack: (tools) => {
     const about = account(tools);
     return {
@@ -49,15 +49,14 @@ export const pageFlood: Kind = {
   },
 };
 
-/** Sends labels with invalid signatures, each of which a reader must check. */
+/** Sends labels with invalid signatures. A reader must check each of them. */
 export const badSignatures: Kind = {
   name: 'bad-signatures',
   does: 'streams labels with wrong signatures at full speed',
   attack: (tools) => ({
     stream: (stream) => {
       const { labeler, now, chance } = tools;
-      // Create a signature that passes every cheap check: r and s are within the order of the curve, and s is in the
-      // lower half.
+      // The signature passes every cheap check: r and s are below the order of the curve, and s is in the lower half.
       const signature = Uint8Array.from({ length: 64 }, (_, at) => (at % 32 === 0 ? 1 : chance.below(256)));
       const about = { src: labeler.did, account: account(tools), nowMs: now() };
       stream.flood(floodOfLabels({ ...about, perFrame: 20, frames: 10, signature }));
@@ -65,7 +64,7 @@ export const badSignatures: Kind = {
   }),
 };
 
-/** Sends labels with another labeler's `src`. A reader must read all of them and store none. */
+/** Sends labels that name another labeler as `src`. A reader must read all of them and store none. */
 export const foreignLabels: Kind = {
   name: 'foreign-labels',
   does: 'streams labels in the name of other labelers at full speed',
@@ -77,7 +76,7 @@ export const foreignLabels: Kind = {
   }),
 };
 
-/** Sends frames without a label. Each of them advances the position. */
+/** Sends frames without labels. Each frame advances the position. */
 export const emptyFrames: Kind = {
   name: 'empty-frames',
   does: 'streams frames without labels and with increasing seq, at full speed',

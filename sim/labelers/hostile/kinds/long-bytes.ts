@@ -4,7 +4,7 @@ import { webSocketFrame } from '../bytes.ts';
 
 const bytes = 6 * 1024 * 1024;
 
-/** Sends labels with a byte string of six megabytes in an unknown field. */
+/** Sends labels that contain a byte string of six megabytes in an unknown field. */
 export const longBytes: Kind = {
   name: 'long-bytes',
   does: 'sends labels with a 6 MB byte string in an unknown field',

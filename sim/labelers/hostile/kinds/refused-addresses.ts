@@ -1,6 +1,8 @@
 import type { Kind } from '../attack.ts';
 
-/** Notations of addresses that every guard must refuse. The zone contains names that resolve to such addresses. */
+/**
+ * Notations of addresses that every guard must refuse. The hostile zone also has names that resolve to such addresses.
+ */
 const literals = [
   'http://10.0.0.1',
   'http://169.254.169.254',
@@ -14,7 +16,7 @@ const literals = [
   'https://10.0.0.1',
 ];
 
-/** Uses endpoints at private, link-local and reserved addresses, in unusual notations or by name. */
+/** Has an endpoint at a private, link-local or reserved address, in an unusual notation or by name. */
 export const refusedAddresses: Kind = {
   name: 'refused-addresses',
   does: 'has an endpoint at a private or reserved address, in an unusual notation or by name',

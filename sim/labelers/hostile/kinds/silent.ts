@@ -7,9 +7,9 @@ export const silent: Kind = {
   attack: () => ({ page: () => undefined, record: () => undefined, upgrade: () => undefined }),
 };
 
-/** Opens the stream but does not respond to pings. Pages never arrive. */
+/** Opens streams but responds to no pings. Its pages never arrive. */
 export const halfOpen: Kind = {
   name: 'half-open',
-  does: 'opens the stream, then reads and writes nothing; its pages never arrive',
+  does: 'opens the stream but then neither reads nor writes; its pages never arrive',
   attack: () => ({ page: () => undefined, stream: ({ socket }) => socket.pause() }),
 };

@@ -1,10 +1,10 @@
 import type { Kind } from '../attack.ts';
 import { sendJson, sendRecord } from '../sound.ts';
 
-/** Delay slightly below the timeout of a request, in milliseconds. */
+/** Delay just below the request timeout, in milliseconds. */
 const delayMs = 28_000;
 
-/** Responds to every request shortly before its timeout. */
+/** Responds to every request just before its timeout. */
 export const slowPages: Kind = {
   name: 'slow-pages',
   does: 'responds to every page and record after 28 s',

@@ -2,7 +2,7 @@ import type { Kind } from '../attack.ts';
 
 const sorts = ['never', 'never', 'never', 'fail', 'junk', 'nx'] as const;
 
-/** Uses hosts with names that cannot be resolved, mostly because the name server does not respond. */
+/** Has an endpoint whose name cannot be resolved, in most cases because the name server does not respond. */
 export const unresolvable: Kind = {
   name: 'unresolvable',
   does: 'has an endpoint whose name server never responds, fails, sends invalid bytes or knows no such name',
@@ -12,7 +12,7 @@ export const unresolvable: Kind = {
   attack: () => ({}),
 };
 
-/** Uses hosts with names that take seconds to resolve, or have very many addresses. */
+/** Has an endpoint whose name takes seconds to resolve, or has very many addresses. */
 export const slowNames: Kind = {
   name: 'slow-names',
   does: 'has an endpoint whose name takes 4 s to resolve, or has two dozen dead addresses',

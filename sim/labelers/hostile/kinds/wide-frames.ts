@@ -1,12 +1,12 @@
 import type { Kind } from '../attack.ts';
 import { deepFrame, wideFrame } from '../bytes.ts';
 
-/** Number of values in a frame slightly below the maximum size that is read. */
+/** Number of values in a frame, chosen so that the frame is just below the size limit. */
 const count = 11_900_000;
 const depth = 2_000_000;
 const items = ['array', 'map', 'integer', 'text'] as const;
 
-/** Sends frames of almost the maximum size that decode to millions of values. */
+/** Sends frames just below the size limit that decode to millions of values. */
 export const wideFrames: Kind = {
   name: 'wide-frames',
   does: 'sends 11.9 MB frames of empty arrays, maps, integers or texts, and frames nested two million deep',

@@ -34,7 +34,7 @@ export interface SiegeTargets {
   readonly plain: string;
   /** An account with more rows than an export may have. */
   readonly hot: string;
-  /** An account whose labels are as large as labels may be. */
+  /** An account whose labels are almost as large as the store permits. */
   readonly large: string;
 }
 

@@ -45,7 +45,7 @@ export function rewriteFile(
   { day, name, bytes, key }: { day: string; name: string; bytes: Buffer; key: SignerKey },
 ): void {
   const record = parseDay(content.get(pathOf(day, 'day.json')) ?? Buffer.alloc(0));
-  if (!record) throw new Error('the archive has no such day');
+  if (!record) throw new Error('the archive has no record of the day');
   content.set(pathOf(day, name), bytes);
   const others = record.files.filter((file) => file.name !== name);
   const files = [...others, { name, bytes: bytes.length, sha256: digestOf(bytes) }];

@@ -27,7 +27,7 @@ def recover_x(y, sign):
     if (x * x - square) % P != 0:
         x = x * ROOT_OF_MINUS_ONE % P
     if (x * x - square) % P != 0 or (x == 0 and sign == 1):
-        raise ValueError("not a point")
+        raise ValueError("the bytes do not encode a point")
     return P - x if x & 1 != sign else x
 
 
@@ -99,7 +99,7 @@ def read_bundle(data, width):
         entries.append(data[at + 2 : at + 2 + length])
         at += 2 + length
     if len(entries) != width or at != len(data):
-        raise ValueError("an entry bundle is damaged")
+        raise ValueError("an entry bundle is malformed")
     return entries
 
 
@@ -121,7 +121,7 @@ def parse_key(key):
     name, identifier, encoded = key.split("+", 2)
     key_bytes = base64.b64decode(encoded, validate=True)
     if key_bytes[0] != 1 or sha256(f"{name}\n".encode() + key_bytes)[:4].hex() != identifier:
-        raise ValueError("the key is damaged")
+        raise ValueError("the key is malformed")
     return name, identifier, key_bytes[1:]
 
 
@@ -150,7 +150,7 @@ def read_entries(log, size):
         try:
             entries += read_bundle(read(path), width)
         except (ValueError, struct.error):
-            raise Difference("log", "an entry bundle is damaged") from None
+            raise Difference("log", "an entry bundle is malformed") from None
     return entries
 
 

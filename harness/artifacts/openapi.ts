@@ -64,9 +64,9 @@ function describedBy(file: string) {
     /** Returns the differences between a response body and its description, or an empty list if they match. */
     faults(method: string, path: string, status: number, body: unknown): string[] {
       const response = described(method, path, status);
-      if (!response) return [`${method} ${path} does not describe ${status}`];
+      if (!response) return [`status ${status} of ${method} ${path} is not documented`];
       const validate = validator(response);
-      if (!validate) return body === null ? [] : ['a body that the document does not describe'];
+      if (!validate) return body === null ? [] : ['the body is not documented'];
       return validate(body) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
     },
 

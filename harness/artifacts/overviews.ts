@@ -27,7 +27,7 @@ function weather(value: JsonObject): WeatherArtifact {
 /** Returns the label overview fixture of Almanac's label instrument, with changes. */
 export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOverview {
   const artifact = labels({ ...fixture('recent'), ...changes });
-  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error("not Almanac's label overview");
+  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error("the fixture is not Almanac's label overview");
   return artifact.overview;
 }
 
@@ -41,7 +41,7 @@ export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOv
 /** Returns the weather summary fixture of Almanac's weather instrument, with changes. */
 export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherSummary {
   const artifact = weather({ ...fixture('weather'), ...changes });
-  if (artifact.schema !== 'weather.summary.v1') throw new Error("not Almanac's weather summary");
+  if (artifact.schema !== 'weather.summary.v1') throw new Error("the fixture is not Almanac's weather summary");
   return artifact.summary;
 }
 

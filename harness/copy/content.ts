@@ -20,7 +20,7 @@ export function observations(count: number, seed: number): NewObservation[] {
   }));
 }
 
-/** Days over which `fill` spreads the rows. The first two are old enough to be sealed. */
+/** Number of days over which `fill` spreads the rows. The first two are old enough to be sealed. */
 export const filledDays = 5;
 
 /** Fills a store with every kind of content. Returns the acceptance time of the last row. */

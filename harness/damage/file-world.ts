@@ -26,7 +26,7 @@ const refused = (why: string): Judged => ({ verdict: 'refused', why });
 const compared = (found: unknown, expected: unknown): Judged =>
   isDeepStrictEqual(found, expected)
     ? { verdict: 'unchanged', why: '' }
-    : { verdict: 'silent', why: `another content: ${JSON.stringify(found)?.slice(0, 200) ?? ''}` };
+    : { verdict: 'silent', why: `different content: ${JSON.stringify(found)?.slice(0, 200) ?? ''}` };
 
 /** Functions that judge each file outside the observation store. `truth` is the undamaged directory. */
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
@@ -69,7 +69,7 @@ function operators(work: () => Judged): Judged {
     return work();
   } catch (error) {
     if (error instanceof OperatorError) return refused(error.message);
-    return { verdict: 'silent', why: `an error that is not for operators: ${String(error)}` };
+    return { verdict: 'silent', why: `an error other than an OperatorError: ${String(error)}` };
   }
 }
 

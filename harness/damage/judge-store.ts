@@ -22,7 +22,7 @@ export interface Judged {
   readonly why: string;
 }
 
-/** Results of an undamaged store. */
+/** Results of all queries on an undamaged store. */
 export interface StoreTruth {
   readonly rows: ReadonlyMap<string, Observation>;
   readonly answers: Readonly<Record<string, unknown>>;
@@ -142,7 +142,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
     // Allow lower counts for lost commits if a gap covers those commits.
-    if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} of ${count} refusals`);
+    if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} refusals, not ${count}`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {
     const isThere = gaps?.some(
@@ -150,7 +150,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
     );
     if (isThere) continue;
     if (covers(gap.start, gap.source ?? '')) isEarlier = true;
-    else wrong.push(`hidden gap ${JSON.stringify(gap)}`);
+    else wrong.push(`a gap is hidden: ${JSON.stringify(gap)}`);
   }
   const [first] = [...undocumented, ...wrong];
   if (first === undefined) return verdictWithout(refused, isEarlier);

@@ -107,7 +107,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     const key = `${path} ${answer?.status ?? 'none'}`;
     answers[key] = (answers[key] ?? 0) + 1;
     if (answer?.status === 200) wrong.push(...faultsOf(answer.body).map((why) => `hour ${hour().toFixed(1)}: ${why}`));
-    else if (answer !== null && answer.status !== 503) wrong.push(`${path} answered ${answer.status}`);
+    else if (answer !== null && answer.status !== 503) wrong.push(`${path} responded with ${answer.status}`);
   }
   async function until(what: string, holds: () => boolean | Promise<boolean>, realMs = 60_000): Promise<void> {
     const deadline = Date.now() + realMs;
@@ -132,7 +132,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     const pid = partsOf(observatory).get(part);
     if (pid === undefined) throw new Error(`${part} is not running`);
     process.kill(pid, 'SIGKILL');
-    await until(`${part} is started again`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
+    await until(`${part} is restarted`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
     restarts.push(part);
   }
   const faults: string[] = [];
@@ -144,14 +144,14 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       ? []
       : ([
           [8, 'the disk is full', disk.fill],
-          [10, 'the disk has space', disk.free],
+          [10, 'the disk has space again', disk.free],
         ] as const)),
-    [12, 'upstream is gone', () => upstream(false)],
-    [16, 'upstream is back', () => upstream(true)],
+    [12, 'the upstream is unreachable', () => upstream(false)],
+    [16, 'the upstream is reachable again', () => upstream(true)],
     [19, 'the clock is three hours ahead', () => clock.step(3 * hourMs)],
-    [20, 'the clock is right', () => clock.step(0)],
+    [20, 'the clock is correct again', () => clock.step(0)],
     [21.5, 'the clock is two hours behind', () => clock.step(-2 * hourMs)],
-    [22, 'the clock is right', () => clock.step(0)],
+    [22, 'the clock is correct again', () => clock.step(0)],
   ];
   async function upstream(there: boolean): Promise<void> {
     goneSinceUs = there ? null : clock.now() * 1000;
@@ -180,7 +180,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     }).catch((error: unknown) => wrong.push(String(error)));
     await liveTo(0);
     const code = await observatory.stop();
-    if (code !== 0) wrong.push(`the observatory ended with ${code}`);
+    if (code !== 0) wrong.push(`the observatory exited with ${code}`);
     return {
       wrong,
       answers,

@@ -64,14 +64,14 @@ export async function inject(
 ): Promise<Injected> {
   if (part === 'primary' || part === 'sync_standby' || part === 'replica') {
     const machine = await cluster.machine(part === 'primary' ? 'leader' : part);
-    if (machine === null) throw new Error(`no machine is the ${part}`);
+    if (machine === null) throw new Error(`no machine has the role ${part}`);
     return onMachine(machine, way);
   }
   const { writer, standby } = await roles();
   const name = part === 'writer' ? writer?.name : standby?.name;
   const target =
     part === 'account' ? processes.accounts[0] : processes.instruments.find(({ pid }) => name?.endsWith(`pid ${pid}`));
-  if (!target) throw new Error(`no process is the ${part}: ${name ?? 'none'}`);
+  if (!target) throw new Error(`no process has the role ${part}: ${name ?? 'none'}`);
   return onProcess(target, way);
 }
 

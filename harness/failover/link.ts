@@ -67,6 +67,6 @@ export async function createLink(addresses: readonly string[]): Promise<Link> {
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen');
+  if (address === null || typeof address === 'string') throw new Error('the server is not listening');
   return address.port;
 }

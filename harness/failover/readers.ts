@@ -123,7 +123,7 @@ export async function watchCounts(url: string): Promise<Observed> {
       for (const { start, end, counts } of answers) {
         const now = await reader.countsByLabeler({ start, end });
         if (!isDeepStrictEqual(sorted(now), sorted(counts)))
-          problems.push(`a server claimed ${total(counts)} rows before ${end}, and there are ${total(now)}`);
+          problems.push(`a server claimed ${total(counts)} rows before ${end}, but there are ${total(now)}`);
       }
       await reader.close();
       return problems;

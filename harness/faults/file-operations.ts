@@ -50,7 +50,7 @@ const hold: Operation = {
   isDocumented: isOperators,
   reports: changes,
   // The artifact may not show the hold yet, because the instrument copies it from the file into the next artifact.
-  between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
+  between: (state) => (isHeld(state) ? null : 'the artifact is held, but no hold is set'),
 };
 
 /** Releases the hold. */
@@ -64,7 +64,7 @@ const release: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  between: (state) => (isHeld(state) ? 'the hold is set and the artifact is not held' : null),
+  between: (state) => (isHeld(state) ? 'the hold is set, but the artifact is not held' : null),
 };
 
 async function held(folder: string): Promise<unknown> {
@@ -205,8 +205,8 @@ const exportCsv: Operation = {
   between: (state) => {
     const { files, texts } = state as { files: readonly string[]; texts: readonly string[] };
     const rowsText = texts[files.indexOf('rows.csv')];
-    if (files.some((name) => name.endsWith('.tmp'))) return 'a temporary file is left';
-    return rowsText?.includes('old') ? null : 'new rows without their manifest';
+    if (files.some((name) => name.endsWith('.tmp'))) return 'a temporary file remains';
+    return rowsText?.includes('old') ? null : 'there are new rows without their manifest';
   },
 };
 

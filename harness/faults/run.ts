@@ -86,7 +86,7 @@ export class FaultRun {
     const broken = silent ?? (await this.#judge(error, steps)) ?? (await this.#repeat());
     return {
       nth,
-      failure: onwards ? `${failure.name} from then on` : failure.name,
+      failure: onwards ? `${failure.name}, permanently` : failure.name,
       call,
       where: met.where,
       reported: reported === null ? null : describe(reported),

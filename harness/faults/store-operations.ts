@@ -208,7 +208,7 @@ const purge: Operation = {
   reports: [],
   between: (state, first, last) => {
     const [rows, before, after] = [state, first, last].map((of) => texts((of as StoreState).rows));
-    if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is gone';
+    if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is missing';
     return [...(rows ?? [])].every((row) => before?.has(row)) ? null : 'a row exists that was never stored';
   },
 };
@@ -261,7 +261,9 @@ async function stateIfAny(folder: string): Promise<unknown> {
 }
 
 function refusedUntilRepeated(state: unknown): string | null {
-  return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
+  return state instanceof StoreError && state.message.includes('interrupted')
+    ? null
+    : 'the state is neither old nor new';
 }
 
 /** Recomputes lost counters. */

@@ -127,7 +127,7 @@ function missingRows(positions: readonly Position[], counts: Counts, emitted: Em
     const found = counts.get(labeler) ?? { applied: 0, removed: 0 };
     const count = applied + removed - found.applied - found.removed;
     const at = positions.find(({ source, value }) => source === labeler && readPosition(value) !== null)?.value;
-    return count === 0 ? [] : [`${count} rows of ${labeler}, which is read to ${at ?? 'no position'}`];
+    return count === 0 ? [] : [`${count} rows of ${labeler} are missing; it was read to ${at ?? 'no position'}`];
   });
 }
 

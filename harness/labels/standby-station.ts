@@ -24,7 +24,7 @@ export async function startStandby(
   const path = join(folder, 'store');
   // Do not signal the writer: it runs in this process, which must not be killed.
   const signal = (): never => {
-    throw new Error('the writer is in this process');
+    throw new Error('the writer runs in this process');
   };
   const standby = openSqliteStandby({ folder: path, clock, signal });
   const active = Promise.withResolvers<void>();

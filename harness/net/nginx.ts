@@ -164,7 +164,7 @@ function faketimeLibrary(): string {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     .find((path) => readable(path));
-  if (found === undefined) throw new Error('libfaketime is not in the directory of faketime');
+  if (found === undefined) throw new Error('libfaketime was not found');
   return found;
 }
 

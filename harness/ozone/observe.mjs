@@ -172,7 +172,7 @@ await (async () => {
   await after.stop();
   removeStation(after);
 })();
-passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
+passed('a label signed with a rotated key is verified_earlier_key within five minutes after the key's period');
 
 // Register another endpoint in the DID document, and close the earlier endpoint.
 const { port: ozonePort } = new URL(ozone.url);
@@ -208,7 +208,7 @@ assert.deepEqual(
 );
 const endpoint = async () => (await mover.store.roster()).find((row) => row.did === did)?.endpoint;
 await until('the roster has the second endpoint', async () => (await endpoint()) === ozone.url);
-passed('a moved endpoint: reading continues at the endpoint in the document without loss or repetition');
+passed('after the endpoint moved, reading continues at the endpoint in the document without loss or repetition');
 
 for (const station of [byStream, byPoll, mover]) {
   await station.stop();

@@ -25,10 +25,11 @@ export function untrueOn(html: string, documents: Documents): string[] {
     const stated = valueAt(documents, at);
     if (element.tag === 'time') {
       if (element.attributes.datetime !== stated || !isInstant(text, String(stated)))
-        faults.push(`${at}: ${text} for ${stated}`);
+        faults.push(`${at}: shows ${text} for ${stated}`);
     } else if (typeof stated !== 'number' || Number(element.attributes.value) !== Math.abs(stated)) {
-      faults.push(`${at}: ${element.attributes.value} for ${stated}`);
-    } else if (!isNumber(text.replaceAll('\u00a0', ' '), Math.abs(stated))) faults.push(`${at}: ${text} for ${stated}`);
+      faults.push(`${at}: has the value ${element.attributes.value} for ${stated}`);
+    } else if (!isNumber(text.replaceAll('\u00a0', ' '), Math.abs(stated)))
+      faults.push(`${at}: shows ${text} for ${stated}`);
   }
   for (const { value: at, text } of elementsWith(tail(body), 'data-said')) {
     const stated = valueAt(documents, at);

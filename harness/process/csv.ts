@@ -11,7 +11,7 @@ export function parseCsv(text: string): string[][] {
     let cell = '';
     if (text[at] === '"') {
       for (at += 1; ; at += 1) {
-        if (at >= text.length) throw new Error('a quoted cell has no end');
+        if (at >= text.length) throw new Error('a quoted cell is not terminated');
         if (text[at] !== '"') cell += text[at];
         else if (text[at + 1] === '"') {
           cell += '"';
@@ -30,7 +30,7 @@ export function parseCsv(text: string): string[][] {
       record = [];
     } else throw new Error(`a record ends incorrectly at ${at}`);
   }
-  if (record.length > 0) throw new Error('the last record has no end');
+  if (record.length > 0) throw new Error('the last record is not terminated');
   return records;
 }
 

@@ -33,7 +33,7 @@ export async function prepared(fixture: LabelerFixture, alarms: string[] = []): 
 /** Creates the facts application over an overview and a labelers artifact in memory, without sockets. */
 export function labelersInMemory(now: number) {
   const labels = memorySource(recogniseLabels, now);
-  let reading: LabelersReading<Catalogue> = { kind: 'missing', why: 'none was set' };
+  let reading: LabelersReading<Catalogue> = { kind: 'missing', why: 'not set' };
   const alarms: { path: string; error: unknown }[] = [];
   const leaks: string[] = [];
   const alarm = (path: string, error: unknown): void => void alarms.push({ path, error });

@@ -48,7 +48,7 @@ export interface HonestRows {
   readonly before: Lag;
   /** Delays of labels emitted after the attack. */
   readonly after: Lag;
-  /** Number of lost labels by labeler, with the times of the first few. */
+  /** Descriptions of the lost labels by labeler: their number, and the times at which they were emitted. */
   readonly losers: readonly string[];
 }
 

@@ -117,7 +117,7 @@ export async function publishedProblems(
   honest: ReadonlySet<string>,
 ): Promise<string[]> {
   const generated = parseTimestamp(overview.generated_at);
-  if (generated === null) return ['the overview has no time'];
+  if (generated === null) return ['the overview has no generation time'];
   const { startedAt, generationId } = await store.epoch();
   const { floor } = await store.frontier();
   const stored = await store.countsByLabeler({ start: micros(Math.max(startedAt, floor)), end: generated });
@@ -140,7 +140,7 @@ export async function publishedProblems(
   );
   differ('labelers_active_window', events.filter((count) => count > 0).length, overview.counts.labelers_active_window);
   differ('the sum of the states', sources.enrolled, inStates);
-  differ('seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
+  differ('the sum of seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
   for (const { labeler_did, count } of overview.top_labelers_7d) {
     differ(`the count of ${labeler_did}`, counts.get(labeler_did), count);
   }

@@ -134,7 +134,7 @@ async function stateProblems({ artifacts, sim, honest, instrument, store }: Worl
   };
   // Retry while the artifact files differ in their generation time: they are replaced one after another.
   if (!(await comesToHold(arePublished, 10_000)) || published === null)
-    return ['the artifacts were never of the same generation time'];
+    return ['the artifacts never had the same generation time'];
   const set: LabelersSet = published;
   const found = await reading(store, async (reader) => [
     ...(await publishedProblems(reader, set, honest)),
@@ -161,7 +161,7 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
   const rss = watch.samples.maxRss;
   if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
-  for (const [status, count] of refused) problems.push(`the overview had the status ${status} ${count} times`);
+  for (const [status, count] of refused) problems.push(`the overview returned status ${status} ${count} times`);
   // Every kind must have received a request; otherwise its attack was not tested. Exceptions are kinds without a
   // listener, and did:web labelers, whose documents wait for a turn.
   for (const { name, elsewhere, identity } of kinds) {
@@ -174,5 +174,5 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
 function diskProblems(megabytes: number, { diskBudgetMegabytes }: SiegeOptions): string[] {
   return megabytes <= diskBudgetMegabytes
     ? []
-    : [`the store took ${megabytes.toFixed(0)} MB of ${diskBudgetMegabytes}`];
+    : [`the store took ${megabytes.toFixed(0)} MB, the budget is ${diskBudgetMegabytes} MB`];
 }

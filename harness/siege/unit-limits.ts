@@ -22,7 +22,7 @@ export function unitLimits(): UnitLimits {
   const unit = readFileSync(unitFile, 'utf8');
   const value = (pattern: RegExp): string => {
     const [, found] = pattern.exec(unit) ?? [];
-    if (found === undefined) throw new Error(`${unitFile} has no ${pattern.source}`);
+    if (found === undefined) throw new Error(`${unitFile} has no match for ${pattern.source}`);
     return found;
   };
   const [amount = '', suffix = ''] = value(/^MemoryMax=(\d+[MG])$/m).match(/\d+|[MG]/g) ?? [];

@@ -1,7 +1,7 @@
 import type { Faults } from '../../sim/jetstream/faults.ts';
 import { type Dice, dice } from '../../sim/random.ts';
 
-/** A fault of one host, and the handshakes that it affects. */
+/** A fault that is injected into one host. */
 interface HostFault {
   readonly name: string;
   readonly act: (faults: Faults) => void;

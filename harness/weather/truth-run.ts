@@ -182,7 +182,7 @@ class Run {
     await this.#minutes(22, kind === 'silent collection' ? ['first', 'second'] : ['second']);
     faults.refuse({ status: 503, times: 0 });
     await this.#minutes(2);
-    if (this.#failoverMs === null) this.#problems.push(`the second host is not published after: ${kind}`);
+    if (this.#failoverMs === null) this.#problems.push(`the second host was not published after the failure: ${kind}`);
   }
 
   /** Stops one collection of the second host, which is published by now. */
@@ -298,7 +298,7 @@ class Run {
   #failOver(now: number): void {
     this.#failoverMs = now;
     const minutes = this.#failedAtMs === null ? 0 : (now - this.#failedAtMs) / minuteMs;
-    if (minutes < 15 || minutes > 16) this.#problems.push(`the second host is published after ${minutes} minutes`);
+    if (minutes < 15 || minutes > 16) this.#problems.push(`the second host was published after ${minutes} minutes`);
   }
 
   /** Checks that the caveats name the collections that stopped ten minutes ago. */

@@ -61,7 +61,7 @@ export function readMethod({ target, dictionary }: Request): Subscription | Refu
   const wantedKinds = query.getAll('kinds');
   if (wantedKinds.some((kind) => !kinds.includes(kind))) return invalid('unknown kind');
   if (wanted.length > 0 && wantedKinds.length > 0 && !wantedKinds.includes('commit')) {
-    return invalid('collections need commits');
+    return invalid('collections requires the kind commit');
   }
   const zstd = query.get('zstdDictionary');
   if (zstd !== null && (dictionary === null || zstd !== String(dictionary))) {

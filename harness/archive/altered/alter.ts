@@ -49,7 +49,7 @@ export function remove(content: Content, path: string): void {
   for (const name of removed) content.delete(name);
 }
 
-/** Exchanges two files. */
+/** Swaps the contents of two files. */
 export function swap(content: Content, a: string, b: string): void {
   const [one, two] = [bytesOf(content, a), bytesOf(content, b)];
   content.set(a, two).set(b, one);

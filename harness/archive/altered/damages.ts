@@ -19,7 +19,7 @@ function signWithOtherKey(content: Content): void {
   content.set('log/checkpoint', bytesOf(copy, 'log/checkpoint'));
 }
 
-/** Exchanges all files of two days. */
+/** Swaps all files of two days. */
 function swapDays(content: Content): void {
   const names = [...content.keys()].filter((path) => path.startsWith(`days/${first}/`));
   for (const path of names) swap(content, path, path.replace(first, second));
@@ -77,7 +77,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => remove(c, `days/${second}/gaps.json`),
   },
   {
-    name: 'a byte of the record of a day',
+    name: 'a changed byte in the record of a day',
     first: 'altered',
     path: 'days/2026-11-20/day.json',
     alter: (c) => flip(c, `days/${first}/day.json`, 20),
@@ -89,13 +89,13 @@ export const damages: readonly Alteration[] = [
     alter: (c) => remove(c, `days/${second}/day.json`),
   },
   {
-    name: 'swapped records of days',
+    name: 'swapped records of two days',
     first: 'altered',
     path: 'days/2026-11-20/day.json',
     alter: (c) => swap(c, `days/${first}/day.json`, `days/${second}/day.json`),
   },
   {
-    name: 'swapped rows of days',
+    name: 'swapped rows of two days',
     first: 'malformed',
     path: 'days/2026-11-20/labels-overview.jsonl',
     alter: (c) => swap(c, labels, `days/${second}/labels-overview.jsonl`),
@@ -114,7 +114,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => truncate(c, 'log/tile/0/000.p/4'),
   },
   {
-    name: 'a byte of a tile',
+    name: 'a changed byte in a tile',
     first: 'log',
     path: 'log/tile/0/000.p/4',
     alter: (c) => flip(c, 'log/tile/0/000.p/4', 3),
@@ -132,7 +132,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => truncate(c, 'log/tile/entries/000.p/4'),
   },
   {
-    name: 'a byte of an entry',
+    name: 'a changed byte in an entry',
     first: 'log',
     path: 'log/checkpoint',
     alter: (c) => flip(c, 'log/tile/entries/000.p/4', 40),
@@ -157,13 +157,13 @@ export const damages: readonly Alteration[] = [
     alter: (c) => void c.set('log/checkpoint', Buffer.from('4 days\n')),
   },
   {
-    name: 'a byte of the signature',
+    name: 'a changed byte in the signature',
     first: 'signature',
     path: 'log/checkpoint',
     alter: (c) => flip(c, 'log/checkpoint', bytesOf(c, 'log/checkpoint').length - 30),
   },
   {
-    name: 'another size in the checkpoint',
+    name: 'a different size in the checkpoint',
     first: 'signature',
     path: 'log/checkpoint',
     alter: (c) => flip(c, 'log/checkpoint', 'test.example/archive\n'.length),
@@ -184,7 +184,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => void c.set('index.json', Buffer.from('{')),
   },
   {
-    name: 'a key of the index that is not a key',
+    name: 'a malformed key in the index',
     first: 'malformed',
     kept: 'key',
     key: 'key',
@@ -192,7 +192,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => changeIndex(c, (i) => ({ ...i, key: 'a+b+c' })),
   },
   {
-    name: 'another key in the index',
+    name: 'a different key in the index',
     first: 'signature',
     kept: 'key',
     key: 'key',
@@ -207,14 +207,14 @@ export const damages: readonly Alteration[] = [
     alter: (c) => changeIndex(c, (i) => ({ ...i, days: i.days.slice(1) })),
   },
   {
-    name: 'a closed day that the log lacks',
+    name: 'a closed day that is missing from the log',
     first: 'log',
     path: 'index.json',
     isOutside: true,
     alter: (c) => changeIndex(c, (i) => ({ ...i, days: [...i.days, unlogged] })),
   },
   {
-    name: 'another digest in the index',
+    name: 'a different digest in the index',
     first: 'altered',
     path: 'index.json',
     isOutside: true,
@@ -228,7 +228,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => flip(c, `days/${open}/instruments.jsonl`, 30),
   },
   {
-    name: 'a cell of a table',
+    name: 'a changed cell in a table',
     first: 'gaps',
     path: 'days/2026-11-20/weather-by-hour.csv',
     alter: (c) => replaceText(c, `days/${first}/weather-by-hour.csv`, '3600', '3599'),
@@ -246,7 +246,7 @@ export const damages: readonly Alteration[] = [
     alter: (c) => setLines(c, byLabeler, linesOf(c, byLabeler).reverse()),
   },
   {
-    name: 'a byte of a Parquet file',
+    name: 'a changed byte in a Parquet file',
     first: 'gaps',
     path: 'days/2026-11-20/labels-by-hour.parquet',
     alter: (c) => flip(c, `days/${first}/labels-by-hour.parquet`, 40),
@@ -264,19 +264,19 @@ export const damages: readonly Alteration[] = [
     alter: (c) => remove(c, `days/${second}/labels-by-labeler.parquet`),
   },
   {
-    name: 'the table of another day',
+    name: 'a table from another day',
     first: 'gaps',
     path: 'days/2026-11-20/labels-by-labeler.csv',
     alter: (c) => swap(c, byLabeler, `days/${second}/labels-by-labeler.csv`),
   },
   {
-    name: 'another count of an hour',
+    name: 'a changed count of an hour',
     first: 'gaps',
     path: 'days/2026-11-20/labels-by-hour.csv',
     alter: (c) => replaceText(c, `days/${first}/labels-hours.json`, '"repeats":0', '"repeats":1'),
   },
   {
-    name: 'an hours file of another day',
+    name: 'an hours file from another day',
     first: 'malformed',
     path: 'days/2026-11-20/weather-hours.json',
     alter: (c) => swap(c, weatherHours, `days/${second}/weather-hours.json`),

@@ -179,7 +179,6 @@ export class MonthOracle {
   }
 }
 
-/** Gaps of the label instrument. */
 const instrumentGaps = plan.labelGaps.filter(({ labeler }) => labeler === undefined);
 
 /** Returns the gaps of a host in the file written at `madeAt`. */

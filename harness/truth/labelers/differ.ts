@@ -13,7 +13,7 @@ export function outside(what: string, text: string | null, interval: Interval | 
   const at = parseTimestamp(text);
   // Allow a second of tolerance: the clocks are not read at the same time.
   if (at !== null && at >= interval.start - second && at <= interval.end + second) return [];
-  return [`${what} is ${text}, not from ${dateOf(interval.start)} to ${dateOf(interval.end)}`];
+  return [`${what} is ${text}, expected ${dateOf(interval.start)} to ${dateOf(interval.end)}`];
 }
 
 /** Formats a time in microseconds as an ISO timestamp. */

@@ -50,25 +50,28 @@ export interface ExpectedLabeler {
   readonly replaces: boolean;
 }
 
-/** Number of rows by verdict; whether a row verified with the present or an earlier key depends on when it was read. */
+/**
+ * Expected number of rows by verdict. `verified` includes rows verified with an earlier key: the key in use depends on
+ * when a row was read.
+ */
 export interface ExpectedSignatures {
   readonly verified: number;
   readonly invalid: number;
   readonly unsigned: number;
 }
 
-/** Input of the oracle. */
+/** Data from which the expected documents are derived. */
 export interface OracleInput {
   readonly sim: Sim;
   readonly course: Course;
   readonly moment: Moment;
-  /** Instant at which the artifact was written. */
+  /** Time at which the artifact was written. */
   readonly now: Micros;
   /** Returns true if the network confirms a labeler's handle. */
   readonly confirms: (labeler: Labeler) => boolean;
 }
 
-/** Returns the required documents of all labelers, by DID; labelers that were never enrolled have none. */
+/** Returns the expected documents by DID. A labeler that was never enrolled has none. */
 export function expectedLabelers(input: OracleInput): ReadonlyMap<string, ExpectedLabeler> {
   const { list } = input.sim.labelers;
   return new Map(
@@ -90,7 +93,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   return {
     did: labeler.did,
     name: role?.name ?? labeler.profile.ailment,
-    // Neither the handle nor any text of a denied labeler is published.
+    // Nothing that a denied labeler wrote is published, neither its handle nor its definitions.
     isDenied,
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
@@ -101,7 +104,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     ...times,
     rows,
     repeats,
-    // The instant of the last row is published to the minute.
+    // The time of the last row is published in whole minutes.
     lastRow:
       last === null
         ? null
@@ -118,23 +121,26 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   };
 }
 
-/** Returns the transport by which a labeler is read: its stream while one is open, and otherwise its pages. */
+/** Returns the transport by which a labeler is read: its stream while one is open, otherwise its pages. */
 function transportOf({ profile, streams }: Labeler): ReadingTransport {
   return streams.length > 0 || profile.ailment === 'no_query' ? 'stream' : 'pages';
 }
 
-/** Returns true if the labeler was an enrolled source earlier: its document declared a service. */
+/** Returns true if the labeler was enrolled at an earlier moment of the proof. */
 function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boolean {
   return moment === 'after two days' && stateOf(labeler, role, 'begun') !== null;
 }
 
-/** Returns the problems that a labeler's operator can see at the endpoint, for a labeler that is not read. */
+/**
+ * Returns the problems that may be published for a labeler that is not being read. Its operator can observe them at the
+ * endpoint.
+ */
 function problemsOf({ profile: { ailment } }: Labeler, role: Role | null, state: string | null) {
   if (role?.act === 'outage') return ['connection_failed'] as const;
   if (role?.act === 'leaves') return ['no_labeler_service'] as const;
   if (role?.act === 'denied') return ['denied_by_operator'] as const;
   const problems = ailmentProblems[ailment] ?? ['unknown'];
-  // A labeler that left the enrolment is tried daily, and may not have been tried since the restart.
+  // A labeler that left the enrolment is only tried once a day, and may not have been tried since the restart.
   return state === null ? ([...problems, 'unknown'] as const) : problems;
 }
 
@@ -152,17 +158,17 @@ const ailmentProblems: Readonly<Record<string, readonly (LabelerProblem | null)[
   drip: noResponse,
   endless: noResponse,
   broken_json: noResponse,
-  // A stream that has not sent anything is not a response yet.
+  // A stream does not count as a response until it has sent something.
   no_query: [null, 'unknown', ...noResponse],
 };
 
-/** Returns the ways in which the network names a labeler. */
+/** Returns the ways in which the instrument can discover a labeler. */
 function foundBy({ profile, records }: Labeler, role: Role | null): DiscoveryWay[] {
   const listed = profile.relays.length > 0;
   return [
     ...(profile.seeded ? (['seeds'] as const) : []),
     ...(listed ? (['relay'] as const) : []),
-    // A record that replaces another one is an event of the Jetstream.
+    // Replacing a record causes a Jetstream event, which names the labeler.
     ...((profile.seeded || listed) && records.length === 1 ? [] : (['jetstream'] as const)),
     ...(role?.act === 'found' ? (['directory'] as const) : []),
   ];

@@ -107,5 +107,5 @@ function timeProblems(what: string, seconds: number, { unread }: ExpectedLabeler
   const length = (part.end - part.start) / 1_000_000;
   const { min, max } = shareRange(unread, part);
   const isPossible = seconds >= min * length - toleranceSeconds && seconds <= max * length + toleranceSeconds;
-  return isPossible ? [] : [`${seconds} ${what}, not ${min * length} to ${max * length}`];
+  return isPossible ? [] : [`${seconds} ${what}, expected ${min * length} to ${max * length}`];
 }

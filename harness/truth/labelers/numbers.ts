@@ -43,7 +43,7 @@ function eventProblems({ line, expected: { rows, repeats }, now }: Compared): st
 /** Compares the counts and the observed share of each day. */
 function dayProblems({ line, expected, set: { header }, now }: Compared): string[] {
   const start = micros(now - 30 * day);
-  if (line.days.length !== header.days.length) return [`there are ${line.days.length} days`];
+  if (line.days.length !== header.days.length) return [`the line has ${line.days.length} days`];
   return line.days.flatMap(([applied, removed, share], index) => {
     const number = dayOf(start) + index;
     const part: Interval = {
@@ -56,7 +56,7 @@ function dayProblems({ line, expected, set: { header }, now }: Compared): string
     const name = header.days[index] ?? '';
     const problems: string[] = [];
     if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
-      problems.push(`${share} of ${name} was read, not ${min} to ${max}`);
+      problems.push(`the read share of ${name} is ${share}, expected ${min} to ${max}`);
     }
     // The counts of an unread day are null, not zero.
     const isKnown = share > 0 || own.length > 0;
@@ -165,7 +165,7 @@ function valueProblems({ line, expected, course, now }: Compared): string[] {
     const wanted = values.definitions.get(value) ?? { first: null, last: null };
     if (wanted.first !== null) problems.push(...differ(`the first day of ${value}`, wanted.first, first));
     else if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
-      problems.push(`${value} is defined since ${first}`);
+      problems.push(`the first day of ${value} is ${first}`);
     problems.push(...differ(`the last day of ${value}`, wanted.last, last));
   }
   return problems;

@@ -98,5 +98,5 @@ function parsed<T>(check: Check<T>, line: string | undefined): T {
 
 function requireSorted(dids: readonly string[]): void {
   const at = dids.findIndex((did, index) => index > 0 && did <= (dids[index - 1] ?? ''));
-  if (at >= 0) throw new Error(`line ${at + 1} is not in DID order`);
+  if (at >= 0) throw new Error(`line ${at + 1} is not in the order of the DIDs`);
 }

@@ -172,7 +172,7 @@ await (async () => {
   await after.stop();
   removeStation(after);
 })();
-passed('a label signed with a rotated key is verified_earlier_key within five minutes after the key's period');
+passed('a label signed with a rotated key is verified_earlier_key within five minutes after the period of the key');
 
 // Register another endpoint in the DID document, and close the earlier endpoint.
 const { port: ozonePort } = new URL(ozone.url);

@@ -192,7 +192,7 @@ class StandbyWatch {
     if (end.kind === 'alive') return;
     this.#isEnding = end.kind !== 'kept';
     if (end.kind === 'killed') {
-      log.warn('the writer did not respond for 3 s and was killed', { pid: end.pid });
+      log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
     } else if (end.kind === 'ended') {
       log.warn('the writer did not respond for 3 s and its lease was ended', { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {

@@ -28,7 +28,7 @@ describe('the downtime before a start', () => {
 });
 
 describe('a store with restored parts', () => {
-  test('begins its gap at the earlier of its times if its record contains more than the store', () => {
+  test('has a gap since the earlier of its last heartbeat and its last row if its record lists rows that are missing', () => {
     const whole = { ...signs, heartbeat: ago(2), observedThrough: ago(3), notedThrough: ago(3) };
     expect(downtime({ ...whole, hasLost: true }, now)).toEqual(since(3, true));
     expect(downtime(whole, now)).toEqual(since(2));

@@ -90,7 +90,7 @@ function exportOf(newest: number, options: { readonly maxLines?: number; readonl
   return { asked, getText };
 }
 
-test('the directory stream reads the export page by page from an outdated position up to its window', async () => {
+test("the directory stream reads the export page by page from an outdated position up to the stream's window", async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (Number(cursor) < 2_500) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(2_501));
@@ -209,7 +209,7 @@ test('the position is discarded once the export has failed for 6 hours', async (
   expect(warnings).toMatchObject([{ why: 'status 403' }, { why: 'status 403' }]);
 });
 
-test('runs without an operation are counted from the last operation that the stream sent', async () => {
+test('export runs without an operation are counted from the last operation that the stream sent', async () => {
   // The stream refuses the position 9 times, sends an operation, and refuses the position 9 times again.
   const { url, cursors } = await directory((peer, _, nth) => {
     if (nth === 10) peer.send(operation(13));

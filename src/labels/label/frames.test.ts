@@ -13,14 +13,14 @@ const frame = (header: unknown, body: unknown) => Buffer.concat([encode(header),
 describe('recorded frames', () => {
   const read = Object.fromEntries(recorded.frames.map(({ name, hex }) => [name, readFrame(Buffer.from(hex, 'hex'))]));
 
-  test('are read as labels with their number and every field', () => {
+  test('are decoded to labels with their sequence number and every field', () => {
     expect(JSON.parse(JSON.stringify(read.labels))).toEqual({
       kind: 'labels',
       ...(recorded.frames.find(({ name }) => name === 'labels')?.body as object),
     });
   });
 
-  test('are read as messages about the cursor', () => {
+  test('are decoded to messages about the cursor', () => {
     expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
       { kind: 'outdated_cursor' },
       { kind: 'future_cursor' },
@@ -41,11 +41,11 @@ test.each([
   ['malformed', encode({ op: 1, t: '#labels' })],
   ['malformed', Buffer.from('hello')],
   ['malformed', Buffer.alloc(0)],
-])('a frame that is %s is read as expected', (kind, bytes) => {
+])('a frame of the kind %s is recognized', (kind, bytes) => {
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
-test('no bytes cause an exception', () => {
+test('reading a frame never throws, whatever its bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(readFrame(bytes)).toHaveProperty('kind');

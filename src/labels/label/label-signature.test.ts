@@ -78,7 +78,7 @@ describe('a label', () => {
     },
   );
 
-  it.each(vectors)('verifies in the form of a stream, and with its fields in any order ($name)', async (vector) => {
+  it.each(vectors)('verifies as received from a stream, and with its fields in any order ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
     const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;

@@ -44,8 +44,8 @@ export async function searchCursor(
   };
   const earliest = target - searchMargin;
   /**
-   * Returns true if the first rows after the cursor are newer than the target, so that the position is at the cursor or
-   * before it.
+   * Returns true if the first rows after the cursor are newer than the target, so that the wanted cursor is this one or
+   * a lower one.
    */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));

@@ -67,14 +67,14 @@ describe('the last row that was read', () => {
 });
 
 describe('the first frame of a resumed stream', () => {
-  test('has new rows only after the last row that was read', () => {
+  test('yields only the rows after the last row that was read', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
     expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
   });
 
-  test('has a replacement of the last row, with a later number, as a new row', () => {
+  test('yields a replacement of the last row, with a later number, as a new row', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
   });
 

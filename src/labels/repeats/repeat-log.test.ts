@@ -15,7 +15,7 @@ describe('a burst', () => {
     expect(burstsIn(burstsOf([at(0, 60), at(60, 40)]), all)).toBe(0);
   });
 
-  test('includes every repeat within an hour of enough others, and no later repeat', () => {
+  test('includes every repeat that is within an hour of enough other repeats, and no later repeat', () => {
     expect(burstsIn(burstsOf([at(0, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(120);
     expect(burstsIn(burstsOf([at(2, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(125);
   });
@@ -80,7 +80,7 @@ test('repeats are parsed as they were formatted, and invalid entries are skipped
   ]);
 });
 
-test('a text that is too short for every minute keeps the sum of each hour, and then only the newest hours', () => {
+test('a text that is too short for every minute keeps hourly sums, and then only those of the newest hours', () => {
   const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
   const text = writeRepeats(week, 4_000);
   expect(text.length).toBeLessThanOrEqual(4_000);

@@ -20,7 +20,8 @@ export interface Repeats {
 }
 
 /**
- * Returns the repeats with those of another minute added, in order, without repeats that no published window includes.
+ * Returns the repeats in order of their minutes, with the given minute added and without those too old for any
+ * published window.
  */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));

@@ -30,7 +30,7 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
   };
 }
 
-/** Returns the keys of a labeler that never had keys other than these. */
+/** Returns the keys of a labeler that has never had any other keys. */
 const only = (current: readonly LabelKey[]) => ({ current, earlier: [] });
 
 const label = (val: string): ReceivedLabel => ({
@@ -153,7 +153,7 @@ describe('a verifier', () => {
     }
   });
 
-  it('lets sockets and timers run as often if a few labels are checked with many keys', async () => {
+  it('lets sockets and timers run equally often if a few labels are checked with many keys', async () => {
     const { sign: signed, key } = labeler('secp256k1');
     let [checks, turns] = [0, 0];
     const check = () => {
@@ -202,7 +202,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('rejects aborted batches and, when it stops, running batches, and continues in all other cases', async () => {
+  it('rejects aborted batches at any time and running batches when it stops, and completes all others', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

@@ -56,7 +56,7 @@ export interface GetOptions {
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** `Accept` header of the request. */
+  /** Value of the request's `Accept` header. */
   readonly accept?: string;
   /** Source of the request; a request without one uses unreserved slots. */
   readonly peer?: Peer;

@@ -22,7 +22,7 @@ function operation(day: number, multikey: string | null, more: object = {}) {
 }
 
 describe('the earlier label keys of an audit log', () => {
-  it('are the keys before the current one, newest first, each until the operation that replaced it', () => {
+  it('are the keys before the current one, newest first, each valid until the operation that replaced it', () => {
     const log = [operation(1, null), operation(2, k256), operation(3, k256), operation(4, p256), operation(6, null)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([
       { key: point.p256, from: us(4), until: us(6) },

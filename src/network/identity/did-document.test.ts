@@ -37,7 +37,7 @@ describe('a served DID document', () => {
     ['indigo_did_plc_doc.json', null, 0],
     ['indigo_did_plc_doc_legacy.json', null, 0],
     ['indigo_did_web_doc.json', null, 0],
-  ])('of the fixture %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
+  ])('in the fixture %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
     const value = JSON.parse(fixture(`did-docs/${name}`)) as { id: string; alsoKnownAs?: string[] };
     const parsed = parseDidDocument(value, value.id, strict);
     const { document } = parsed.kind === 'document' ? parsed : { document: null };
@@ -65,7 +65,7 @@ describe("the parsed address of the account's host", () => {
     [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com/path' }, null],
     [{ id: '#atproto_pds', type: 'AtprotoLabeler', serviceEndpoint: 'https://pds.example.com' }, null],
     [{ id: '#other', type, serviceEndpoint: 'https://pds.example.com' }, null],
-  ])('is, for the services %j, %s', (service, origin) => {
+  ])('for the service %j is %s', (service, origin) => {
     expect(pds(service)).toBe(origin);
   });
 });
@@ -118,7 +118,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('declares no labeler with another id or type, or after a thousand other services; plain http is accepted only where allowed', () => {
+  it('declares no labeler if the service has another id or type, follows a thousand others, or uses plain http where that is not allowed', () => {
     const service = { id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: 'http://127.0.0.1:80' };
     expect(parse({ service: [{ ...service, id: 'did:web:a.test#atproto_labeler' }] })).toEqual(empty);
     expect(parse({ service: [{ ...service, id: 'atproto_labeler' }] })).toEqual(empty);
@@ -205,7 +205,7 @@ describe('a label key', () => {
 });
 
 describe('the identifiers of the interoperability tests', () => {
-  it('are classified as handles or not, as the tests state', () => {
+  it('are classified as handles or non-handles as the interoperability tests expect', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);
   });
@@ -215,7 +215,7 @@ describe('the identifiers of the interoperability tests', () => {
     expect(names.filter(isResolvableHandle)).toEqual(['a.com', 'A.B.co.uk']);
   });
 
-  it('are classified as DIDs of the two resolved methods or not, as the tests state', () => {
+  it('are classified as DIDs of a resolvable method or not, as the interoperability tests expect', () => {
     const resolved = lines('did_syntax_valid.txt').filter((text) => /^did:(plc|web):/.test(text) && isDid(text));
     expect(resolved.every((text) => /^did:plc:[a-z2-7]{24}$|^did:web:[^:/]+$/.test(text))).toBe(true);
     expect(lines('did_syntax_invalid.txt').filter(isDid)).toEqual([]);

@@ -166,6 +166,8 @@ async function storeFinalState(
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
   await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
-  await recorder.update().catch((error: unknown) => log.warn('the store was not recorded', errorFields(error)));
+  await recorder
+    .update()
+    .catch((error: unknown) => log.warn('the progress of the store was not recorded', errorFields(error)));
   await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
 }

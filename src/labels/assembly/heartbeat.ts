@@ -18,7 +18,7 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
 }
 
-/** Reads a note as a number. Returns null if it does not exist or is not a number. */
+/** Reads a note as a number. Returns null if the note does not exist or is not a number. */
 export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;
@@ -61,7 +61,8 @@ export async function recordDowntime(
 }
 
 /**
- * Ends the reads of account processes if the store has lost rows since this standby, which kept its own, last read it.
+ * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
+ * its own copies of those rows again.
  */
 export async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
   const record = await readStoreRecord(artifacts);

@@ -114,7 +114,7 @@ test('the gap of a pause ends when acceptance resumes', async () => {
   await running;
 });
 
-test('a group and a gap that the store rejects temporarily are written next', async () => {
+test('a group and a gap that the store rejected temporarily are the next to be written', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {

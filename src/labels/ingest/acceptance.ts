@@ -219,7 +219,10 @@ export class PageAcceptance {
     return page.clockGeneration !== this.#options.clockGeneration();
   }
 
-  /** Holds a group with a page that was judged too early: gaps may wait while this instrument becomes the writer. */
+  /**
+   * Returns true, and keeps the group for later, if a page of the group must be judged again: the clock or the role may
+   * have changed while the gaps were written.
+   */
   #holdsStale(group: readonly Queued[]): boolean {
     const isStale = group.some((one) => this.#isStale(one));
     if (isStale) this.#held = group;

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('the file of denied labelers', () => {
-  it('is absent at first, and contains the entries that commands add and do not remove', async () => {
+  it('is absent at first, and then contains the entries that commands added and did not remove', async () => {
     expect(await readDenyFile(folder)).toEqual({ kind: 'absent' });
     expect((await requireDenyList(folder)).entries).toEqual([]);
     await changeDenyFile(folder, (list) => list.with(ofDid));
@@ -74,7 +74,7 @@ describe('the file of denied labelers', () => {
     [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
     [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not a time'],
     [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
-  ])('is reported as damaged with the content %j, and the error states a remedy', async (content, why) => {
+  ])('is reported as damaged if its content is %j, and the error states a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);
     expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
     await expect(requireDenyList(folder)).rejects.toThrow('move it aside to deny no labeler');
@@ -82,7 +82,7 @@ describe('the file of denied labelers', () => {
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });
 
-  it('is parsed with the entries that were written', () => {
+  it('is parsed to the entries that were written', () => {
     const target = fc.oneof(
       fc.nat(1_000_000).map((n) => ({ kind: 'domain', domain: `host-${n}.example` }) as const),
       fc.ipV4().map((domain) => ({ kind: 'domain', domain }) as const),

@@ -50,7 +50,8 @@ export async function fillBefore(
     }
     fault = outcome;
     failures += 1;
-    // A resumed stream needs no pages. For another one, a single timeout must not make a gap of all earlier labels.
+    // A resumed stream needs no pages. Otherwise retry, because a single timeout must not turn all earlier labels into
+    // a gap.
     if (resumed || outcome.fault !== 'failed' || failures >= maxTransientFailures) break;
     await wait(backoff.next(), signal);
   }
@@ -62,7 +63,7 @@ export async function fillBefore(
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Only live labels arrive: the labels between the last read row and the first frame are unknown.
+  // The stream delivers only live labels, so the labels between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';

@@ -60,7 +60,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   let cursor = last === null ? start : start - 1;
   let rows = 0;
   while (!signal.aborted) {
-    // The rows of the last page are stored.
+    // Release the memory of the preceding page, whose rows are stored.
     if (sampled === null) memory.release();
     const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;

@@ -331,7 +331,7 @@ class Session {
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') {
-      // All labels of the frame are new although a row was expected: one of them replaced it.
+      // A row was expected, but all labels of the frame are new: one of them replaced that row.
       const isReplaced = fresh === labels && expected.tail !== null;
       if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
       return fresh;

@@ -29,7 +29,7 @@ export type ResolutionStatus = (typeof resolutionStatuses)[number];
 export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];
-  /** Sources that named the labeler: `seeds`, `relay HOST`, `jetstream`. */
+  /** Discovery sources that named the labeler: `seeds`, `relay HOST`, `jetstream`, `directory HOST`. */
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;

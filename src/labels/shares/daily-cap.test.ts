@@ -105,7 +105,7 @@ describe('the share of a class', () => {
     expect(flood(cap, 5_000)).toBe(Math.ceil((budget * classShares.new.part * classShares.new.atOnce) / page.bytes));
     expect(cap.reasonOf('new.flood4999')).toBe('class');
     expect([cap.admits('established.a', page), cap.admits('seeded.a', page)]).toEqual([true, true]);
-    // New sources get at most the share of a day, regardless of the number of attempts.
+    // All new sources together get at most the daily share of their class, regardless of the number of attempts.
     for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
       state.now = micros(state.now + 10 * 60_000_000);
       if (minutes < 23 * 60) flood(cap, 5_000);

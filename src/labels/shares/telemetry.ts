@@ -71,7 +71,10 @@ export interface Telemetry {
     budgetBytes: number,
   ): void;
   published(atMs: number): void;
-  /** Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null without rows. */
+  /**
+   * Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null if it keeps no
+   * rows.
+   */
   role(
     role: Role,
     kept: {
@@ -82,7 +85,7 @@ export interface Telemetry {
       readonly isReady: boolean;
     },
   ): void;
-  /** Counts rows that a standby dropped beyond its bounds. */
+  /** Counts rows that a standby dropped because its buffer was full. */
   standbyDropped(rows: number): void;
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;

@@ -5,7 +5,7 @@ import type { StoreWriter } from '../../store/port.ts';
 /** Interval between two attempts, in milliseconds. */
 const retryMs = 500;
 
-/** Dependencies of repeating changes. */
+/** Dependencies of `patientStore`. */
 export interface PatientStoreOptions {
   readonly log: Log;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -13,8 +13,8 @@ export interface PatientStoreOptions {
 }
 
 /**
- * Returns the store with changes that are repeated while the store rejects them temporarily, as on a full disk, until
- * the signal aborts. A standby would lose what it kept if it gave up.
+ * Wraps a store so that changes are repeated until the signal aborts if the store rejects them temporarily, as it does
+ * on a full disk. Without the repetition, a standby would lose the rows that it kept.
  */
 export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
   const repeated = async <T>(change: () => Promise<T>): Promise<T> => {

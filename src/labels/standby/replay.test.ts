@@ -37,7 +37,7 @@ function recordingWriter() {
   return { changes, writer };
 }
 
-test('rows precede the positions after them, and follow the key after whose change they may be repeats', async () => {
+test('a replay stores keys before rows, because repeats depend on the keys, and rows before the positions after them', async () => {
   const { changes, writer } = recordingWriter();
   const repeated: PageRepeats = {
     changes: [{ source: did, endpoint: 'repeats', value: 'one repeat' }],

@@ -120,7 +120,7 @@ describe('the gap rules', () => {
 
 const instant = fc.integer({ min: 1, max: 200 });
 const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
-/** Generates sequences of events, each some minutes after the previous one. */
+/** Generates sequences of events, each a few minutes after the preceding one. */
 const events = fc.array(
   fc.tuple(
     instant,

@@ -5,11 +5,11 @@ import { initialProgress, progressAfter, type ReadProgress } from './read-progre
 import type { ReadingEvent } from './reading-events.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Identity of a source. */
+/** Properties that identify a source. */
 interface SourceName {
   readonly did: string;
   readonly endpoint: string;
-  /** Identity of the source for the slots of its host. It includes the current privilege of the source. */
+  /** The source and its current privilege, for the slots of its host. */
   readonly peer: Peer;
 }
 

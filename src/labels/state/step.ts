@@ -109,7 +109,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   return then.whole && live ? completed(then, now) : then;
 }
 
-/** Returns the state with the progress of the replaced instrument, if that was ahead. */
+/** Returns the state with the progress of the replaced instrument, if that instrument was ahead. */
 function takenOver(state: ReadingState, { completeThrough, lastAnswered }: EventOf<'taken_over'>): ReadingState {
   const { tracked, outageSince } = state;
   const later = (a: Micros | null, b: Micros | null): Micros | null =>

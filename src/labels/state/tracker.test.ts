@@ -232,7 +232,7 @@ test('the time up to which a source is complete never decreases', () => {
   expect(tracker.unreadSince).toBe(t(10));
 });
 
-test('a source is as complete as the instrument that was replaced knew, and an earlier outage of its own ends there', () => {
+test('after a takeover, a source is complete up to the time that the replaced instrument recorded, and its earlier outage ends there', () => {
   const tracker = answering();
   tracker.apply(caughtUp(t(-10), t(1)));
   tracker.apply(asked(t(2)));

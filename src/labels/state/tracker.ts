@@ -51,7 +51,7 @@ export class Tracker {
     return this.#reading.whole;
   }
 
-  /** True if an outage exceeded a delay and is not yet filled in. */
+  /** True if an outage exceeded the delay limit and is not yet filled in. */
   get behind(): boolean {
     return this.#reading.outageSince !== null;
   }

@@ -93,7 +93,7 @@ test('observed_through is the time of the last accepted page, or null', () => {
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });
 
-test('gaps that exceed the maximum number become one gap, the whole window', () => {
+test('gaps beyond the maximum number become one gap that spans the whole window', () => {
   const reasons = ['ingest_paused', 'cursor_reset', 'maintenance'] as const;
   const gaps = reasons.flatMap((reason) =>
     Array.from({ length: 55 }, (_, i) => ({

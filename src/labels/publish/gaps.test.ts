@@ -36,7 +36,7 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('end with the longer one if one contains another', () => {
+  test('end with the containing gap if one gap contains another', () => {
     const { gaps } = unionGaps([gap(hour, 4 * hour), gap(2 * hour, 3 * hour, { source: 'did:plc:b' })], window);
     expect(spans(gaps)).toEqual([[60, 240]]);
   });
@@ -78,7 +78,7 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('become one unknown gap, the window, if six hours of tolerance do not suffice', () => {
+  test('become one unknown gap that spans the window if six hours of tolerance do not suffice', () => {
     const many = gapReasons.flatMap((reason) =>
       Array.from({ length: 60 }, (_, i) => gap(i * 12 * hour, i * 12 * hour + minute, { reason })),
     );

@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the report of sources', () => {
-  it('lists a bounded number of the most expensive sources with the sums over all sources, and is parsed with the content that was written', async () => {
+  it('lists a bounded number of the most expensive sources with the sums over all sources, and can be parsed again', async () => {
     const sources = Array.from({ length: 700 }, (_, n) => source(n, { cpuMs: n + 0.4, rows: 2 }));
     const report = makeSourcesReport(sources, times);
     expect(report).toMatchObject({ sources: 700, totals: { rows: 1_400, cpuMs: 244_930 } });

@@ -169,15 +169,18 @@ test.each<{ why: string; failure: TextAnswer }>([
   },
 );
 
-test.each([404, 405, 410, 501])('an export that responds with %i immediately discards the position', async (code) => {
-  const { url, cursors } = await directory((peer, cursor) => {
-    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
-    else peer.send(operation(99));
-  });
-  const { seqs, warnings } = follow(url, { position: 12, http: { getText: async () => status(code) } });
-  await expect.poll(seqs).toEqual([99]);
-  expect({ cursors, warnings }).toMatchObject({ cursors: ['12', null], warnings: [{ why: 'OutdatedCursor' }] });
-});
+test.each([404, 405, 410, 501])(
+  'a position is discarded immediately if the export responds with status %i',
+  async (code) => {
+    const { url, cursors } = await directory((peer, cursor) => {
+      if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+      else peer.send(operation(99));
+    });
+    const { seqs, warnings } = follow(url, { position: 12, http: { getText: async () => status(code) } });
+    await expect.poll(seqs).toEqual([99]);
+    expect({ cursors, warnings }).toMatchObject({ cursors: ['12', null], warnings: [{ why: 'OutdatedCursor' }] });
+  },
+);
 
 test.each([
   { retryAfterMs: 90_000, waitMs: 90_000 },

@@ -91,7 +91,7 @@ test('each caveat has the correct singular or plural', () => {
   ]);
 });
 
-test('a caveat distinguishes unreachable labelers and labelers that never responded', () => {
+test('a caveat distinguishes unreachable labelers from labelers that never responded', () => {
   const notFollowed = (unreachable: number) => caveatsOf({ ...inputs, unreachable }, counts, [], 0)[2];
   expect(notFollowed(1)).toBe(
     '5 of 8 known labelers are not followed: of 4, no document names their address, or that never answered; ' +
@@ -148,7 +148,7 @@ test('no caveat names an account, and caveats without a cause are omitted', () =
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
 });
 
-test('each count is that of its own interval: a day, seven days, and the window', async () => {
+test('each count covers its own interval: a day, seven days, or the window', async () => {
   const now = micros(100 * day);
   const counted = (...events: readonly number[]) => ({
     counts: events.map((count, i) => ({ labeler: `did:plc:${'abc'[i]}`, events: count })),

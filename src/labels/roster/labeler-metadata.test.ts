@@ -133,7 +133,7 @@ test.each([
   ['names the labeler', names(did), true],
   ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
   ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
-])('the confirmation of a handle whose DNS record %s is %s', async (_, dns, confirmed) => {
+])('a handle whose DNS record %s has handleConfirmed %s', async (_, dns, confirmed) => {
   const labeler = labelerWith();
   ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);

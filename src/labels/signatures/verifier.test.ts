@@ -82,7 +82,7 @@ describe('a verifier', () => {
       ['unusable', 'yesterday', 'invalid'],
       ['missing', undefined, 'invalid'],
     ])(
-      'is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
+      'the label is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
       async (_, cts, verdict) => {
         const verifier = createVerifier();
         const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
@@ -91,14 +91,14 @@ describe('a verifier', () => {
       },
     );
 
-    it('is verified by an earlier key even if there is no current key', async () => {
+    it('the label is verified by an earlier key even if there is no current key', async () => {
       const verifier = createVerifier();
       const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
       expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
       await verifier.stop();
     });
 
-    it('is checked with at most four earlier keys', async () => {
+    it('the label is checked with at most four earlier keys', async () => {
       let checks = 0;
       const verifier = createVerifier({ check: () => Promise.resolve(++checks < 0) });
       const earlier = Array.from({ length: 16 }, () => ({ key: older.key, ...period }));

@@ -33,7 +33,7 @@ test.each([
   expect([buffer.size, buffer.bytes]).toEqual([0, 0]);
 });
 
-test('no row is dropped within the bounds', () => {
+test('a buffer within its bounds drops no row', () => {
   const buffer = new RowBuffer(generous);
   buffer.add('a', row(1));
   expect(buffer.trim(micros(1_001))).toEqual([]);

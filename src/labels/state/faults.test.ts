@@ -18,7 +18,7 @@ test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
     ],
   ],
   [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
-])('the failure that a response without a page shows is %s', (fault, answers) => {
+])('a response without a page is classified as the failure %s', (fault, answers) => {
   expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
 });
 
@@ -42,7 +42,7 @@ test.each<[string | null, ConnectError[]]>([
     ],
   ],
   [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
-])('the failure that an unopened stream shows is %s', (fault, errors) => {
+])('a stream that cannot be opened is classified as the failure %s', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
 

@@ -25,7 +25,7 @@ test.each([
   ],
   ['is named by the seeds file, and never responded', { seeded: true, firstAnswered: null }, 'seeded'],
   ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('the priority of a source that %s', (_, over, priority) => {
+] as const)('a source that %s has the expected priority class', (_, over, priority) => {
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 

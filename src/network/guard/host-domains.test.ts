@@ -13,7 +13,7 @@ describe('hostDomains', () => {
     ['localhost', ['localhost']],
     ['203.0.113.5', ['203.0.113.5']],
     ['[2001:db8::1]', ['2001:db8::1']],
-  ])('returns for the host %s the domains %j', (host, domains) => {
+  ])('the domains of the host %s are %j', (host, domains) => {
     expect(hostDomains(host)).toEqual(domains);
   });
 });

@@ -25,7 +25,7 @@ function defining(values: readonly string[], description = 'Posts about spiders.
 const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) => definitionsFrom(did, revisions, maxLine);
 
 describe('declared values', () => {
-  test('have the days of the first revision that declares them and of the first revision that no longer does', async () => {
+  test('declared values have the days of the first revision that declares them and of the first one that no longer does', async () => {
     const { values, omitted } = await read([
       revision(30, defining(['spam', 'rude'])),
       revision(20, defining(['spam', 'bot'])),
@@ -39,7 +39,7 @@ describe('declared values', () => {
     ]);
   });
 
-  test('are counted as omitted if they have another syntax or look like a handle or DID', async () => {
+  test('declared values are counted as omitted if they have another syntax or look like a handle or DID', async () => {
     const names = ['spam', 'joined-2023', 'alice-bsky-social', 'alice.bsky.social', did];
     const { values, omitted, line } = await read([revision(1, { labelValues: names })]);
     expect(values.map(({ value }) => value)).toEqual(['spam']);
@@ -81,24 +81,27 @@ const spellings = [
   'at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3k',
 ];
 
-describe('texts', () => {
-  test.each(spellings)('that contain %j are withheld, and other texts of the value are published', async (spelling) => {
-    const content = defining(['spam', 'rude']);
-    const [spam] = content.labelValueDefinitions;
-    if (!spam) throw new Error('there is a definition');
-    spam.locales.push({ lang: 'de', name: `Spam von ${spelling}`, description: 'Werbung' });
-    spam.locales.push({ lang: 'fr', name: spelling, description: `de ${spelling}` });
-    const { line } = await read([revision(1, content)]);
-    const { values } = JSON.parse(line ?? '') as { values: { locales: unknown[]; withheld?: string }[] };
-    expect(values.map(({ withheld }) => withheld)).toEqual(['privacy', undefined]);
-    expect(values[0]?.locales).toEqual([
-      { lang: 'en', name: 'spam', description: 'Posts about spiders.' },
-      { lang: 'de', name: '', description: 'Werbung' },
-    ]);
-    expect(line).not.toContain(JSON.stringify(spelling).slice(1, -1));
-  });
+describe('the texts of definitions', () => {
+  test.each(spellings)(
+    'texts that contain %j are withheld, and other texts of the value are published',
+    async (spelling) => {
+      const content = defining(['spam', 'rude']);
+      const [spam] = content.labelValueDefinitions;
+      if (!spam) throw new Error('there is a definition');
+      spam.locales.push({ lang: 'de', name: `Spam von ${spelling}`, description: 'Werbung' });
+      spam.locales.push({ lang: 'fr', name: spelling, description: `de ${spelling}` });
+      const { line } = await read([revision(1, content)]);
+      const { values } = JSON.parse(line ?? '') as { values: { locales: unknown[]; withheld?: string }[] };
+      expect(values.map(({ withheld }) => withheld)).toEqual(['privacy', undefined]);
+      expect(values[0]?.locales).toEqual([
+        { lang: 'en', name: 'spam', description: 'Posts about spiders.' },
+        { lang: 'de', name: '', description: 'Werbung' },
+      ]);
+      expect(line).not.toContain(JSON.stringify(spelling).slice(1, -1));
+    },
+  );
 
-  test('stay within the maximum size of the line, and omitted values are counted', async () => {
+  test('texts stay within the maximum size of the line, and omitted values are counted', async () => {
     const values = Array.from({ length: 50 }, (_, i) => `value-${'abcdefghij'[i % 10]}${'klmnop'[Math.floor(i / 10)]}`);
     const { line } = await read([revision(1, defining(values, 'ü'.repeat(300)))], 8_192);
     const made = JSON.parse(line ?? '') as { values: unknown[]; values_omitted: number };

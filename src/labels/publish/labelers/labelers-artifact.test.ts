@@ -102,7 +102,7 @@ test('a labeler is listed if it was enrolled in the window', async () => {
   expect(await listed({ firstAsked: micros(window.start - 2 * day) })).toEqual([]);
 });
 
-test('the states denied and departed and the problems come from the roster', () => {
+test('the states "denied" and "departed" and the problems of labelers come from the roster', () => {
   const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
     const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
     return [state, problem, enrolled];
@@ -243,7 +243,7 @@ test('no value of a labeler has a count if the store did not name all of its val
   expect(new Set([...line.values.map(({ events }) => events), line.undeclared])).toEqual(new Set([null]));
 });
 
-test('lines of any counts and gaps stay within the maximum', () => {
+test('lines with any counts and gaps stay within the maximum size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000_000 }), { minLength: 31, maxLength: 31 }),

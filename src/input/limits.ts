@@ -316,7 +316,7 @@ export const inputLimits = {
     // A file has 24 lines of one fact, each with a body of at most 1 MiB.
     bytes: 32 * mib,
     decodedBytes: 32 * mib,
-    // An archived body is one level deeper in its line.
+    // An archived body is one level deeper than the fact, because it is a member of its line.
     depth: 33,
     elements: 262_144,
     fields: 1_024,
@@ -333,7 +333,7 @@ const alwaysDecoded = mib;
 /** Maximum ratio of decoded to received bytes for larger bodies; JSON of real labels has a ratio of about ten. */
 const maxRatio = 64;
 
-/** Returns the maximum decoded size of a body in bytes, which excludes decompression bombs. */
+/** Returns the maximum decoded size of a body in bytes. The maximum protects against decompression bombs. */
 export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }

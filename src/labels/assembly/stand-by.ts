@@ -172,7 +172,7 @@ class StandbyWatch {
   report(): void {
     const { rows } = this.#role.kept.kept;
     const oldestMs = rows.oldest === null ? null : rows.oldest / 1000;
-    // A standby that cannot see the store cannot replace its writer.
+    // A standby that cannot reach the store cannot replace its writer.
     const isReady = this.#role.role === 'standby' && this.#isReady && this.#failing.size === 0;
     this.#assembled.base.telemetry.role(this.#role.role, { rows: rows.size, bytes: rows.bytes, oldestMs, isReady });
   }

@@ -31,7 +31,7 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Work that is repeated at intervals, and one last time at the stop. */
+/** Work that is repeated at intervals, and once more when the instrument stops. */
 export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;

@@ -66,7 +66,7 @@ export async function readDirectoryExport(
     for (const operation of rising) onOperation(operation);
     if (lines < count) return { kind: 'read' };
     const last = rising.at(-1);
-    // Fail on a page that does not advance the position, because the next run would request it again.
+    // End the run at a page that does not advance the position, because the next request would return the same page.
     if (last === undefined) return { kind: 'read' };
     after = last.seq;
   }

@@ -135,8 +135,8 @@ test('an export that ends in an error is resumed after the last operation that i
 });
 
 /**
- * Creates a stream that accepts positions from 20 on, and an export of the operations up to 20. The export fails
- * `failures` times before it serves a page.
+ * Creates a stream that accepts positions of 20 and above, and an export of the operations up to 20. The first `times`
+ * requests for the export fail.
  */
 async function afterFailures(failure: TextAnswer, times: number) {
   const { url, cursors } = await directory((peer, cursor) => {
@@ -315,7 +315,7 @@ test.each(['with the handshake', 'later'])(
           signal.addEventListener('abort', () => resolve(), { once: true });
         }),
     });
-    // The messages of one read of the socket are delivered. No further message follows in the same second.
+    // All messages of one read of the socket are delivered; no further message follows in the same second.
     await expect.poll(() => turn.length).toBe(1);
     const first = seqs().length;
     expect(first).toBeGreaterThanOrEqual(50);

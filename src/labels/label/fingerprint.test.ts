@@ -41,7 +41,7 @@ describe('a fingerprint', () => {
 });
 
 /**
- * Returns the text of a row that is hashed: JSON with sorted keys. This form must never change, because fingerprints
+ * Returns the text that is hashed for a row: JSON with sorted keys. This form must never change, because fingerprints
  * are stored.
  */
 function canonical(value: unknown, depth = 0): string {

@@ -65,7 +65,7 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   }
 }
 
-/** Encodes the fields that the lexicon does not name as DAG-CBOR, because the signature covers them too. */
+/** Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature covers them too. */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
@@ -78,7 +78,7 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
   }
 }
 
-/** Maximum nesting of containers in the fields that the lexicon does not name. */
+/** Maximum nesting of containers in fields that are not in the lexicon. */
 const maxExtraDepth = 32;
 
 /**

@@ -72,8 +72,7 @@ export async function searchCursor(
 }
 
 /**
- * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they show
- * it.
+ * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they do.
  */
 export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
   let before = Number.NEGATIVE_INFINITY;

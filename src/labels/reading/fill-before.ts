@@ -42,8 +42,8 @@ export async function fillBefore(
   let fault: SourceFault | null = null;
   let outcome = await round();
   for (let failures = 0; outcome?.kind === 'fault' && !signal.aborted; outcome = await round()) {
-    // Continue with the stream, because a limit of this instrument is no failure of the source. The pages are requested
-    // again.
+    // Continue with the stream, because a limit of this instrument is not a failure of the source. The pages are
+    // requested again later.
     if (outcome.fault === null) {
       await wait(random() * timings.pollMs, signal);
       continue;

@@ -304,7 +304,7 @@ class Session {
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
-    // Live rows are complete: all missed rows precede them.
+    // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 

@@ -60,7 +60,7 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
         }
         return repeats;
       } catch (error) {
-        // A day is expired or damaged: count the rows as new events and continue to read the source.
+        // If a day is expired or damaged, count the rows as new events and continue to read the source.
         if (error instanceof StoreError) return 0;
         throw error;
       }

@@ -87,7 +87,9 @@ export function readRepeats(text: string): Repeats[] {
   return repeats;
 }
 
-/** Merges the minutes of the oldest hour with several entries. Returns the same entries if no hour has several. */
+/**
+ * Merges the minutes of the oldest hour that has several entries. Returns the same entries if there is no such hour.
+ */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];

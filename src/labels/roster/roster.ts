@@ -28,7 +28,7 @@ export interface RosterOptions {
    * every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
-  /** Called when a document was read, so that the reader of the source is started, moved or kept. */
+  /** Called after a document was read, so that the reader of the source is started, moved or kept. */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
@@ -197,7 +197,7 @@ export class Roster {
     this.#wake?.();
   }
 
-  /** Makes the next `takeChanged` return every row, because another process wrote the stored ones. */
+  /** Makes the next `takeChanged` return every row, because another process wrote the stored rows. */
   rewriteAll(): void {
     this.#kept.clear();
   }
@@ -257,8 +257,8 @@ export class Roster {
   }
 
   /**
-   * Returns the time until a document's next resolution. A failing directory is retried at a constant interval, a failing
-   * host of a did:web at a growing one.
+   * Returns the time until a document's next resolution. A failing directory is retried at constant intervals, a
+   * failing host of a did:web at growing intervals.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;

@@ -35,7 +35,7 @@ export type Quirk = (typeof quirks)[number];
 /** Transport of a label. */
 export type Transport = 'stream' | 'poll';
 
-/** Groups of labelers that the source states do not count. `paused` labelers are enrolled, the others are not. */
+/** Groups of labelers that the source states do not count. Only the `paused` labelers are enrolled. */
 export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** Ways in which labelers are discovered. */

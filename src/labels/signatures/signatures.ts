@@ -27,7 +27,7 @@ const askAgain = 600_000_000;
 const readLogAgain = 3_600_000_000;
 /** Minimum interval between two updates of the time at which a key was last observed, in microseconds. */
 const writeAgain = 3_600_000_000;
-/** Maximum number of labelers whose times of refreshes are remembered. */
+/** Maximum number of labelers whose last refresh is remembered. */
 const maxRemembered = 20_000;
 
 /** Cached keys of a labeler. */

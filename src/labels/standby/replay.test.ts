@@ -10,7 +10,7 @@ import { defaultBufferLimits } from './row-buffer.ts';
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };
 
-/** Returns what a standby kept after one page with a row, and the key of the labeler. */
+/** Returns the memory of a standby that received one page with a row, and the key of the labeler. */
 function keptPage(): Kept {
   const standby = { identityOf: ({ val }: { val: string }) => val, knows: () => false };
   const kept = new Kept(standby, defaultBufferLimits, () => undefined);

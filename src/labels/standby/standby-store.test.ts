@@ -37,7 +37,7 @@ function standbyOf({ limits }: { limits?: { rows: number; bytes: number; age: nu
   return { standby, stored, clock };
 }
 
-/** Returns a writer that records what it appends. */
+/** Returns a writer that records the batches appended to it. */
 function recordingWriter() {
   const appended: Batch[] = [];
   const writer = {

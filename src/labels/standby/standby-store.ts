@@ -8,7 +8,7 @@ import { type Read, readsOf, StandbyReads } from './standby-reads.ts';
 
 /** A store that keeps changes in memory until another store takes them over. */
 export interface StandbyStore {
-  /** The store as the instrument uses it, before and after the change of the writer. */
+  /** The store as the instrument uses it, before and after the takeover. */
   readonly store: StoreWriter;
   readonly kept: Kept;
   /** Removes kept rows that the writer has stored. */
@@ -89,7 +89,7 @@ export function createStandbyStore({
   };
 }
 
-/** Returns the changes of a store, except `append`. */
+/** Returns the methods that change a store, except `append`. */
 function changesOf(change: Change, kept: Kept) {
   const gaps = kept.gaps;
   const ignored = (write: (store: StoreWriter) => Promise<void>): Promise<void> => change(() => undefined, write);

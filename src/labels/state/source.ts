@@ -14,8 +14,8 @@ interface SourceName {
 }
 
 /**
- * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker exists longer
- * than the source, because a labeler may move to another endpoint.
+ * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives the
+ * source, because a labeler may move to another endpoint.
  */
 export class Source implements SourceName {
   readonly did: string;

@@ -44,7 +44,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'new_rows_stored':
       return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
-      // The labels from the time outside the enrolment are missing until they are filled in.
+      // Labels emitted while the source was not enrolled are missing until they are filled in.
       return state.tracked.lastAnswered === null || state.failing !== null
         ? state
         : { ...state, failing: { since: event.now, attempts: 0 } };
@@ -126,7 +126,7 @@ function takenOver(state: ReadingState, { completeThrough, lastAnswered }: Event
   };
 }
 
-/** Returns the state in which an outage that is a gap is not yet filled in. */
+/** Marks the outage as not yet filled in if it was recorded as a gap. */
 function missing(state: ReadingState, change: GapChange | null): ReadingState {
   if (change === null) return state;
   return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };

@@ -58,7 +58,7 @@ export class Tracker {
 
   /**
    * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
-   * are missed.
+   * are missing.
    */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;

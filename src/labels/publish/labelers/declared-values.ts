@@ -36,7 +36,7 @@ export interface Declared {
   readonly values: readonly string[];
   /** All declared names, of any syntax. */
   readonly names: ReadonlySet<string>;
-  /** Raw definitions by value, of publishable values. */
+  /** Raw definitions of the publishable values, by value. */
   readonly definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 

@@ -316,7 +316,7 @@ export const inputLimits = {
     // A file has 24 lines of one fact, each with a body of at most 1 MiB.
     bytes: 32 * mib,
     decodedBytes: 32 * mib,
-    // An archived body is one level deeper than the fact, because it is a member of its line.
+    // An archived body is one level deeper than the fact itself, because it is nested in its line.
     depth: 33,
     elements: 262_144,
     fields: 1_024,

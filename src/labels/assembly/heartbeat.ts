@@ -47,7 +47,7 @@ export async function recordDowntime(
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
   if (lost) {
-    log.warn('the store has lost commits by a failover, or was restored: the time since its last row is a gap', {
+    log.warn('the store has lost commits in a failover, or was restored: the time since its last row is a gap', {
       storedThrough: formatMicros(start),
       lostFrom: formatMicros(progress.end),
       recordedThrough: formatMicros(record?.end ?? progress.end),
@@ -69,7 +69,7 @@ export async function endLostReads(store: StoreWriter, artifacts: string, log: L
   const progress = await progressOf(store, store.tokens?.former ?? null);
   if (record === null || !hasLost(progress, record)) return;
   await store.endReads(Math.max(progress.revision, record.revision));
-  log.warn('the store has lost commits, for example by a failover: this standby stores its rows again', {
+  log.warn('the store has lost commits, for example in a failover: this standby stores its rows again', {
     lostFrom: formatMicros(progress.end),
     recordedThrough: formatMicros(record.end),
   });

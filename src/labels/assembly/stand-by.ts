@@ -108,7 +108,7 @@ class StandbyWatch {
       // An `out_of_window` error is temporary: the start of the retained time moves when the writer drops a day.
       const isPassing = error instanceof StoreError && (error.retry || error.code === 'out_of_window');
       if (!isPassing) throw error;
-      this.#tellOnce('follow', 'the store could not be followed and is read again', error);
+      this.#tellOnce('follow', 'the rows of the writer could not be read; the read will be retried', error);
     }
     const now = base.clocks.wall();
     for (const { did, tracker } of labelers.roster.labelers) {

@@ -117,7 +117,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       capped: cap.pausedSources,
       dailyRows: cap.limit,
     };
-    // Yield to the event loop, because the overview needs only the states that were just read.
+    // All states for the overview are read, so the work may yield to the event loop here.
     await nextTurn();
     const overview = await makeOverview(reading, states);
     const pending = reading.purges.filter(({ completedAt }) => completedAt === null);

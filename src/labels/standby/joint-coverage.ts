@@ -11,7 +11,7 @@ export interface JointReading {
   readonly storedThrough: Micros | null;
   /** Gaps of the standby. */
   readonly own: readonly StoredGap[];
-  /** Interruptions of the whole standby, given only for the reading of one source. */
+  /** Interruptions of the whole standby; given only if the changes of one source are computed. */
   readonly interruptions?: readonly StoredGap[];
   /**
    * Interval in which the standby read live, except in its gaps. It begins when the standby had read all earlier

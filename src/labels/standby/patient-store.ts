@@ -13,8 +13,8 @@ export interface PatientStoreOptions {
 }
 
 /**
- * Wraps a store so that changes are repeated until the signal aborts if the store rejects them temporarily, as it does
- * on a full disk. Without the repetition, a standby would lose the rows that it kept.
+ * Wraps a store and repeats changes that the store rejects temporarily, as it does on a full disk, until the signal
+ * aborts. Without the repetition, a takeover would lose the rows that the standby kept.
  */
 export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
   const repeated = async <T>(change: () => Promise<T>): Promise<T> => {

@@ -84,8 +84,8 @@ async function withResolver<T>(
 }
 
 /**
- * Merges the answers for both address families. IPv4 addresses come first, because a machine may have an IPv6 address
- * without working IPv6 connectivity.
+ * Merges the answers for both address families. IPv4 addresses come first, because IPv4 works wherever it is
+ * configured, and IPv6 may not.
  */
 function merge(answers: readonly AddressAnswer[]): AddressAnswer {
   const found = answers.filter((answer) => answer.kind === 'addresses');

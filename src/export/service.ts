@@ -7,7 +7,7 @@ import { describeCode, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Dependencies of requests to the service. */
+/** Options for requests to the service. */
 export interface ServiceOptions {
   /** Base address of an account-view surface, without a trailing slash. */
   readonly base: string;

@@ -93,7 +93,7 @@ export async function openStoreStandby(
   });
 }
 
-/** Returns the processes that write the store at a URL or are its standby. */
+/** Returns the processes that write to the store at a URL or are its standby. */
 export async function storeProcesses(url: string): Promise<StoreProcesses> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return sqliteProcesses(place.folder);

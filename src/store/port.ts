@@ -18,7 +18,6 @@
  * 1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
  * 2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
  *    export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
- *    `scanAccount` (scan.ts) reads all chunks within a row budget.
  * 3. If an interval has too many rows, `accountIntervals` splits it into parts that each fit.
  * 4. `coverage` gives each labeler's gaps in the interval.
  *

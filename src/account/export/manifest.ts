@@ -43,7 +43,7 @@ export function manifestOf(
   };
 }
 
-/** A serialized manifest and the digest of it with which the export's digest chain begins. */
+/** A serialized manifest and its digest, with which the export's digest chain begins. */
 export interface WrittenManifest {
   /** The manifest as JSON. */
   readonly text: string;

@@ -17,8 +17,8 @@ export interface AccountPageProps {
   readonly view: AccountView;
   readonly frame: PageFrame;
   /**
-   * True for observations of the live network: only its labelers can be reached, so only then does the page link to
-   * them.
+   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
+   * reached.
    */
   readonly isLive: boolean;
   /**

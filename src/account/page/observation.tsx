@@ -22,8 +22,8 @@ interface ObservationProps {
   readonly view: Pick<AccountView, 'definitions' | 'network'>;
   readonly t: Texts;
   /**
-   * True for observations of the live network: only its labelers can be reached, so only then does the page link to
-   * them.
+   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
+   * reached.
    */
   readonly isLive: boolean;
 }

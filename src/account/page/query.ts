@@ -33,8 +33,8 @@ export function parsePageQuery(
 }
 
 /**
- * Parameters that are not trimmed: the value, because values are compared exactly, and the account, whose route trims
- * it.
+ * Parameters that are not trimmed here: the value, because values are compared exactly, and the account, because its
+ * route trims it.
  */
 const asTyped: readonly string[] = ['did', 'value'];
 

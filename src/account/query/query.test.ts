@@ -59,7 +59,7 @@ describe('a query string', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
-  it.each(['07', '030', '7.0', '+7'])('accepts 7 or 30 days in no other spelling: days=%s', (days) => {
+  it.each(['07', '030', '7.0', '+7'])('is refused if the number of days is spelled %s instead of 7 or 30', (days) => {
     expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
   });
 

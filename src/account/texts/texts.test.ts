@@ -83,7 +83,7 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 
 const english = textsOf('en');
 
-describe.each(languages.filter((language) => language !== 'en'))('the translation in the language %s', (language) => {
+describe.each(languages.filter((language) => language !== 'en'))('the translation into %s', (language) => {
   const t = textsOf(language);
   const byPath = new Map(entriesOf(t));
 

@@ -3,7 +3,10 @@ import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
-/** Reading history of a labeler: `read` if it was ever read, `never_read` if it is known but was not, else `not_known`. */
+/**
+ * Reading history of a labeler: `read` if it was read at least once, `never_read` if it is only known, else
+ * `not_known`.
+ */
 export type Reading = 'read' | 'never_read' | 'not_known';
 
 /** State of a labeler, and when it was last read. */

@@ -10,10 +10,10 @@ const fewRows = 10_000;
 const maxAttempts = 30;
 
 /**
- * Copies a store. Passes copy the complete days first and then the newest day, and repeat until no process writes the
- * source. The source is then frozen, the last rows and all other data are copied, and the source is retired before the
- * copy becomes a store. Returns false if another process still writes the source and `once` is set. A call after an
- * interruption continues where the previous one stopped.
+ * Copies a store. Passes copy the complete days first and then the newest day, and repeat until no process writes to
+ * the source. The source is then frozen, the last rows and all other data are copied, and the source is retired before
+ * the copy becomes a store. Returns false if another process still writes to the source and `once` is set. A call after
+ * an interruption continues where the previous one stopped.
  */
 export async function copyStore(options: CopyOptions): Promise<boolean> {
   const { source, target, report, once } = options;

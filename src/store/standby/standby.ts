@@ -3,9 +3,9 @@ import type { StoreReader, StoreWriter } from '../port.ts';
 
 /** Result of looking for the writer of a store. */
 export type WriterSighting =
-  /** No process writes the store. */
+  /** No process writes to the store. */
   | { readonly kind: 'none' }
-  /** A process writes the store. `beat` changes with each heartbeat of the process, and is null if it has none. */
+  /** A process writes to the store. `beat` changes with each heartbeat of the process, and is null if it has none. */
   | { readonly kind: 'writing'; readonly state: 'opening' | 'ready'; readonly beat: string | null };
 
 /** Result of ending the recorded writer. */
@@ -37,7 +37,7 @@ export interface StoreStandby
   /** Records that this standby can replace the writer without causing a gap. */
   ready(): Promise<void>;
   /**
-   * Opens the store for writing in place of the ended writer. Throws `second_writer` if another process writes the
+   * Opens the store for writing in place of the ended writer. Throws `second_writer` if another process writes to the
    * store.
    */
   takeOver(): Promise<StoreWriter>;
@@ -45,7 +45,7 @@ export interface StoreStandby
 
 /** Processes that take part in a hand-over of a store. */
 export interface StoreProcesses {
-  /** The writer, or null if no process writes the store or the writing process has not recorded itself. */
+  /** The writer, or null if no process writes to the store or the writing process has not recorded itself. */
   readonly writer: StoreProcess | null;
   readonly standby: StoreProcess | null;
 }

@@ -28,7 +28,7 @@ describe('the URL of a store in PostgreSQL', () => {
     ['POSTGRES://127.0.0.2/labels', 'disable'],
     ['postgres://127.evil.example/labels', 'verify-full'],
     ['postgres://127.0.0.1.evil.example/labels', 'verify-full'],
-  ])('%s implies the TLS mode %s', (url, tls) => {
+  ])('in the form %s implies the TLS mode %s', (url, tls) => {
     expect(parsePostgresUrl(url).tls).toBe(tls);
   });
 

@@ -57,7 +57,7 @@ const attemptMs = 20;
 export class Session {
   readonly place: PostgresPlace;
   readonly name: string;
-  /** True if the session belongs to the process that writes the store. */
+  /** True if the session belongs to the process that writes to the store. */
   readonly isWriter: boolean;
   readonly #pool: Pool;
   readonly #limits: Limits;

@@ -80,7 +80,7 @@ export function ownName(): string {
 
 /**
  * Opens the store in a database for writing. Creates a missing store if the role may create its schema. Throws
- * `second_writer` if another process writes the store, or if a standby is about to become the writer.
+ * `second_writer` if another process writes to the store, or if a standby is about to become the writer.
  */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
   const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs, standby } = options;
@@ -95,7 +95,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     lease = await Lease.take(session, ownName(), leaseMs, mayTake);
     // Check under the lease, because a copy retires the store while it holds the lease.
     await session.read(assertNotRetired);
-    // Migrate only after taking the lease: the schema must not change while another process writes the store.
+    // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
     const acceptance = new Acceptance(session, lease, standby?.known);
     await acceptance.load();

@@ -2,7 +2,9 @@
  * Builds the container image with buildah and runs it with podman as the container file requires: `npm run test:container`.
  * Needs root and Debian's `buildah podman crun catatonit`, and `mmdebstrap` with `--base`, which builds a stand-in for the
  * base image from Debian's packages where no image registry can be reached. `--state DIR` keeps the images between runs,
- * `--runtime FILE` selects an OCI runtime. A certificate authority in `NODE_EXTRA_CA_CERTS` is used during the build.
+ * `--runtime FILE` selects an OCI runtime. Where both versions of cgroups are mounted, which crun refuses, run it under
+ * `unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && npm run test:container -- --base'`. A certificate authority in
+ * `NODE_EXTRA_CA_CERTS` is used during the build.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -240,16 +240,18 @@ export class LabelerFaults {
   }
 
   /**
-   * Rotates the key and emits the newest labels again with new signatures. By default, the repeated labels have the
-   * current time as their `cts`. None of these labels may be odd.
+   * Rotates the key and emits the newest labels again with new signatures, except labels on the account that all
+   * labelers label. By default, the repeated labels have the current time as their `cts`. None of them may be odd.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
     this.#labeler.rotateKey();
-    const { edge } = this.#labeler;
-    const fromN = this.repeat(
-      Array.from({ length: labels }, (_, i) => edge - labels + 1 + i),
-      { newCts },
-    );
+    const { edge, log } = this.#labeler;
+    const earlier: number[] = [];
+    for (let n = edge; earlier.length < labels; n -= 1) {
+      if (n < 1) throw new Error(`the labeler has emitted fewer than ${labels} suitable labels`);
+      if (!log.isAboutDenseAccount(n)) earlier.unshift(n);
+    }
+    const fromN = this.repeat(earlier, { newCts });
     return this.#fire('sign_again', fromN, fromN + labels);
   }
 

@@ -192,7 +192,7 @@ class HourlyArchiver implements Archiver {
       telemetry.withheld(path);
     };
     const onFuture = (name: string): void =>
-      log.warn('an hours file is dated in the future and not archived: compare the clocks', { name });
+      log.warn('an hours file is dated in the future and not archived: compare the clocks', { file: name });
     const now = clock();
     const mayClose = this.#confirmedHour === hourOf(now);
     const upkeep = {

@@ -5,8 +5,13 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** Name of a log level. */
 export type LogLevel = (typeof logLevels)[number];
 
+/** Keys that the logger writes itself. A second value under one of them would make the line ambiguous JSON. */
+type ReservedField = 'level' | 'time' | 'name' | 'pid' | 'msg';
+
 /** Fields of one log line. No field may contain a client address, the DID of an account, or the content of a record. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
+  readonly [key in ReservedField]?: never;
+};
 
 /** The operator's log: JSON lines on stderr. */
 export interface Log {

@@ -43,7 +43,7 @@ describe('hostile bytes', () => {
     expect(bodies(deepFrame(3))).toEqual([{ seq: 1, labels: [[[[[]]]]] }]);
   });
 
-  test('decompress to a page with the requested number of items', () => {
+  test('decompress to a page of empty arrays', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 

@@ -23,7 +23,7 @@ import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
 
 /** Options for an archive of closed days. */
 export interface ClosedArchive {
-  /** Instant before which the days lie, in milliseconds since 1970. The last day is the one before it. */
+  /** End of the archived period, in milliseconds since 1970. The last archived day is the day before it. */
   readonly before: number;
   readonly days: number;
   readonly faults?: SimulatedFaults;

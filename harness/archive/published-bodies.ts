@@ -6,7 +6,7 @@ import { errorBody } from '../../src/contract/errors.ts';
 
 /** State of the simulated service at one time. */
 export interface PublishedState {
-  /** Milliseconds since 1970. */
+  /** Time of the state, in milliseconds since 1970. */
   readonly now: number;
   /** Gaps of the label instrument. */
   readonly gaps?: readonly { readonly start: string; readonly end: string; readonly reason: string }[];

@@ -8,7 +8,7 @@ import { collectionNames } from '../../src/contract/vocabulary.ts';
 
 /** Options for a generated hours file. */
 export interface HoursFixtureOptions {
-  /** Milliseconds since 1970. */
+  /** Generation time of the file, in milliseconds since 1970. */
   readonly generatedAt: number;
   /** Number of hours, default 72. */
   readonly hours?: number;

@@ -18,7 +18,7 @@ import { youngArtifact } from './artifacts.ts';
 export interface LabelerFixtureOptions {
   readonly count: number;
   readonly seed?: number;
-  /** Milliseconds since 1970; default: now. */
+  /** Generation time in milliseconds since 1970; defaults to the current time. */
   readonly generatedAt?: number;
   /** True to generate lines of the maximum length. */
   readonly longest?: boolean;

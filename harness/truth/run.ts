@@ -118,8 +118,8 @@ async function readFromTheStart(run: Run): Promise<void> {
   await settled(run);
   const disturbedFrom = clock.wall();
   await actFaults(run);
-  // Stop the traffic before the interruption: rows that an Ozone replaces would be lost, and the record does not
-  // contain which.
+  // Stop the traffic before the interruption: rows that an Ozone labeler replaces would be lost, and the record does
+  // not show which rows they are.
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   await settled(run);
   course.disturbed = { start: disturbedFrom, end: clock.wall() };

@@ -3,7 +3,7 @@ import { hash } from '../random.ts';
 /** Fields of a label without its signature. An odd label may have arbitrary fields. */
 export type LabelFields = Readonly<Record<string, unknown>>;
 
-/** Reason for which an instrument must refuse a label regardless of its dates. */
+/** Reason why an instrument must refuse a label regardless of its dates. */
 export type Flaw = 'foreign' | 'malformed' | 'oversized' | 'space_uri';
 
 /** Names of all label oddities. */
@@ -41,7 +41,7 @@ export interface OddContext {
   readonly hugeBytes: number;
 }
 
-/** An odd label, and the reason for which it must be refused or null. */
+/** An odd label, and the reason why it must be refused, or null. */
 export interface OddLabel {
   readonly label: unknown;
   readonly flaw: Flaw | null;

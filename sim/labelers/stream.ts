@@ -9,7 +9,7 @@ import { errorFrame, labelsFrame } from './wire.ts';
 const labelsAtOnce = 500;
 /** Maximum number of unsent bytes buffered for one consumer. */
 const waitingBytes = 1024 * 1024;
-/** Maximum number of labels by which a live consumer of an Ozone may lag once its buffer is full. */
+/** Maximum number of labels by which a live consumer of an Ozone labeler may lag once its buffer is full. */
 const consumerBuffer = 500;
 
 /** Dependencies of a stream. */

@@ -2,7 +2,7 @@ import type { LoggedLabel } from './label-log.ts';
 import type { Labeler } from './labeler.ts';
 
 /**
- * Reasons for which an instrument does not store a label. Reasons that are published as counts have the name of the
+ * Reasons why an instrument does not store a label. Reasons that are published as counts have the name of the
  * count.
  */
 export const refusals = [
@@ -16,7 +16,7 @@ export const refusals = [
   'future',
   'duplicate',
 ] as const;
-/** Reason for which an instrument does not store a label. */
+/** Reason why an instrument does not store a label. */
 export type Refusal = (typeof refusals)[number];
 
 /** A label that a labeler emitted. */
@@ -122,7 +122,7 @@ export class LabelTruth {
 }
 
 /**
- * Returns the reason for which a label's form or dates make it unacceptable, or null if it can be accepted. Duplicates
+ * Returns the reason why a label's form or dates make it unacceptable, or null if it can be accepted. Duplicates
  * are not considered.
  */
 export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {

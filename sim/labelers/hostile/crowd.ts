@@ -2,8 +2,8 @@
 export const crowdPrefix = 'did:plc:crwd';
 
 /**
- * Returns the document of a DID. Half of the crowd's DIDs do not exist, and neither does any other DID: the result is
- * null. The endpoints of the others refuse connections.
+ * Returns the document of a DID in the crowd, or null if the DID does not exist, which is the case for half of them.
+ * The endpoints in the documents refuse connections.
  */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;

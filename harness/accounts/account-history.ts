@@ -38,7 +38,7 @@ export interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */
   readonly now: number;
-  /** Age of the epoch, in microseconds. */
+  /** Time from the start of the epoch to the end of the history, in microseconds. */
   readonly age: number;
   /** Number of rows of the hot account, or 0 for a history without one. */
   readonly hotRows?: number;

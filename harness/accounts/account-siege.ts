@@ -30,11 +30,11 @@ export type Way =
 
 /** DIDs of the accounts that the clients request. */
 export interface SiegeTargets {
-  /** An account with a few rows. */
+  /** DID of an account with few rows. */
   readonly plain: string;
-  /** An account with more rows than an export may have. */
+  /** DID of an account with more rows than an export may have. */
   readonly hot: string;
-  /** An account whose labels are almost as large as the store permits. */
+  /** DID of an account whose labels are almost as large as the store permits. */
   readonly large: string;
 }
 

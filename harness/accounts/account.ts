@@ -14,7 +14,7 @@ import { startProgramInTest } from '../process/program-in-test.ts';
 
 /** Default DID of the account in tests. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** DIDs of two labelers. */
+/** DIDs of the two labelers whose labels the tests store. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
 /** Creates a directory that is removed after the test. */

@@ -27,7 +27,7 @@ export interface WriteFault {
   readonly error: Error;
 }
 
-/** The error of a full disk. */
+/** Returns the error that a write on a full disk causes. */
 export function diskFull(): Error {
   return Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 }

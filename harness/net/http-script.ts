@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** Parses HTTP scripts. test/http/README.md describes their format. */
 
-/** A line that installs an artifact. */
+/** A script line that installs an artifact for the following requests. */
 export interface ArtifactLine {
   readonly kind: 'artifact';
   readonly instrument: 'labels' | 'weather';

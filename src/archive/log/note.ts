@@ -2,7 +2,7 @@ import { sign, verify } from 'node:crypto';
 import { parseBase64 } from './base64.ts';
 import { isKeyName, type SignerKey, type VerifierKey } from './keys.ts';
 
-/** Signed notes: a text, an empty line, and lines with signatures (C2SP signed-note). */
+/** Signed notes (C2SP signed-note): a text, an empty line, and one line for each signature. */
 
 /** Maximum length of a note, in bytes. */
 export const maxNoteBytes = 65_536;
@@ -32,8 +32,8 @@ export function signNote(text: string, { verifier, privateKey }: SignerKey): str
 }
 
 /**
- * Opens a note with one known key. Signatures of other keys are ignored; a known key's invalid signature refuses the
- * note, whatever else it contains.
+ * Opens a note with one known key. Signatures of unknown keys are ignored. An invalid signature of the known key
+ * refuses the note, even if the note also has a valid one.
  */
 export function openNote(note: Uint8Array, key: VerifierKey): OpenedNote {
   const parsed = parseNote(note);
@@ -59,7 +59,7 @@ function parseNote(note: Uint8Array): { text: string; signatures: SignatureLine[
 
 function decoded(bytes: Uint8Array): string | null {
   try {
-    // Without `ignoreBOM` the decoder removes a leading byte order mark, which the signature covers.
+    // Set `ignoreBOM` to keep a leading byte order mark, because the signature covers it.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return null;

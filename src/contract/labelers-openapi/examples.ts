@@ -2,7 +2,7 @@ import { labelerErrorBody } from '../labeler-errors.ts';
 import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../labelers.ts';
 import { examples } from '../openapi/examples.ts';
 
-/** Examples of every response about labelers; tests validate the examples against the schemas. */
+/** Examples of every response about labelers. Tests validate them against the schemas. */
 
 const head = {
   instrument: 'labels',
@@ -119,7 +119,7 @@ const one: LabelerEnvelope = {
   ...tail,
 };
 
-/** Examples of the responses about labelers. */
+/** Examples for the OpenAPI document, grouped by the response in which they appear. */
 export const labelerExamples = {
   list: { list },
   one: { failing: one },

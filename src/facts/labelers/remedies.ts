@@ -1,6 +1,6 @@
 import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 
-/** Sentences for operators of labelers: each problem, and the change that would end it. */
+/** Texts for operators of labelers: each problem, and what would end it. */
 export const remedies: Readonly<Record<LabelerProblem, string>> = {
   authentication_required:
     'The endpoint responds to anonymous reading with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',

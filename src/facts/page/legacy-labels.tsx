@@ -6,7 +6,7 @@ import { signalPhrases } from './words.ts';
 
 const at = 'labels/facts';
 
-/** Shows the overview of the legacy producer, which counts alerts instead of label events and records no coverage. */
+/** Shows the overview of the legacy producer, which counts alerts rather than label events and records no coverage. */
 export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
   const { labeler_count: labelers, alert_count_window: alerts } = envelope.facts;
   return (

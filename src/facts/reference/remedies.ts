@@ -2,17 +2,17 @@ import { type AccountErrorCode, accountErrorTable } from '../../contract/account
 import { errorTable } from '../../contract/errors.ts';
 import { type LabelerErrorCode, labelerErrorTable } from '../../contract/labeler-errors.ts';
 
-/** A code of any document of the reference. */
+/** Error code of any document in the reference. */
 export type AnyErrorCode = LabelerErrorCode | AccountErrorCode;
 
-/** Status and message of every error of the documents, as a client receives them. */
+/** Status and message of every error in the documents, as clients receive them. */
 export const allErrors: Readonly<Record<AnyErrorCode, { readonly status: number; readonly message: string }>> = {
   ...accountErrorTable,
   ...errorTable,
   ...labelerErrorTable,
 };
 
-/** The step of a client after each error. */
+/** Advice to clients for each error. */
 export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   bad_request: 'Correct the request; the same request fails again.',
   not_found: 'Compare the path with this page: paths are exact, without a trailing slash or percent-encoding.',
@@ -41,7 +41,7 @@ export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   client_budget: 'Wait for the seconds in Retry-After, then send the request again.',
 };
 
-/** Returns true for a code of the closed list of errors. */
+/** Returns true if the text is one of these error codes. */
 export function isErrorCode(text: unknown): text is AnyErrorCode {
   return typeof text === 'string' && Object.hasOwn(allErrors, text);
 }

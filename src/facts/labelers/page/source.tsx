@@ -6,7 +6,7 @@ import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
 
-/** Shows the change that would end a problem of a labeler, with a link to what its operator can ask for. */
+/** Shows how a labeler's operator can end its problem, with a link to the page for operators. */
 export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
   if (remedy === null) return null;
   return (
@@ -22,7 +22,7 @@ export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
   );
 }
 
-/** Shows the state of a labeler as a source. */
+/** Shows whether and how Almanac reads a labeler. */
 export function SourceState({ facts }: { facts: LabelerFacts }) {
   const { state, state_since: since, found_by: found, read_by: readBy } = facts;
   return (

@@ -104,7 +104,7 @@ describe('an archiver', () => {
     await tickAt(simulatedStart + 3 * hourMs);
     expect(read('days/2026-11-20/instruments.jsonl')).toEqual(before);
     expect(messages.map(({ message }) => message)).toContain(
-      'the clock is in a day that is closed: nothing is archived',
+      'the clock shows a day that is already closed: nothing is archived',
     );
   });
 });
@@ -143,7 +143,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 9 });
   });
 
-  it('stays open while the clocks of the archiver and the service are ahead by days, until they are right', async () => {
+  it('stays open while the clocks of both the archiver and the service are days ahead', async () => {
     const { run, verify } = archiveInTest();
     await run(30);
     await run(10, 24 * 200);

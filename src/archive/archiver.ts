@@ -29,7 +29,10 @@ export interface ArchiverOptions {
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
   /** Describes the first DID, AT-URI or handle in a body without quoting it; null if the body contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
-  /** Does the same for the values of the archive file `name`, and accepts identities that this file may contain. */
+  /**
+   * Describes the first identity in the values of the archive file `name` that this file must not contain; null if
+   * there is none.
+   */
   readonly findIdentityIn: (name: string, value: object) => string | null;
   /** Returns the hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly readHours: () => HoursReadings | null;
@@ -86,7 +89,7 @@ class HourlyArchiver implements Archiver {
     let hasNews = hour !== this.#settledHour;
     const last = this.#options.dayLog.leaves().at(-1)?.day;
     if (last !== undefined && dayOf(now) <= last) {
-      this.#options.log.warn('the clock is in a day that is closed: nothing is archived', { closed: last });
+      this.#options.log.warn('the clock shows a day that is already closed: nothing is archived', { closed: last });
       return retryMs;
     }
     if (this.#isFirstTick) this.#reportPause(now);
@@ -103,9 +106,7 @@ class HourlyArchiver implements Archiver {
     return this.#delay(isComplete);
   }
 
-  /**
-   * Warns after a pause, because this may be an older copy of an archive, and it must not continue the log silently.
-   */
+  /** Warns after a pause: this may be an older copy of the archive, which must not continue the log silently. */
   #reportPause(now: number): void {
     const since = pausedSince(this.#options.files, this.#options.dayLog, now);
     if (since === null) return;

@@ -119,7 +119,7 @@ describe('a day', () => {
     ).toBe('3600');
   });
 
-  it('contains the hours of files that were written after clocks that were ahead had been corrected', async () => {
+  it('contains the hours of files that were written after wrong clocks had been corrected', async () => {
     const unseen = [{ start: at(0, 3), end: at(1, 20) }];
     const archive = await archiveInTest(3, {
       hours: (now) => simulatedHours(now, now > at(1, 0) ? { weather: unseen, labels: unseen } : {}),
@@ -262,7 +262,7 @@ function heldHours(now: number, hold: boolean): HoursReadings {
   return { ...read, labels: { ...read.labels, artifact: { ...read.labels.artifact, hold } } };
 }
 
-/** The archive saw hour 10 up to its last minute; after the loss, it saw hour 11 only. */
+/** Returns the archived seconds of an hour: hour 9 was archived up to its last minute, hour 10 only after the loss. */
 function lastSecondsOf(hour: number): string {
   return hour === 9 ? '3540' : hour === 10 ? '1800' : '3600';
 }

@@ -82,7 +82,7 @@ describe('a day of an observatory without a label instrument', () => {
 });
 
 describe('a day stays open', () => {
-  it('while the label facts are unavailable for a shorter time', async () => {
+  it('while the label facts have been unavailable for less than three days', async () => {
     const archive = await archiveOf(90, (hour) => (hour < 60 ? null : unavailable));
     expect(stateOf(archive)).toMatchObject({ state: 'open', reason: 'recent' });
   });

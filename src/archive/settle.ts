@@ -21,8 +21,8 @@ const newline = 0x0a;
  */
 const maxClosedAtOnce = 3;
 /**
- * Number of later hours with responses that a day needs before it is closed. A clock that jumps ahead has no such
- * hours.
+ * Number of later hours with responses that a day needs before it is closed. After a clock jumps ahead, there are no
+ * such hours, so that no day is closed.
  */
 const confirmingHours = 24;
 

@@ -67,7 +67,10 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
   if (fact) withholdLines(withdrawal, fact);
   else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
   else if (name === issuesFile) throw new OperatorError(`remove the issue from ${issuesFile} of the archive`);
-  else throw new OperatorError(`${name} of an open day is computed again from the other files: withdraw those`);
+  else
+    throw new OperatorError(
+      `${name} of an open day is computed again from the other files: withdraw those files instead`,
+    );
 }
 
 function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {

@@ -56,7 +56,7 @@ function shownFacts({ conditions, metrics, labels }: FactOutcomes): ObservatoryF
 function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<Extract<FactEnvelope, { contract: C }>> {
   if (outcome.kind === 'refused') return { kind: 'refused', error: errorBody(outcome.code, outcome.freshness).error };
   const { envelope } = outcome.representation;
-  if (!isOf(envelope, contract)) throw new Error('a fact is in the place of another');
+  if (!isOf(envelope, contract)) throw new Error('the envelope of a fact has the wrong contract');
   return { kind: 'served', envelope };
 }
 

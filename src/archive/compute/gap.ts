@@ -1,9 +1,7 @@
 import type { CollectionName, Wire } from '../../contract/vocabulary.ts';
 import type { FactName } from '../days/facts.ts';
 
-/**
- * Names of everything that the archive keeps for each hour: the published facts and the hours files of the instruments.
- */
+/** Name of something that the archive keeps for each hour: a published fact, or the hours file of an instrument. */
 export type KeptName = FactName | 'weather-hours' | 'labels-hours';
 
 /** A period that was not archived, not published, or not observed; start inclusive, end exclusive. */

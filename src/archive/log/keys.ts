@@ -38,7 +38,8 @@ export function isKeyName(name: string): boolean {
 
 /** Creates a signing key from 32 random bytes. Throws RangeError if the name or the seed is invalid. */
 export function signerKey(name: string, seed: Uint8Array): SignerKey {
-  if (!isKeyName(name) || seed.length !== keyBytes) throw new RangeError('a signing key has a name and 32 bytes');
+  if (!isKeyName(name) || seed.length !== keyBytes)
+    throw new RangeError('a signing key requires a valid name and 32 bytes');
   const privateKey = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: 'der', type: 'pkcs8' });
   const publicDer = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const verifier = verifierKey(name, publicDer.subarray(publicPrefix.length));

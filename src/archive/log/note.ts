@@ -26,7 +26,8 @@ export type OpenedNote =
 
 /** Signs a text, which must end with a newline. */
 export function signNote(text: string, { verifier, privateKey }: SignerKey): string {
-  if (!isText(text)) throw new RangeError('the text of a note ends with a newline and has no control characters');
+  if (!isText(text))
+    throw new RangeError('the text of a note must end with a newline and must not contain other control characters');
   const signature = Buffer.concat([verifier.id, sign(null, Buffer.from(text), privateKey)]);
   return `${text}\n— ${verifier.name} ${signature.toString('base64')}\n`;
 }

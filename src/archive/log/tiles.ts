@@ -76,7 +76,7 @@ export function parseTile(bytes: Buffer, width: number): Buffer[] | null {
 export function formatBundle(entries: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     entries.flatMap((entry) => {
-      if (entry.length > maxEntryBytes) throw new RangeError('an entry of a log has at most 65535 bytes');
+      if (entry.length > maxEntryBytes) throw new RangeError('a log entry must not exceed 65535 bytes');
       const length = Buffer.alloc(2);
       length.writeUInt16BE(entry.length);
       return [length, entry];

@@ -111,7 +111,8 @@ class SignedLog implements DayLog {
 
   append(leaf: DayLeaf): void {
     const last = this.#leaves[this.#published - 1];
-    if (last && leaf.day !== addDays(last.day, 1)) throw new Error('a day of the log follows its predecessor');
+    if (last && leaf.day !== addDays(last.day, 1))
+      throw new Error('a day must be appended to the log directly after its predecessor');
     // Discard the entries of a failed append.
     for (const list of [this.#entries, this.#hashes, this.#leaves]) list.length = this.#published;
     const entry = formatLeaf(leaf);

@@ -42,8 +42,8 @@ export interface ReadingLimits {
 
 /**
  * Limits of a verification, so that a server that responds slowly or without end cannot keep it busy. Ten years of
- * archive have 150,000 files with 3 GB in total, each of which is read at most twice; at half a second for each
- * response, that fits.
+ * archive have 150,000 files with 3 GB in total, each of which is read at most twice; one response every half second is
+ * fast enough for that.
  */
 export const verifyLimits: ReadingLimits = { ms: 24 * 3_600_000, bytes: 64_000_000_000 };
 

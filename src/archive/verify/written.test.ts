@@ -42,7 +42,7 @@ async function closingHour() {
 const closingAt = simulatedStart + 73 * hourMs;
 
 describe('a verification of an archive that is being written', () => {
-  it('has no finding, whichever read first sees a file of the next hour', async () => {
+  it('has no finding, at whichever read the archive changes to the next hour', async () => {
     const { before, after } = await closingHour();
     let reads = 0;
     const count = (path: string) => {

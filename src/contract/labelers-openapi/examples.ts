@@ -86,7 +86,7 @@ const one: LabelerEnvelope = {
     ...failing,
     first_answered: '2026-10-06T09:31:02.000Z',
     remedy:
-      'The endpoint responds to anonymous reading with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+      'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
     events: { window: 4192, week: 1204, day: 0 },
     repeats: 0,
     days: [

@@ -122,7 +122,7 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
         files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
         <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet).{' '}
-        {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
+        {newest === undefined ? 'The archive has no days yet.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
       <IssueList base={base} issues={concerning.all} />

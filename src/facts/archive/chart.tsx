@@ -48,7 +48,7 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
         {areLabelsShown
           ? 'Above, events of the network per second; below, label applications and removals per hour, each by day, with its own scale, and only for the observed time.'
           : 'Events of the network per second by day, only for the observed time.'}{' '}
-        The marks below the lines are days that, according to the archive, were not fully observed.
+        Marks below the lines show days that, according to the archive, were not fully observed.
       </figcaption>
     </figure>
   );
@@ -173,11 +173,11 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>
-          Of these days,{' '}
+          See the{' '}
           <a href="./archive#issues">
             {countText(issues)} known {issues === 1 ? 'issue' : 'issues'}
           </a>{' '}
-          must be considered.
+          {issues === 1 ? 'that affects' : 'that affect'} these days.
         </p>
       ) : null}
       <p>

@@ -29,7 +29,7 @@ export function IssueList({ base, issues }: { base: string; issues: readonly Arc
     <section aria-labelledby="issues">
       <h2 id="issues">Known issues</h2>
       <p>
-        The operator lists in <a href={file}>known-issues.json</a> what is known to be wrong with published values.
+        The operator lists known errors in published values in <a href={file}>known-issues.json</a>.
       </p>
       <ul>
         {listed.map(({ id, source, start, end, summary }) => (

@@ -86,7 +86,7 @@ function Observation({ envelope }: { envelope: LegacyEnvelope }) {
 function Alerts({ envelope }: { envelope: LegacyEnvelope }) {
   const { alerts_by_rule_24h: day, alerts_by_rule_7d: week } = envelope.facts;
   const rules = [...new Set([...Object.keys(day ?? {}), ...Object.keys(week ?? {})])].toSorted();
-  if (rules.length === 0) return <p>None is listed.</p>;
+  if (rules.length === 0) return <p>No rule is listed.</p>;
   return (
     <table class="kinds">
       <thead>

@@ -110,7 +110,7 @@ function OldReading({
       <p class="lead">{notNow[currency]}</p>
       <div class="panel past">
         <p>
-          It said
+          The instrument reported
           <AsOf conditions={conditions} />:
         </p>
         <p>

@@ -86,7 +86,7 @@ describe('the API reference', () => {
       'add the seconds since retrieved_at to age_seconds',
       'Append the paths of the index to the base address as text',
       'a preflight permits If-None-Match alone: send neither Content-Type nor headers of your own',
-      'Send days=7 or days=30, spelled exactly so',
+      'Send exactly days=7 or days=30, or send start and end.',
     ]) {
       expect(said).toContain(sentence);
     }

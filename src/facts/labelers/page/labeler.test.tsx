@@ -177,8 +177,8 @@ describe('the signatures and the delay of a labeler', () => {
       '0 with an invalid signature',
       '0 not signed',
       '0 not verified, because no key was available',
-      'From the time that the labeler wrote into a label to its acceptance: at most 400 ms for one half of the labels that ' +
-        'arrived live, and at most 900 ms for nine of ten. They are 100 labels.',
+      'Delay from the time stated in a label to its acceptance: at most 400 ms for half of the 100 labels that arrived ' +
+        'live, and at most 900 ms for nine out of ten.',
     ]);
   });
 

@@ -98,10 +98,10 @@ export function Checks({ facts }: { facts: LabelerFacts }) {
         <p>The delay of its labels is not known.</p>
       ) : (
         <p>
-          From the time that the labeler wrote into a label to its acceptance: at most{' '}
-          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for one half of the labels that arrived live, and at
-          most <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine of ten. They are{' '}
-          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels.
+          Delay from the time stated in a label to its acceptance: at most{' '}
+          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for half of the{' '}
+          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels that arrived live, and at most{' '}
+          <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine out of ten.
         </p>
       )}
     </section>

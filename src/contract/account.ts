@@ -78,12 +78,13 @@ export const LabelerCoverage = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
     state: Type.String({
-      description: 'How Almanac reads this labeler: `established` if the labeler is read in full from its position on.',
+      description:
+        'How Almanac reads this labeler: `established` if the labeler is read in full from its read position onwards.',
     }),
     gaps: Type.Array(Gap, {
       maxItems: maxGapsPerLabeler,
       description:
-        'Gaps of this labeler alone. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
+        'Gaps of this labeler only. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
     }),
   },
   { title: 'LabelerCoverage', description: 'Unobserved time of one labeler.' },

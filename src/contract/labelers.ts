@@ -63,7 +63,7 @@ const identity = {
   did: labelerDid(),
   handle: orNull(LabelerHandle, 'Null if the labeler has none, or if it is withheld.'),
   handle_withheld: Type.Optional(withheld()),
-  enrolled: Type.Boolean({ description: 'False if Almanac does not follow the labeler any more.' }),
+  enrolled: Type.Boolean({ description: 'False if Almanac no longer follows the labeler.' }),
   state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
   state_since: timestamp('When the labeler came into this state.'),
   problem: orNull(
@@ -78,7 +78,7 @@ const identity = {
   last_answered: orNull(timestamp('Instant.'), 'When the labeler last responded.'),
   last_row: orNull(
     timestamp('Instant.'),
-    'When its last row in the window was accepted, without excluded repeats; null if there is none or the search is not complete.',
+    'When the last row of the labeler in the window was accepted; excluded repeats do not count. Null if there is no such row or the search is not complete.',
   ),
 };
 
@@ -109,7 +109,7 @@ const frame = {
   acquisition: Acquisition,
   counted_since: orNull(
     timestamp('Instant.'),
-    'Signatures, values and delays are counted from this instant on; null if they are not counted yet.',
+    'Signatures, values and delays are counted from this instant onwards; null if they are not counted yet.',
   ),
   conclusion: Type.String({ description: 'The coverage in one or two English sentences. Do not parse it.' }),
 };
@@ -167,7 +167,10 @@ export const LabelerValue = closed(
       'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
     ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
-    last_defined: orNull(day('UTC day.'), 'UTC day on which it was last seen in them; null if it is still there.'),
+    last_defined: orNull(
+      day('UTC day.'),
+      'UTC day on which the value was last seen in the definitions; null if it is still defined.',
+    ),
   },
   { title: 'LabelerValue', description: 'A value that the labeler declares, with its observed events.' },
 );
@@ -181,7 +184,7 @@ export const LabelerDefinition = closed(
     severity: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     blurs: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     default_setting: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
-    adult_only: Type.Boolean({ description: 'True if the labeler marks the value as for adults only.' }),
+    adult_only: Type.Boolean({ description: 'True if the labeler restricts the value to adults.' }),
     locales: Type.Array(
       closed({
         lang: Type.String({ maxLength: 64, description: 'Language tag, as the labeler wrote it.' }),
@@ -204,8 +207,8 @@ export type LabelerDefinition = Type.Static<typeof LabelerDefinition>;
 export const LabelerDefinitions = closed(
   {
     seen_at: timestamp('When the newest definitions were observed.'),
-    values: Type.Array(LabelerDefinition, { description: 'Definitions in the order of the labeler.' }),
-    values_omitted: count('Values that do not fit or are withheld as a whole.'),
+    values: Type.Array(LabelerDefinition, { description: 'Definitions in the order in which the labeler lists them.' }),
+    values_omitted: count('Number of values that did not fit or are withheld entirely.'),
   },
   { title: 'LabelerDefinitions', description: "The labeler's own definitions of its values." },
 );
@@ -233,11 +236,11 @@ export const LabelerFacts = closed(
       'Rows that repeat known labels after a change of key. Events and days exclude them; signatures, values, undeclared and delay_ms include them.',
     ),
     days: Type.Array(LabelerDay, { maxItems: 400, description: 'UTC days of the window, oldest first.' }),
-    gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Time of the window that was not read.' }),
+    gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Parts of the window that were not read.' }),
     gap_overflow: Type.Boolean({ description: 'True if there were more gaps, so that the closest ones were merged.' }),
     signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
-    values_omitted: count('Declared values that do not fit or are withheld.'),
+    values_omitted: count('Number of declared values that did not fit or are withheld.'),
     undeclared: orNull(
       SmallCount,
       'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',

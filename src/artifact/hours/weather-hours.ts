@@ -63,7 +63,7 @@ const SeriesSchema = Type.Object({
       start: usableInstant(),
       end: usableInstant(),
       reason: oneOf(weatherGapReasons),
-      /** Collection that was not observed; null if none was observed. */
+      /** Collection that was not observed; null if no collection was observed. */
       collection: nullable(oneOf(collectionNames)),
     }),
     { maxItems: maxSeriesGaps },

@@ -28,7 +28,7 @@ export const parameterComponents = {
     { type: 'string' },
     'alice.bsky.social',
   ),
-  Days: query('days', 'The last 7 or 30 days, clipped to what is available. Default: 30.', {
+  Days: query('days', 'The last 7 or 30 days, clipped to the available time. Default: 30.', {
     type: 'integer',
     enum: [7, 30],
   }),
@@ -134,7 +134,7 @@ const resources: Record<string, OwnResource> = {
     summary: 'Liveness of this service',
     description: 'Reports that the service responds. It does not report on the store or any instrument.',
     ok: {
-      description: 'It answers.',
+      description: 'The service responds.',
       headers: headers('ContentLength'),
       content: jsonContent('Health', examples.health),
     },

@@ -93,7 +93,11 @@ export const responseComponents = {
   ),
   Busy: error('The store is busy, or this client has used its allowance.', examples.busy, 'RetryAfter'),
   NotFound: error('No such path. Paths are matched exactly.', examples.notFound),
-  MethodNotAllowed: error('Any method but GET, HEAD and OPTIONS, on every path.', examples.methodNotAllowed, 'Allow'),
+  MethodNotAllowed: error(
+    'Any method other than GET, HEAD and OPTIONS, on every path.',
+    examples.methodNotAllowed,
+    'Allow',
+  ),
   BadRequest: error('The request is not well-formed HTTP.', examples.badRequest),
   RequestTimeout: error('The request did not arrive in time.', examples.requestTimeout),
   UriTooLong: error('The request target is too long.', examples.uriTooLong),

@@ -122,7 +122,7 @@ const resources: Record<string, Resource> = {
     summary: 'Liveness of this service',
     description: 'Reports that the publication service responds. It does not report on any instrument.',
     ok: {
-      description: 'It answers.',
+      description: 'The service responds.',
       headers: headers('ContentLength', 'NoStore'),
       content: jsonContent('Health', examples.health),
     },

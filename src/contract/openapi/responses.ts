@@ -23,7 +23,7 @@ export const responseComponents = {
     content: jsonContent('Error', examples.notFound),
   },
   MethodNotAllowed: {
-    description: 'Any method but GET, HEAD and OPTIONS, on this path as on every other.',
+    description: 'Any method other than GET, HEAD and OPTIONS, on this path as on every other.',
     headers: headers('ContentLength', 'Allow'),
     content: jsonContent('Error', examples.methodNotAllowed),
   },

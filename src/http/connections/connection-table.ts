@@ -246,7 +246,7 @@ function isStalled(tracked: TrackedConnection, nowMs: number, stallMs: number): 
   // `bytesWritten` includes buffered bytes, so the difference is the number of bytes that the kernel has accepted.
   const taken = socket.bytesWritten - pending;
   if (tracked.dueMs !== null && taken < tracked.goalBytes) return nowMs >= tracked.dueMs;
-  // Node reports a large write as read only when all of it was read, so the deadline allows one interval per piece.
+  // `writableLength` counts a write until all of it was read, so a large write may take one interval per piece.
   tracked.dueMs = nowMs + stallMs * Math.max(1, Math.ceil(pending / pieceBytes));
   tracked.goalBytes = taken + Math.min(pending, pieceBytes);
   return false;

@@ -29,8 +29,7 @@ type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string }
 
 /**
  * Creates the source of an artifact in a file. Each turn of the event loop in which the source is read costs one
- * `stat`, and a read only if the file has changed. If the writer replaces the file by a rename, no reading contains
- * part of it.
+ * `stat`, and a read only if the file has changed. A file that its writer replaces by a rename is never read partially.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
   const { path, recognise, maxBytes, limits, clock, observe } = options;

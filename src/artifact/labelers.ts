@@ -12,9 +12,9 @@ import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuid
 /**
  * Schemas of the labelers artifact: two JSON Lines files that the label instrument writes before each overview, from
  * the same state of its store and with the same `generated_at`. `labelers.ndjson` has a header and one line for each
- * labeler that is, or was in the window, enrolled. `labeler-definitions.ndjson` has a header and one line for each
- * labeler, with the texts of its declared values. Lines are sorted by DID. Unlike published schemas, these schemas are
- * open: only named fields are read.
+ * labeler that is enrolled or was enrolled in the window. `labeler-definitions.ndjson` has a header and one line for
+ * each labeler with the texts of its declared values. Lines are sorted by DID. Unlike published schemas, these schemas
+ * are open: only named fields are read.
  */
 
 /** Maximum number of labelers in the artifact. */

@@ -6,6 +6,7 @@ import { hourMs, startOf } from '../days/calendar.ts';
 export const dayHours = 24;
 /** Reasons why the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file. */
 export const hoursFailures = ['missing', 'unreadable', 'malformed', 'held', 'withheld'] as const;
+/** Reason why the archive has no counts of an hour. */
 export type HoursFailure = (typeof hoursFailures)[number];
 
 /**

@@ -3,8 +3,8 @@ import { inputLimits } from '../../input/limits.ts';
 import { checkLabelerDefinitions } from '../labelers.ts';
 
 /**
- * Returns true if the text is a valid labeler's line of `labeler-definitions.ndjson`. Writers use it to check their own
- * output.
+ * Returns true if the text is a valid line for a labeler in `labeler-definitions.ndjson`. The writer uses it to check
+ * its own output.
  */
 export function isDefinitionsLine(text: string): boolean {
   const isWithinLimits = scanJson(Buffer.from(text), inputLimits.labelerLine).fault === null;

@@ -27,7 +27,6 @@ export interface FairQueueOptions {
   readonly maxOldestCost: number;
 }
 
-/** A client with waiting entries. */
 interface WaitingClient {
   readonly client: string;
   readonly entries: Waiting[];

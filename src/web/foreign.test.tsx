@@ -49,7 +49,7 @@ describe('a page', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const page = html(text);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
         expect(page).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
         expect(page.isWellFormed()).toBe(true);
       }),

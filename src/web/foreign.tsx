@@ -44,7 +44,7 @@ export function isPlain(text: string): boolean {
 
 /** Matches control characters other than line feed and tab, direction marks, and line separators. */
 const hidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0001}]/gu;
 
 /**
@@ -56,6 +56,6 @@ export function withoutControls(html: string): string {
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
 const allControls = new RegExp(controls, 'g');

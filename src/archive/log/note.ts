@@ -10,7 +10,6 @@ export const maxNoteBytes = 65_536;
 const maxSignatures = 100;
 const idBytes = 4;
 
-/** One signature line. */
 interface SignatureLine {
   readonly name: string;
   readonly id: Buffer;

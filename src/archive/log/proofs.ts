@@ -2,7 +2,7 @@ import { nodeHash } from './merkle.ts';
 
 /** A claim that a tree contains a leaf, with its proof. */
 export interface InclusionClaim {
-  /** Hash of the leaf. */
+  /** RFC 6962 leaf hash of the entry. */
   readonly leaf: Uint8Array;
   readonly index: number;
   readonly size: number;

@@ -15,7 +15,7 @@ export const logFolder = 'log/';
 /** Path of the log's signed checkpoint, relative to the archive. */
 export const checkpointPath = `${logFolder}checkpoint`;
 
-/** A file of the log. */
+/** A tile or entry bundle of the log, with its path relative to the archive. */
 interface LogFile {
   readonly path: string;
   readonly bytes: Buffer;

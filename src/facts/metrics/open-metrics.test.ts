@@ -54,7 +54,7 @@ describe('OpenMetrics text', () => {
         (value) => {
           const lines = linesOf((samples) => samples.add(size, { text: value }, 1));
           expect(lines).toHaveLength(5);
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is replaced.
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
           const kept = value.toWellFormed().replaceAll(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g, '\uFFFD');
           expect(decoded(lines[2] ?? '')).toBe(kept);
         },

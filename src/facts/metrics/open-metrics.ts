@@ -76,5 +76,5 @@ function escaped(text: string): string {
     .replaceAll(controls, '\uFFFD');
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is replaced.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const controls = /[\u0000-\u001F\u007F-\u009F]/g;

@@ -77,7 +77,7 @@ function Events({
   );
 }
 
-/** Shows an event count. A small count is shown only as small. */
+/** Shows an event count, or that it is below five, withheld, or not counted yet. */
 function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']; where: string; isCounted: boolean }) {
   if (value === null) {
     return <Unknown>{isCounted ? 'Number withheld: it would reveal a small one' : 'Events not counted yet'}</Unknown>;

@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
 
   it('tell the operator of a failing labeler what would fix it', async () => {
     const { page, close } = await open(`/labelers/${failing?.did}`);
-    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous reading with 401 or 403');
+    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous requests with 401 or 403');
     await close();
   });
 

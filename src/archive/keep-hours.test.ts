@@ -100,9 +100,9 @@ describe('a day', () => {
     };
     const archive = await archiveInTest(4, { hours });
     expect(archive.messages).toEqual(
-      ['weather-hours.json', 'labels-hours.json'].map((name) => ({
+      ['weather-hours.json', 'labels-hours.json'].map((file) => ({
         message: 'an hours file is dated in the future and not archived: compare the clocks',
-        fields: { name },
+        fields: { file },
       })),
     );
     for (const name of ['weather', 'labels']) {

@@ -79,7 +79,7 @@ describe('almanac archive', () => {
     await startProgramInTest(args).line(/^almanac archive writing to /);
     const second = startProgramInTest(args);
     expect(await second.ended()).toBe(1);
-    expect(second.stderr.join()).toContain('another process archives there; stop it first');
+    expect(second.stderr.join()).toContain('another process is archiving there; stop it first');
   });
 });
 

@@ -151,7 +151,7 @@ describe('almanac archive on a copy', () => {
     await start(copy).line(/^almanac archive writing to /);
     const second = start(copy);
     expect(await second.ended()).toBe(1);
-    expect(second.stderr.join()).toContain('another process archives there; stop it first');
+    expect(second.stderr.join()).toContain('another process is archiving there; stop it first');
     // The original is another directory, which nothing locks.
     await start(first).line(/^almanac archive writing to /);
     expect(readFileSync(join(copy, 'archive.key'), 'utf8')).toBe(key);

@@ -26,7 +26,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
     name: 'almanac_facts_artifact_readable',
     help: '1 if the artifact of the instrument is readable, and 0 if it is not.',
     labelNames: ['instrument'],
-    // Publish the lowest value of all workers, so that the gauge is 0 if one worker cannot read the file.
+    // Report the minimum over all workers, so that the gauge is 0 if any worker cannot read the file.
     aggregator: 'min',
     registers,
   });

@@ -46,13 +46,15 @@ async function init(values: Values<typeof settings>, print: CommandContext['prin
   ]);
   const place = parseStoreUrl(values.store);
   if (place.kind !== 'postgres') {
-    throw new OperatorError('store init is for PostgreSQL: almanac labels creates a store in a directory by itself');
+    throw new OperatorError(
+      'store init is for PostgreSQL: almanac labels creates a store in a directory automatically',
+    );
   }
   const roles = { writer: values.writerRole, reader: values.readerRole };
   await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
     throw refused(values.store, error);
   });
   print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
-  print(`both roles have no password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
+  print(`neither role has a password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
   return 0;
 }

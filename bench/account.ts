@@ -108,12 +108,12 @@ async function start(): Promise<Measured> {
       '1',
     ],
   ]);
-  // Do not measure the first request, to exclude the start-up cost of the client.
+  // Send one unmeasured request first, to exclude the client's start-up cost.
   await askAll(1, () => `${program.url}/`);
   return program;
 }
 
-/** Measures the first page of a newly started program, with an empty page cache. */
+/** Measures the first page after a start of the program, with an empty page cache. */
 async function measureFirst(): Promise<void> {
   const kinds = [
     ['ordinary account', ordinary],
@@ -136,8 +136,8 @@ async function measureFirst(): Promise<void> {
 }
 
 /**
- * Measures the export of the hot account from the store alone, with chunks, rows and digest but without another process
- * or a socket.
+ * Measures the export of the hot account from the store alone. It includes chunks, rows and the digest, but no other
+ * process and no socket.
  */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
@@ -167,12 +167,12 @@ async function measureStore(): Promise<void> {
   await reader.close();
 }
 
-/** Measures sequential requests. */
+/** Measures requests that are sent one after another. */
 async function measureAnswers(url: string): Promise<void> {
   const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
   const page = (account: string): string => `${url}${view(account)}`;
   const cold: number[] = [];
-  // Each request is for another account, with an empty page cache.
+  // Each request is for a different account, with an empty page cache.
   for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
   if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
   report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
@@ -188,7 +188,7 @@ async function measureAnswers(url: string): Promise<void> {
   report('resident memory of the serving process', `${program.residentMiB()} MiB`);
 }
 
-/** Measures all clients concurrently, while 500 labels per second are stored. */
+/** Measures all clients concurrently while 500 labels per second are stored. */
 async function measureCrowd(url: string): Promise<void> {
   const ended = new AbortController();
   const appended = appendSteadily(writer, now, ended.signal);

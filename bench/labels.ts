@@ -3,12 +3,13 @@
  * [--seconds 60]`.
  *
  *  1. Signature checks alone, on one core.
- *  2. Verified acceptance: a burst of signed labels over the streams of 20 simulated labelers, by the real program on one
- *     core, until the rows are durable; the same rows into one plain indexed table, without checks, on the other core.
+ *  2. Verified acceptance: the real program on one core receives a burst of signed labels over the streams of 20
+ *     simulated labelers, until the rows are durable. For comparison, the same rows go into one plain indexed table,
+ *     without checks, on the other core.
  *  3. 700 sources at the network's rates: the time from a label's emission to its acceptance, and resident memory.
  *
  * The simulated network uses the other core. `npm run bench -- store --window FOLDER` measures the store alone (an
- * overview of 45 million rows, sealing a day with 500 labels per second). Prints each figure with its target.
+ * overview of 45 million rows, and sealing a day with 500 labels per second). Prints each figure with its target.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +24,7 @@ import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
-/** Index of the core of the program. This process and the simulated network use the other core. */
+/** Index of the core that the program uses. This process and the simulated network use the other core. */
 const core = 0;
 const burstSources = 20;
 const batchRows = 500;
@@ -95,7 +96,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`the signature of a label of the bench is ${label}`);
+    if (typeof label === 'string') throw new Error(`the signature of a label of the benchmark is ${label}`);
     return { label, signature: 'unverified' };
   });
 }

@@ -2,11 +2,11 @@
  * Measures the observatory as a whole, as an operator runs it: `node bench/observatory.ts [--seconds 120] [--events
  * 330] [--labelers 300] [--labels 20]`.
  *
- *  1. `almanac up` with a simulated network at the network's rates: memory of all its processes, processor time.
+ *  1. `almanac up` with a simulated network at the network's rates: memory and processor time of all its processes.
  *  2. Its page: transferred bytes, and the time until a browser has rendered it (if Debian's Chromium is installed).
- *  3. `almanac up` without a network: the time until it reports that, and processor time.
+ *  3. `almanac up` without a network: the time until it reports the missing network, and processor time.
  *
- * The simulated network runs in this process, which no figure includes.
+ * The simulated network runs in this process, so no figure includes it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
 }
 
-/** A line that the program printed, with its time since the start in milliseconds. */
+/** A line that the program printed, with the time since its start in milliseconds. */
 interface Said {
   readonly text: string;
   readonly afterMs: number;

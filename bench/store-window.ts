@@ -10,7 +10,7 @@ import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/
 import { type Append, type Report, timed, timedInTurn } from './store-day.ts';
 import { accountDid, denseAccount, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
-/** Measures reading a generated window, removing its oldest day and appending the next one. Changes the store. */
+/** Measures reading a generated window, removing its oldest day and appending the next day. Changes the store. */
 export async function measureWindow(folder: string, report: Report): Promise<void> {
   await measureAccounts(folder, report);
   await measureOverview(folder, report);
@@ -89,7 +89,7 @@ async function measureOverview(folder: string, report: Report): Promise<void> {
   report('overview counts, first time, ms', performance.now() - started);
   const times: number[] = [];
   for (let n = 0; n < 50; n++) {
-    // Change the end by some microseconds in each round, so that the edges are never whole minutes.
+    // Shift the end by a few seconds in each round, so that the edges are never whole minutes.
     const now = micros(end - n * 7_777_777);
     const asked = performance.now();
     await reader.countsByLabeler({ start: micros(Math.max(window.start, now - 30 * day + 12_345)), end: now });
@@ -123,8 +123,8 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
 }
 
 /**
- * Measures appending one whole day to a full window and to an empty store, alternating batch by batch, so that other
- * load affects both equally. The last two days of the full window are open, because duplicates may still arrive.
+ * Measures appending one whole day to a full window and to an empty store. The two alternate batch by batch, so that
+ * other load affects both equally. The last two days of the full window are open, because duplicates may still arrive.
  */
 async function measureFullAndEmpty(folder: string, report: Report): Promise<void> {
   const reader = openSqliteReader(folder);
@@ -164,7 +164,7 @@ function reportTimes(name: string, times: number[], report: Report): void {
   report(`${name}, longest ms`, times.at(-1) ?? 0);
 }
 
-/** Clears the system's page cache. Returns false without permission. */
+/** Clears the system's page cache. Returns false if this process lacks the permission. */
 export function dropPageCache(): boolean {
   try {
     spawnSync('sync');

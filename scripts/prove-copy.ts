@@ -1,7 +1,7 @@
 /**
- * Copies a large store while a process appends to it, and kills the copy many times:
- * `node scripts/prove-copy.ts [--rows 5000000] [--days 5] [--kills 20] [--rate 500] [--from sqlite] [--to postgres]`.
- * Fails unless the copy is equal row for row and contains every appended row. Prints the rate of the copy.
+ * Copies a large store while a process appends to it, and kills the copy many times: `node scripts/prove-copy.ts
+ * [--rows 5000000] [--days 5] [--kills 20] [--rate 500] [--from sqlite] [--to postgres]`. Fails unless the copy equals
+ * the source row for row and contains every appended row. Prints the rate of the copy.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -53,7 +53,10 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Copies until every row is copied, with kills; returns the last process and the seconds in which one ran. */
+/**
+ * Runs the copy until every row is copied, killing it several times. Returns the last process, and the seconds for
+ * which a copy was running.
+ */
 async function copyWithKills() {
   let running = 0;
   let begun = performance.now();

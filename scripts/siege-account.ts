@@ -54,7 +54,7 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  // Use SIGTERM, because the worker of nginx would keep running after its master process was killed.
+  // Use SIGTERM, because nginx's worker would keep running if its master process were killed.
   for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,9 +1,10 @@
 /**
- * Measures writing the labelers artifact, the overview and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact, the overview and the hours file once a minute: `node
+ * bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
- * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
- * the processor time of the first and of later publications, and the longest turn of the event loop of each part. A new
- * publisher of hours reads the file of an earlier process first.
+ * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values.
+ * Prints the processor time of the first and of later publications, and the longest turn of the event loop for each
+ * part. A new publisher of hours first reads the file that an earlier process wrote.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

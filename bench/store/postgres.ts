@@ -1,12 +1,12 @@
 /**
- * Measures a store in PostgreSQL next to an embedded one in one run:
- * `node bench/store/postgres.ts [--rows 1400000] [--batch 500] [--days 1] [--out FILE]`.
+ * Compares a store in PostgreSQL with an embedded one in one run: `node bench/store/postgres.ts [--rows 1400000]
+ * [--batch 500] [--days 1] [--out FILE]`.
  *
- *  1. Rows of some days appended to both stores in turn, batch by batch, each batch durable.
- *  2. Account pages, and the export of the account with the most rows, from both.
+ *  1. Appending the rows of several days to both stores, alternating batch by batch; each batch is durable.
+ *  2. Account pages, and the export of the account with the most rows, from both stores.
  *  3. The overview's counts.
  *
- * Starts a PostgreSQL server of its own, whose commits wait for the disk. Client and server share the processors.
+ * Starts its own PostgreSQL server, whose commits wait for the disk. Client and server share the processors.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ try {
 }
 if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(figures, null, 1)}\n`);
 
-/** Appends the same rows to both stores; returns the number of rows by account. */
+/** Appends the same rows to both stores. Returns the number of rows by account. */
 async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, number>> {
   const accounts = new Map<string, number>();
   const stores = await Promise.all(Object.values(urls).map((url) => openStoreWriter(url, { at: dayStart(firstDay) })));

@@ -1,6 +1,6 @@
 /**
- * Kills the archiver 500 times, or the number in the first argument, and fills its disk a tenth as often. Verifies the archive
- * after each.
+ * Kills the archiver 500 times, or as often as the first argument says, and fills its disk a tenth as often. Verifies
+ * the archive each time.
  */
 import { killArchiver } from '../../harness/archive/archive-kills.ts';
 

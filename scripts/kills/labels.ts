@@ -1,5 +1,5 @@
 /**
- * Kills the label instrument 500 times, or the number in the first argument, and compares the stored rows with the
+ * Kills the label instrument 500 times, or as often as the first argument says, and compares the stored rows with the
  * emitted labels.
  */
 import { killLabels } from '../../harness/kills/label-kills.ts';

@@ -102,7 +102,7 @@ const words = <W extends string>(all: readonly W[], rules: Readonly<Record<W, st
 
 const freshnessOrder: readonly FreshnessState[] = ['unavailable', 'held', 'stale', 'warming_up', 'fresh'];
 
-/** Returns the page about the method of the label instrument. */
+/** Returns the page about the method of the label instrument as Markdown. */
 export function labelsMethod(): string {
   if (freshnessOrder.length !== freshnessStates.length) throw new Error('a freshness state has no place in the order');
   return `# How labels are counted

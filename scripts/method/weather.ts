@@ -89,7 +89,7 @@ const exclusions: Readonly<Record<string, string>> = {
     'An event has no identity that is kept, so an event that a host sends again with a new position counts again.',
 };
 
-/** Returns the page about the method of the weather instrument. */
+/** Returns the page about the method of the weather instrument as Markdown. */
 export function weatherMethod(): string {
   return `# How the weather is measured
 

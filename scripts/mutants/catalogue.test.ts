@@ -48,8 +48,8 @@ describe('a catalogue of mutants', () => {
   });
 });
 
-describe('the mutants of this project', () => {
-  it('have unique names', () => {
+describe('the catalogues of this project', () => {
+  it('give each mutant a unique name', () => {
     const ids = mutants.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
   });

@@ -22,7 +22,7 @@ const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
 ] as const;
-/** How long the labelers that are unreachable at the end of the history have failed, in microseconds. */
+/** Time since the labelers that are unreachable at the end of the history failed, in microseconds. */
 const deadFor = 31 * hour;
 
 /** Input and output of writing a label history. */
@@ -90,7 +90,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** Accepts the remaining labels of every labeler at an instant. */
+/** Accepts the labels of every labeler that are due at the instant `at`. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();

@@ -16,7 +16,7 @@ describe('the baseline of an hour', () => {
     expect(hourBaseline(days(20))).toMatchObject({ support: 'supported', days: 20 });
   });
 
-  test('excludes a day with fewer than ten minutes', () => {
+  test('excludes a day with fewer than ten comparable minutes', () => {
     expect(hourBaseline([...days(6), hour(1).slice(0, 9)])).toBeNull();
     expect(hourBaseline([...days(6), hour(1).slice(0, 10)])).toMatchObject({ days: 7 });
   });

@@ -5,8 +5,8 @@ const second = 1_000_000;
 const base = 1_780_000_000 * second;
 
 /**
- * Feeds events of the given distance for some seconds. Returns the number of seconds after which the position was
- * abandoned, or null.
+ * Feeds events at the given pace for some seconds. Returns the number of seconds after which the position was
+ * abandoned, or null if it was kept.
  */
 function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): number | null {
   const standstill = new Standstill();
@@ -21,7 +21,7 @@ describe('a position is abandoned', () => {
     expect(feed(base + 59 * second)).toBe(15);
   });
 
-  test('after 15 s of live events with later times, regardless of its number', () => {
+  test("after 15 s of live events with later times, whatever the position's number is", () => {
     expect(feed(base - second)).toBe(15);
   });
 

@@ -32,7 +32,7 @@ const code: FactsErrorCode = 'a_code_of_a_later_version';
 console.log(JSON.stringify([metrics.via, likes?.total, events, code]));
 `;
 
-describe('the package of the client', () => {
+describe('the client package', () => {
   let directory = '';
   let installed = '';
 

@@ -95,7 +95,7 @@ describe('the simulated directory', () => {
     expect(await directory.document(ozone.did)).not.toEqual(before);
   });
 
-  it('does not serve did:web, which the labeler serves itself', async () => {
+  it('does not serve did:web documents, which the labeler serves itself', async () => {
     const { ozone, addresses } = await start({ shapeLabeler: ({ index }) => ({ didWeb: index === 0 }) });
     expect(ozone.did).toMatch(/^did:web:localhost%3A\d+$/);
     const document = await (await fetch(`${ozone.endpoint}/.well-known/did.json`)).json();

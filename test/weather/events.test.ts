@@ -33,7 +33,7 @@ async function station(options: StationOptions = {}): Promise<Station> {
   return one;
 }
 
-/** Waits until all events up to this call are committed. */
+/** Waits until all events up to this call have been committed. */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
   await until('later events are committed', () => told.committedToUs > nowUs);
@@ -109,7 +109,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('after its position has expired: it reads the remaining history and records the lost part as a gap', async () => {
+  test('after its position has expired: it reads the remaining history, and records the lost part as a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });
@@ -123,7 +123,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
   test('with a compacted history, whose share is reported', async () => {
     const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
     await one.weather().stop();
-    // Compaction removes events, but not observed time.
+    // Compaction removes events, but does not reduce the observed time.
     const kept = readStore(one.folder, one.artifact().source.endpoint);
     expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
     expect(kept.summary.caveats).toContainEqual(
@@ -131,7 +131,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     );
   });
 
-  test("with compressed frames and the host's dictionary, which is stored next to the store", async () => {
+  test("with compressed frames and the host's dictionary, which is stored with the store", async () => {
     const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
     await settled(one);
     expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);
@@ -155,7 +155,7 @@ describe('a host that does not serve the method', () => {
     expect(one.lines.join('\n')).toMatch(/responds with 404: .* specify ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
   });
 
-  test('without a dictionary is read without compression', async () => {
+  test('is read without compression if it provides no dictionary', async () => {
     const one = await station({ compress: true });
     expect(one.lines.some((line) => line.includes('the host provides no dictionary'))).toBe(true);
     await compareWithTruth(one);

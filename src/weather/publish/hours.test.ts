@@ -198,7 +198,7 @@ test('two series of one host are listed separately and never added', () => {
   ]);
 });
 
-test('many gaps are merged, the file says so, and the observed seconds stay exact', () => {
+test('many gaps are merged, the file reports the merge, and the observed seconds stay exact', () => {
   const spans = Array.from({ length: 72 * 60 }, (_, i) => {
     const from = startUs + i * windowUs;
     return { from, to: from + 30_000_000 };

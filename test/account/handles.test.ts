@@ -98,7 +98,7 @@ describe('a handle given instead of a DID', () => {
     );
   });
 
-  it('is not resolved if handle resolution is disabled, and the form says so', async () => {
+  it('is not resolved if handle resolution is disabled, which the form states', async () => {
     const { status, lines } = await ask('did=alice.example.com', null);
     expect(status).toBe(409);
     expect(lines).toContain('DID of an account');

@@ -148,7 +148,7 @@ describe('directories', () => {
 });
 
 describe('files', () => {
-  it('contain only files of at most 400 lines', () => {
+  it('are at most 400 lines long', () => {
     const written = files.filter((file) => !generated.includes(file));
     const long = written.filter((file) => parsed(file).text.split('\n').length > 400);
     expect(long).toEqual([]);

@@ -15,9 +15,7 @@ const liveUs = 2_000_000;
 const compactedUs = 4 * 3_600_000_000;
 /** Minimum delay at which a late event flags the window at the position instead of its own window, in microseconds. */
 const farBehindUs = 3_600_000_000;
-/**
- * Maximum number of interruptions in one window. After the last one, the rest of the window does not count as observed.
- */
+/** Maximum number of interruptions in one window. After the last, the rest of the window counts as unobserved. */
 const maxBreaksPerWindow = 16;
 /** Maximum numbers of uncommitted windows and spans. When one of them is reached, the data is committed immediately. */
 const maxOpen = { windows: 1024, spans: 4096 };
@@ -146,10 +144,7 @@ export class Track {
     return this.#done;
   }
 
-  /**
-   * Returns the first event of a live connection, which a backfill counts, or null if there is none. Returns each event
-   * only once.
-   */
+  /** Returns each first event of a live connection once, for a backfill to count, or null if there is none. */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;
@@ -238,10 +233,7 @@ export class Track {
     this.#replaying = false;
   }
 
-  /**
-   * Adds the numbers that the host omitted. Unreadable frames used numbers of the same sequence, so they are
-   * subtracted.
-   */
+  /** Adds the numbers that the host omitted, minus the unreadable frames, which used numbers of the same sequence. */
   #leaveOut(window: WindowDelta): void {
     const leftOut = Math.max(0, this.#progress.leftOut - this.#unread);
     this.#unread = 0;

@@ -19,13 +19,7 @@ export const simSettings = {
   ),
   rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
   labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
-  historyHours: integer(
-    'history-hours',
-    'N',
-    24,
-    { min: 0, max: 24 * 60 },
-    'maximum time before now at which a replay can start',
-  ),
+  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back in time a replay can start'),
   labelHistory: optionalText(
     'label-history',
     'URL',

@@ -25,7 +25,10 @@ beforeAll(async () => {
   await archive.run(24 * 4 + 1);
 });
 
-/** Returns true if a program is missing. In CI that is an error, not a reason to skip. */
+/**
+ * Returns true if a program is missing and its test must be skipped. In CI, a missing program makes the test fail
+ * instead.
+ */
 function isMissing(name: string): boolean {
   const folders = (process.env.PATH ?? '').split(':');
   return process.env.CI === undefined && !folders.some((folder) => existsSync(join(folder, name)));

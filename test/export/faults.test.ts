@@ -293,7 +293,7 @@ describe('a file that cannot be written', () => {
 });
 
 describe('an interrupt', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no file behind', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no file behind (%s)', async (signal) => {
     const { url, folder, file } = await station(400);
     let held = false;
     const proxy = await startProxy(url, async ({ nth, response }) => {
@@ -329,7 +329,7 @@ describe('the command line', () => {
     [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
-  ])('with the arguments %j is reported as an error in one line', async (args, said) => {
+  ])('is reported as an error in one line with the arguments %j', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
   });

@@ -325,14 +325,14 @@ describe('--help', () => {
     ['check', 'FILE --json'],
     ['up', '--data --host --port --account-port'],
     ['demo', '--data --host --port --account-port'],
-  ])('of the command %s lists every fixed flag', async (command, flags) => {
+  ])('lists every fixed flag of the command %s', async (command, flags) => {
     const { code, stdout, stderr } = await runProgram([command, '--help']);
     expect([code, stderr]).toEqual([0, []]);
     const words = stdout.join(' ').split(/\s+/);
     expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
   });
 
-  it('of the command check lists exactly the exit codes of the command', async () => {
+  it('lists exactly the exit codes of the command check', async () => {
     const { stdout } = await runProgram(['check', '--help']);
     const reported = stdout
       .slice(stdout.indexOf('exit codes:') + 1)

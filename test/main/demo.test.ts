@@ -36,7 +36,10 @@ async function fact(path: string): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** Returns true if a program is missing. In CI that is an error, not a reason to skip. */
+/**
+ * Returns true if a program is missing and its test must be skipped. In CI, a missing program makes the test fail
+ * instead.
+ */
 function isMissing(name: string): boolean {
   const folders = (process.env.PATH ?? '').split(':');
   return process.env.CI === undefined && !folders.some((one) => existsSync(join(one, name)));

@@ -346,7 +346,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it("to a slow host does not block other connections, and a request that waits too long fails with the client's own limit", async () => {
+  it("does not block other connections if its host is slow, and a request that waits too long fails with the client's own limit", async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();

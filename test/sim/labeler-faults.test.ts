@@ -22,7 +22,7 @@ const page = (endpoint: string, init: RequestInit = {}) =>
   fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?uriPatterns=*`, { redirect: 'manual', ...init });
 
 describe('odd labels', () => {
-  it.each(oddKinds)('of the kind %s are emitted immediately, served, and classified in the record', async (kind) => {
+  it.each(oddKinds)('are emitted immediately, served, and classified in the record (%s)', async (kind) => {
     const { sim, pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     pass(1);
@@ -71,7 +71,7 @@ const looks: Readonly<Record<string, readonly [number, string | null, boolean]>>
 
 describe('faulty responses', () => {
   it.each(faultyKinds.filter((kind) => !['endless', 'drip', 'hang', 'reset'].includes(kind)))(
-    'of the kind %s replace a page the given number of times, and are counted',
+    'replace a page the given number of times, and are counted (%s)',
     async (kind) => {
       const { ozone } = await start();
       const answer =
@@ -91,7 +91,7 @@ describe('faulty responses', () => {
     },
   );
 
-  it.each(['endless', 'hang', 'drip'] as const)('of the kind %s do not end by themselves', async (kind) => {
+  it.each(['endless', 'hang', 'drip'] as const)('do not end by themselves (%s)', async (kind) => {
     const { ozone } = await start();
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
@@ -113,7 +113,7 @@ describe('faulty responses', () => {
 });
 
 describe('faulty pages', () => {
-  it('without a cursor contain the newest labels, and offer no way to continue', async () => {
+  it('contain the newest labels, and offer no way to continue, if they have no cursor', async () => {
     const { skyware } = await start();
     skyware.faults.withoutCursor();
     const { body } = await queryLabels(skyware.endpoint, { limit: '5' });

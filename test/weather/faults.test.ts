@@ -227,16 +227,16 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe.each(cases)(
-  'during $fault, the instrument counts each delivered event once and claims no additional time',
-  ({ fault, act, judge }) => {
-    test.concurrent.each(seeds)('with seed %i', async (seed) => {
+describe.each(cases)('the instrument during the fault $fault', ({ fault, act, judge }) => {
+  test.concurrent.each(seeds)(
+    'counts each delivered event once and claims no additional time (seed %i)',
+    async (seed) => {
       const station = await through(seed, fault, act);
       try {
         await judge(station);
       } finally {
         await station.end();
       }
-    });
-  },
-);
+    },
+  );
+});

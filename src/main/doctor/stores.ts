@@ -101,7 +101,7 @@ async function standby(url: string): Promise<Finding> {
   return warn(check, `${first.name} is not ready yet`, 'wait a minute; if this persists, see the log of the standby');
 }
 
-/** Reports purges in progress; returns no finding if there are none. */
+/** Reports purges in progress. Returns no finding if there are none. */
 function removals(pending: readonly Purge[]): Finding[] {
   if (pending.length === 0) return [];
   const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);

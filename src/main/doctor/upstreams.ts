@@ -164,7 +164,7 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
   }
 }
 
-/** The network as this machine reaches it. */
+/** Address policy, `User-Agent` and name resolution for the doctor's outbound requests. */
 interface Network {
   readonly policy: AddressPolicy;
   readonly userAgent: string;

@@ -3,7 +3,7 @@ import type { Reading } from '../../artifact/reading.ts';
 import type { CutReason } from '../../http/connections/connection-table.ts';
 import { connectionCount, connectionCuts } from '../connection-metrics.ts';
 
-/** Metrics of the facts process: bounded names and dimensions, without clients or identities. */
+/** Metrics of the facts process. Their names and dimensions are bounded and never identify a client or an account. */
 export interface FactsMetrics {
   answered(route: string, status: number): void;
   observed(instrument: string, reading: Reading<unknown>): void;

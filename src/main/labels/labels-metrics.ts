@@ -5,7 +5,7 @@ import { roles } from '../../labels/state/role.ts';
 import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
-/** Registers the metrics of the labels process: bounded names and dimensions, without identities. */
+/** Registers the metrics of the labels process. Their names and dimensions are bounded and contain no identity. */
 export function labelsMetrics(registry: Registry, clock: () => number = Date.now): Telemetry {
   const registers = [registry];
   return {

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts';
 
-/** Registers the metrics of the weather process: bounded names and dimensions, without identities. */
+/** Registers the metrics of the weather process. Their names and dimensions are bounded and contain no identity. */
 export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {
   const registers = [registry];
   return { ...streamMetrics(registers, clock), ...writingMetrics(registers, clock), ...hostMetrics(registers, clock) };

@@ -43,7 +43,7 @@ describe('a classified commit', () => {
     expect(commit({ operation: 'create', collection: 'app.bsky.feed.likes' })).toBe('untracked.collection');
   });
 
-  it('of a post is counted by the shapes of its record', () => {
+  it('is counted by the shapes of its record if it is a post', () => {
     const quoted = { $type: 'app.bsky.embed.record' };
     expect(post({ reply: { parent: {} } })).toBe('post.create post.create.reply');
     expect(post({ reply: {}, embed: quoted }, 'update')).toBe(
@@ -57,7 +57,7 @@ describe('a classified commit', () => {
     expect(post({ embed: {} })).toBe('post.create post.create.embed.other');
   });
 
-  it('of a post has the same shapes if the record precedes the collection', () => {
+  it('has the same shapes as a post if the record precedes the collection', () => {
     const record = { reply: {}, embed: { $type: 'app.bsky.embed.images' } };
     const collection = 'app.bsky.feed.post';
     const shapes = 'post.create post.create.reply post.create.embed.images';

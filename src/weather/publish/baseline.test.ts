@@ -41,7 +41,7 @@ describe('the percentile', () => {
     expect([0, 0.5, 1, 0.1].map((p) => percentile(values, p))).toEqual([10, 25, 40, 13]);
   });
 
-  test('of no values is NaN', () => {
+  test('is NaN if there are no values', () => {
     expect(percentile(new Float64Array(0), 0.5)).toBeNaN();
   });
 });

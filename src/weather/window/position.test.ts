@@ -94,8 +94,8 @@ describe('a resume by seq', () => {
   });
 });
 
-describe('during continuous reading,', () => {
-  test('an event before the position is not counted, nor are counted events that the host then repeats', () => {
+describe('a position during continuous reading', () => {
+  test('counts neither an event before it, nor counted events that the host then repeats', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 101, 101, 99, 100, 101, 101, 101, 102])).toEqual([
@@ -111,7 +111,7 @@ describe('during continuous reading,', () => {
     ]);
   });
 
-  test('all events of a batch that share one time are counted', () => {
+  test('counts all events of a batch that share one time', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 100, 100])).toEqual(['counted', 'counted', 'counted']);
@@ -159,7 +159,7 @@ describe('an implausible number', () => {
   });
 });
 
-describe('with a live reader and a backfill before it,', () => {
+describe('a live reader and a backfill before it', () => {
   test('the backfill also ends by time if its last number was false', () => {
     const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
     backfill.resume();

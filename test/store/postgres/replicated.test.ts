@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
     expect((await reader.readAccount({ ...alicesRows, ...late })).rows).toHaveLength(2);
   });
 
-  describe('of a writer with a clock', () => {
+  describe("while its writer's clock advances", () => {
     const markAt = later(noon, 20_000_000);
     beforeEach(async () => {
       await writer.close();
@@ -174,7 +174,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
     await session.close();
   });
 
-  describe('of several servers', () => {
+  describe('with several servers in its URL', () => {
     const place = (target: string): PostgresPlace =>
       parsePostgresUrl(
         `postgres://almanac@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/postgres?schema=${schema}&target_session_attrs=${target}`,

@@ -117,7 +117,7 @@ describe('a response outside the contract', () => {
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
     ['304 to a request without a validator', 304, '', 'the response is not from this service (status 304)'],
-  ])('leads to an AnswerError (%s)', async (_what, status, body, why) => {
+  ])('makes the client throw an AnswerError (%s)', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',
@@ -127,7 +127,7 @@ describe('a response outside the contract', () => {
     });
   });
 
-  it('leads to an AnswerError if it is invalid UTF-8', async () => {
+  it('makes the client throw an AnswerError if it is invalid UTF-8', async () => {
     const { client } = await against((response) => response.end(Buffer.from([0x22, 0xff, 0x22])));
     await expect(client.instruments()).rejects.toThrow('the response is not UTF-8');
   });

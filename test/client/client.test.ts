@@ -81,7 +81,7 @@ describe('the client', () => {
     expect(await asked()).toEqual([`${overview} 200`, `${overview} 304`]);
   });
 
-  it('returns a changed artifact', async () => {
+  it('returns the new facts of a changed artifact', async () => {
     const { client, folder, pass } = await station();
     const { value: before } = await client.labelsOverview();
     const after = Date.now() + 1000;

@@ -60,12 +60,15 @@ describe('the packed package, installed in another program', () => {
     },
   );
 
-  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))('runs on %s', async (node) => {
-    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
-    const { url } = await program.listening();
-    const { stdout } = await run(node, [join(folder, 'built', 'consumer.js'), url], { cwd: folder });
-    const [via, likes, events, gone, name] = JSON.parse(stdout) as unknown[];
-    expect([via, gone, name]).toEqual(['fetched', 'Error: gone', 'FactsError']);
-    expect([likes, events].map((count) => typeof count)).toEqual(['number', 'number']);
-  });
+  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))(
+    'runs a program that imports the client on %s',
+    async (node) => {
+      const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+      const { url } = await program.listening();
+      const { stdout } = await run(node, [join(folder, 'built', 'consumer.js'), url], { cwd: folder });
+      const [via, likes, events, gone, name] = JSON.parse(stdout) as unknown[];
+      expect([via, gone, name]).toEqual(['fetched', 'Error: gone', 'FactsError']);
+      expect([likes, events].map((count) => typeof count)).toEqual(['number', 'number']);
+    },
+  );
 });

@@ -24,7 +24,7 @@ function named(text: string, known: readonly string[]): string[] {
 }
 
 describe('the alerts and the dashboard', () => {
-  it('use only existing metrics', async () => {
+  it('use only metrics that the program registers', async () => {
     const known = [...(await registeredMetrics()), ...(await runtimeMetrics()), ...publishedMetrics()];
     for (const text of [rules, made, dashboard]) {
       expect(named(text, known).filter((name) => !known.includes(name))).toEqual([]);

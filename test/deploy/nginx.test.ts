@@ -26,7 +26,7 @@ const decode: Record<string, (body: Buffer) => Buffer> = {
 };
 
 describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
-  it('is accepted by nginx', () => {
+  it('is accepted by nginx as a valid configuration', () => {
     const folder = writeNginxConfig({ tls: 8443, plain: 8080, facts: 8400, account: 8401 });
     const accepted = () =>
       execFileSync(toolPath('nginx'), ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'pipe' });

@@ -73,7 +73,7 @@ const readme = page('README.md');
 const scripts = JSON.parse(page('package.json')).scripts as Record<string, string>;
 
 describe('README', () => {
-  it('names only existing commands', () => {
+  it('names only commands that the program has', () => {
     const named = [...`${readme}${page('CONTRIBUTING.md')}`.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => name === undefined || !Object.hasOwn(scripts, name))).toEqual([]);
@@ -98,7 +98,7 @@ describe('README', () => {
     expect(openApi.faults('get', '/v1/instruments', 200, JSON.parse(answer))).toEqual([]);
   });
 
-  it('names only existing settings', () => {
+  it('names only settings that a command has', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
     const pages = [
       'README.md',
@@ -115,7 +115,7 @@ describe('README', () => {
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
 
-  it('links only to existing pages', () => {
+  it('links only to pages that exist', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
     expect(links.length).toBeGreaterThan(8);
     for (const link of links) expect(() => page(link), link).not.toThrow();
@@ -266,7 +266,7 @@ describe('docs/settings.md', () => {
 });
 
 describe('docs/invariants.md', () => {
-  it('names only existing tests', () => {
+  it('names only test files that exist', () => {
     const named = [...page('docs/invariants.md').matchAll(/`((?:src|test|sim)\/[^`]+)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(8);
     for (const path of named) expect(() => page(path), path).not.toThrow();
@@ -278,7 +278,7 @@ describe('docs/threat-model.md', () => {
   const testsOf = (words: string): string[] =>
     [...words.matchAll(/`?((?:src|test|sim)\/[\w./-]+\.test\.tsx?)`?/g)].map(([, path = '']) => path);
 
-  it('names only existing tests', () => {
+  it('names only test files that exist', () => {
     const named = testsOf(text);
     expect(named.length).toBeGreaterThan(60);
     expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
@@ -304,7 +304,7 @@ describe('docs/threat-model.md', () => {
 });
 
 describe('ARCHITECTURE.md', () => {
-  it('names only existing files', () => {
+  it('names only files that exist', () => {
     const named = [...page('ARCHITECTURE.md').matchAll(/`((?:src|test|sim|assets|docs)\/[^`*]+\.\w+)`/g)].map(
       ([, path = '']) => path,
     );
@@ -369,7 +369,7 @@ describe('docs/archive.md', () => {
     for (const reason of hoursFailures) expect(text).toContain(`\`${reason}\``);
   });
 
-  it('names only existing settings', () => {
+  it('names only settings that a command has', () => {
     const flags = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
     const named = [...text.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);

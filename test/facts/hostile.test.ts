@@ -154,7 +154,7 @@ describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
     ['a chunk longer than its declared length', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
-  ])('gets no second response (%s)', async (_what, rest) => {
+  ])('gets only one response (%s)', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     await stillServes();

@@ -59,7 +59,7 @@ describe.each([
   it.each([
     ['HTTP/1.0', `GET /first HTTP/1.0\r\n\r\n${get('/second')}`, [200]],
     ['a request without a host', `GET /first HTTP/1.1\r\n\r\n${get('/second')}`, [400]],
-  ])('ignores everything after %s', async (_what, bytes, statuses) => {
+  ])('ignores every byte that follows %s', async (_what, bytes, statuses) => {
     const { port } = await serving(answering);
     expect(answersIn(await exchange(port, [bytes], false)).map(({ status }) => status)).toEqual(statuses);
   });

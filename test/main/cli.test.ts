@@ -344,7 +344,7 @@ describe('--help', () => {
     ]);
   });
 
-  it('lists every command', async () => {
+  it('lists every command of the program', async () => {
     const { code, stdout } = await runProgram(['--help']);
     expect(code).toBe(0);
     const names = stdout.map((line) => /^ {2}(\w+) /.exec(line)?.[1]);

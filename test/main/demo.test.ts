@@ -269,7 +269,7 @@ describe('the data of a demo', within, () => {
   it.each([
     ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
     ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /contains simulated observations/],
-  ])('is refused by `almanac %s`', async (command, args, why) => {
+  ])('is refused as a data directory by `almanac %s`', async (command, args, why) => {
     await demo.stop();
     const resolved = args.map((word) =>
       word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),

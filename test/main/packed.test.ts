@@ -134,7 +134,7 @@ describe('the packed program', () => {
     expect(analysis.types && analysis.problems.map(({ kind }) => kind)).toEqual(['CJSResolvesToESM']);
   });
 
-  it('passes publint without a message', async () => {
+  it('passes the package checker publint without a message', async () => {
     expect((await publint({ pkgDir: installed, strict: true, pack: false })).messages).toEqual([]);
   });
 });

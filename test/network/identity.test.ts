@@ -36,7 +36,7 @@ function resolverFor(directory: Directory | null, options: Partial<IdentityOptio
 const plain = (did: string, rest: object = {}): object => ({ id: did, alsoKnownAs: [], service: [], ...rest });
 
 describe('a did:plc', () => {
-  it('is resolved by the directory', async () => {
+  it('is resolved by a request to the directory', async () => {
     const directory = await startDirectory({ [`/${moderation}`]: { document: labelerDocument } });
     expect(await resolverFor(directory).resolve(moderation, { signal: never })).toEqual({
       kind: 'resolved',

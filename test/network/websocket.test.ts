@@ -174,7 +174,7 @@ describe('the outbound guard of websocket connections', () => {
 });
 
 describe('opening a websocket', () => {
-  it('fails with an unknown name', async () => {
+  it('fails if the host name is unknown', async () => {
     const resolve: Resolve = (_hostname, _options, done) =>
       done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);
     expect(await refusal('wss://host.example/', { resolve })).toEqual({
@@ -195,7 +195,7 @@ describe('opening a websocket', () => {
     });
   });
 
-  it('fails with an untrusted certificate', async () => {
+  it('fails if the certificate is not trusted', async () => {
     const server = createHttpsServer(certificate());
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
@@ -238,7 +238,7 @@ describe('opening a websocket', () => {
     });
   });
 
-  it('does not follow a redirect', async () => {
+  it('does not follow a redirect of the handshake', async () => {
     const elsewhere = await serveTcp(() => undefined);
     const location = `ws://127.0.0.1:${elsewhere.port}/`;
     const port = await listen(createHttpServer((_request, response) => response.writeHead(302, { location }).end()));
@@ -312,7 +312,7 @@ describe('an open websocket connection', () => {
     expect(await named.promise).toBe(userAgent);
   });
 
-  it('requests no compression', async () => {
+  it('requests no compression in the handshake', async () => {
     const offered = Promise.withResolvers<unknown>();
     const port = await listen(
       createHttpServer().on('upgrade', (request, socket) => {
@@ -497,7 +497,7 @@ describe('an open websocket connection', () => {
     expect(await socket.closed).toEqual({ reason: 'local_close' });
   }, 10_000);
 
-  it('closes when it is aborted', async () => {
+  it('closes when the caller aborts it', async () => {
     const stop = new AbortController();
     const socket = await open(await serve(() => undefined), {}, stop.signal);
     stop.abort();

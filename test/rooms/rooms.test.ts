@@ -53,7 +53,7 @@ function roomOf(file: string): string {
 }
 
 describe('the rooms of the source', () => {
-  it('contain every file', () => {
+  it('contain every source file', () => {
     expect(files.filter((file) => !Object.hasOwn(mayImport, roomOf(file)))).toEqual([]);
     expect(files.length).toBeGreaterThan(40);
   });

@@ -72,7 +72,7 @@ describe('the simulated directory', () => {
     ['no_key', 200],
     ['other_did', 200],
     ['html', 200],
-  ] as const)('responds to %s with %i', async (state, status) => {
+  ] as const)('responds for a DID in the state %s with status %i', async (state, status) => {
     const { addresses, sim, ozone } = await start();
     sim.labelers.directory.set(ozone.did, state);
     const answer = await fetch(`${addresses.plc}/${ozone.did}`);

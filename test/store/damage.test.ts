@@ -33,7 +33,7 @@ describe('damage of a store', () => {
     ['a lost hour', 'DELETE FROM counter_hour', /hour .*no counter exists/],
     ['a changed value', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
-  ])('is detected by verify (%s)', async (_, sql, problem) => {
+  ])('is detected by the command verify (%s)', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
     await place.close();
     place.change(today, sql);

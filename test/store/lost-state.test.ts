@@ -198,7 +198,7 @@ describe('opening a store', () => {
     expect(await place.dayNames()).toContain(`${name}.aside`);
   });
 
-  it('reports expired days', async () => {
+  it('reports the days that have expired', async () => {
     const removed: FileEvent[] = [];
     const writer = open({ windowDays: 1, onFile: (event) => removed.push(event) });
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d]), at: micros(noon + d * day) });

@@ -219,7 +219,7 @@ describe('the command verify --repair', () => {
     ['checksums of counters of a sealed day', sealedToday, "DELETE FROM group_sum WHERE part = 'counter_hour'"],
     ['counters of an open day', '2024-10-08.open.sqlite', 'UPDATE counter_minute SET applied = applied + 1'],
     ['hours of an open day', '2024-10-08.open.sqlite', 'DELETE FROM counter_hour'],
-  ])('recomputes %s from the rows', async (_, name, sql) => {
+  ])('recomputes damaged data from the rows (%s)', async (_, name, sql) => {
     await place.sealBusyDay();
     place.change(name, sql);
     const [first, second] = await repaired();

@@ -44,7 +44,7 @@ async function readAsNobody(): Promise<string> {
 }
 
 describe.skipIf(!asRoot)('a reader without write permission', () => {
-  it('reads while a writer runs', async () => {
+  it('can read the store while a writer is running', async () => {
     expect(await readAsNobody()).toBe((await writer.epoch()).generationId);
   });
 

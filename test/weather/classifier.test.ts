@@ -26,7 +26,7 @@ describe('the recorded events of a production host', () => {
     expect(metrics).toEqual(productionCounts);
   });
 
-  it('are counted for each kind', () => {
+  it('include known numbers of events of each kind', () => {
     const { outcomes, metrics } = total(golden);
     expect(outcomes).toEqual({ counted: 10 });
     expect(metrics).toEqual({

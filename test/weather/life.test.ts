@@ -202,7 +202,7 @@ describe('a damaged store', () => {
     expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
   });
 
-  test('is rejected at startup', async () => {
+  test('prevents the instrument from starting', async () => {
     const one = await station();
     await more(one);
     await one.weather().stop();

@@ -107,7 +107,7 @@ describe('the window store', () => {
     );
   });
 
-  test('keeps two hosts separate', () => {
+  test('keeps the counts of two hosts separate', () => {
     const one = store.series(host);
     const other = store.series('wss://other.example/subscribe');
     store.commit(commitOf(one.id, 0, [delta(minute, 5)]));
@@ -162,7 +162,7 @@ describe('the window store', () => {
     expect(store.recentRate(id, minute + 30_000_000)).toBe(10);
   });
 
-  test('accepts only one writer', () => {
+  test('accepts only one writer at a time', () => {
     expect(() => openWindowStore(folder)).toThrow(/^another almanac weather writes to/);
   });
 

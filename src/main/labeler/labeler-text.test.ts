@@ -88,7 +88,7 @@ describe('the shape of a response', () => {
     ['a missing conclusion', { ...document, facts: { ...document.facts, conclusion: undefined } }, '/facts'],
     ['a text for a count', { ...document, facts: { ...document.facts, repeats: '3' } }, '/facts/repeats'],
     ['no object', 'text', '/'],
-  ])('is rejected with %s', (_, value, pointer) => {
+  ])('does not match the published schema with %s', (_, value, pointer) => {
     expect(shapeProblem(JSON.parse(JSON.stringify(value)))).toContain(pointer);
   });
 });

@@ -95,7 +95,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     ],
     ['a database that was created again', null, ({ faults }) => faults.recreate()],
     ['a database that was restored from a copy', null, ({ faults }) => faults.loseTail(2)],
-  ])('is cursor_reset after %s', async (_, quirk, happens) => {
+  ])('has the reason cursor_reset after %s', async (_, quirk, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
@@ -104,7 +104,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
-  test('is cursor_reset if the database was restored from a copy and then grew, even if the first look-up fails', async () => {
+  test('has the reason cursor_reset if the database was restored from a copy and then grew, even if the first look-up fails', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
     labeler.faults.loseTail(2);
@@ -135,7 +135,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     expect(await gaps(observed)).toEqual([]);
   });
 
-  test('is source_unavailable for a stream that delivers only live labels and has no pages', async () => {
+  test('has the reason source_unavailable for a stream that delivers only live labels and has no pages', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -190,7 +190,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     },
   );
 
-  test('is cursor_reset for labels that are missing between the replay and the live frames, although polls find them', async () => {
+  test('has the reason cursor_reset for labels that are missing between the replay and the live frames, although polls find them', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     labeler.faults.missAtCutover(3);
     labeler.faults.drop('end');

@@ -160,7 +160,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       }
     });
 
-    it('must end after they start', async () => {
+    it('are rejected unless they end after they start', async () => {
       await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
       await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
     });

@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
       await either.close();
     });
 
-    it('reads from one server only', async () => {
+    it('reads from only one of several servers', async () => {
       const either = await openPostgresReader(place('prefer-standby'));
       await pauseReplay(standby);
       await writer.append(batch(later(noon, 1_000), [aliceNumbers[1]]));

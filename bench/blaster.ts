@@ -16,7 +16,7 @@ const whole = Buffer.concat(batch);
 /** Returns one unfragmented, unmasked text frame. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload;
-  if (length > 0xffff) throw new RangeError('no recorded event is that long');
+  if (length > 0xffff) throw new RangeError('no recorded event may be longer than 65,535 bytes');
   const head = length < 126 ? [0x81, length] : [0x81, 126, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from(head), payload]);
 }

@@ -109,7 +109,7 @@ async function coldStart(node: string, bin: string, folder: string): Promise<voi
     await started.stop();
   }
   console.log(
-    `start to listening: median ${Math.round(median(times))} ms, worst ${Math.round(Math.max(...times))} ms of 7`,
+    `time from start to listening: median ${Math.round(median(times))} ms, worst ${Math.round(Math.max(...times))} ms of 7`,
   );
 }
 

@@ -54,8 +54,8 @@ function measureChecks(): void {
   const done = spawnSync('taskset', ['-c', String(core), process.execPath, script], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(done.stderr);
   const { k256, p256 } = JSON.parse(done.stdout) as { k256: number; p256: number };
-  report('checks alone, k256, a second', k256, 'at least 2,200');
-  report('checks alone, p256, a second', p256, 'at least 8,000');
+  report('signature checks alone, k256, per second', k256, 'at least 2,200');
+  report('signature checks alone, p256, per second', p256, 'at least 8,000');
 }
 
 async function measureBurst(labels: number): Promise<void> {
@@ -78,10 +78,10 @@ async function measureBurst(labels: number): Promise<void> {
     await accepted(program.metric, (10 + each) * burstSources);
     const seconds = (performance.now() - start) / 1000;
     const verified = (each * burstSources) / seconds;
-    report('verified acceptance (k256), durable, labels a second', verified, 'at least 2,000');
-    report('resident memory after the burst, at most, MB', program.peakMb(), 'at most 300');
+    report('verified acceptance (k256), durable, labels per second', verified, 'at least 2,000');
+    report('maximum resident memory after the burst, MB', program.peakMb(), 'at most 300');
     const plain = plainRate(sim.labelers.list.flatMap((one) => rowsOf(one, one.edge)));
-    report('for comparison: one plain indexed table, unchecked, rows a second', plain, '');
+    report('for comparison: one plain indexed table without checks, rows per second', plain, '');
   } finally {
     await program.stop();
     program.remove();
@@ -142,15 +142,15 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
     late.sort((a, b) => a - b);
     const commitMs = (commits / count) * 1000;
     report(`labels of ${sources} sources in ${seconds} s`, emitted.length, '');
-    report('served and not stored', missing, '0');
-    report('from emission to the commit that stores it, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
+    report('labels served but not stored', missing, '0');
+    report('from emission of a label to its commit, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
     report(
-      'from emission to the commit that stores it, p99 ms',
+      'from emission of a label to its commit, p99 ms',
       late[Math.floor(late.length * 0.99)] ?? Number.NaN,
-      'under 2,000 with the commit',
+      'under 2,000, including the commit',
     );
-    report('a commit, mean ms', commitMs, '');
-    report(`resident memory with ${sources} sources, at most, MB`, peak, 'at most 300');
+    report('mean duration of a commit, ms', commitMs, '');
+    report(`resident memory with ${sources} sources, maximum, MB`, peak, 'at most 300');
   } finally {
     await program.stop();
     program.remove();

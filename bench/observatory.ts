@@ -102,7 +102,7 @@ async function measureAtRates(): Promise<void> {
 
 async function measurePage(url: string): Promise<void> {
   if (!existsSync(browserPath)) {
-    report('the page in a browser', 'not measured: no Chromium');
+    report('the page in a browser', 'not measured: Chromium is not installed');
     return;
   }
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -123,9 +123,13 @@ async function measurePage(url: string): Promise<void> {
       readyMs.push(Number(await page.evaluate(timing)));
       await context.close();
     }
-    report('page, everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
+    report('page with everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
     const times = readyMs.toSorted((a, b) => a - b).map((ms) => ms.toFixed(0));
-    report('page, ready after (5 times, each in a new browser context)', `${times.join(', ')} ms`, 'under 1,000');
+    report(
+      'time until the page is ready (5 runs, each in a new browser context)',
+      `${times.join(', ')} ms`,
+      'under 1,000',
+    );
   } finally {
     await browser.close();
   }
@@ -143,7 +147,7 @@ async function measureWithoutNetwork(): Promise<void> {
     const words = (): Said | undefined => up.said.find(({ text }) => /network|cannot be reached|no way/i.test(text));
     while (words() === undefined) await pause(50);
     const { text = '', afterMs = 0 } = words() ?? {};
-    report('without a network, reported after', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
+    report('time until a missing network is reported', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
     console.log(`  "${text}"`);
     await pause(10_000);
     const pid = up.child.pid ?? 0;

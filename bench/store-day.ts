@@ -35,18 +35,18 @@ export async function measureDay(folder: string, options: DayOptions, report: Re
     const positions = [{ source: 'did:web:mod.example', endpoint: 'wss://mod.example', value: String(at) }];
     await store.append({ at: micros(at), observations, refusals: [], positions });
   });
-  report('resident memory above start, MB', (process.memoryUsage().rss - before) / 1e6);
+  report('growth of resident memory since the start, MB', (process.memoryUsage().rss - before) / 1e6);
   reportQuarters('append', appended, report);
   const opened = performance.now();
   await store.close();
   const again = openSqliteWriter({ folder: storeFolder, at: dayStart(day) });
-  report('opening after a day, including its identities, s', (performance.now() - opened) / 1000);
-  report('open day, bytes a row', statSync(open).size / rows);
+  report('opening the store after a day, including its identities, s', (performance.now() - opened) / 1000);
+  report('open day, bytes per row', statSync(open).size / rows);
 
   if (options.plain) await measurePlain(join(folder, 'plain.sqlite'), plan, batchRows, report);
 
   await sealBeside(again, plan, report);
-  report('sealed day, bytes a row', statSync(sealed).size / rows);
+  report('sealed day, bytes per row', statSync(sealed).size / rows);
   await again.close();
 }
 
@@ -58,7 +58,7 @@ async function measurePlain(path: string, plan: DayPlan, batchRows: number, repo
   });
   reportQuarters('plain table', plainTimes, report);
   plain.close();
-  report('plain table, bytes a row', statSync(path).size / plan.accounts.length);
+  report('plain table, bytes per row', statSync(path).size / plan.accounts.length);
 }
 
 interface Timing {
@@ -68,8 +68,8 @@ interface Timing {
 }
 
 function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: Report): void {
-  for (const [i, rate] of quarters.entries()) report(`${name}, rows a second, quarter ${i + 1}`, rate);
-  report(`${name}, rows a second, whole day`, whole);
+  for (const [i, rate] of quarters.entries()) report(`${name}, rows per second, quarter ${i + 1}`, rate);
+  report(`${name}, rows per second, whole day`, whole);
   report(`${name}, p99 of a batch, ms`, p99);
 }
 
@@ -165,5 +165,5 @@ async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Pr
   report('sealed', sealed.join(' '));
   waits.sort((a, b) => a - b);
   report('append while sealing, p99 ms', waits[Math.floor(waits.length * 0.99)] ?? 0);
-  report('append while sealing, longest ms', waits.at(-1) ?? 0);
+  report('append while sealing, maximum ms', waits.at(-1) ?? 0);
 }

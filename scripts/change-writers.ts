@@ -75,7 +75,7 @@ async function round(how: WriterChange, changes: number, seed: number): Promise<
   const { stored, emitted, slowestMs, changeMs, saved, problems } = report;
   const seconds = Math.round((performance.now() - began) / 1000);
   const load = loadavg()[0] ?? 0;
-  const result = problems.length === 0 ? 'none lost, none twice, no gap' : 'WRONG';
+  const result = problems.length === 0 ? 'no label lost or stored twice, no gap' : 'WRONG';
   console.log(
     `${values.store}, ${how}: ${changes} changes in ${seconds} s, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${slowestMs} ms, at a load of ${load.toFixed(1)}: ${result}`,
   );

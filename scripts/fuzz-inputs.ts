@@ -102,7 +102,7 @@ async function runPart(name: InputName, from: number, to: number): Promise<Part>
   ]);
   const none: Part['worst'] = { bytes: 0, microseconds: 0, heap: 0, input: '' };
   if (code !== 0 || part === '') {
-    const why = `the process ended (${code ?? 'killed'}): ${
+    const why = `the process exited (${code ?? 'killed'}): ${
       said
         .trim()
         .split('\n')
@@ -113,7 +113,7 @@ async function runPart(name: InputName, from: number, to: number): Promise<Part>
   const found = JSON.parse(part) as Part;
   const [before, after] = found.kept;
   if (after - before <= maxKept) return found;
-  const leak = { input: `${from} to ${to}`, why: `${after - before} bytes were kept` };
+  const leak = { input: `${from} to ${to}`, why: `${after - before} bytes were not released` };
   return { ...found, failures: [...found.failures, leak] };
 }
 

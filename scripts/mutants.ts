@@ -129,7 +129,9 @@ try {
     if (performance.now() > endsAt) break;
     if (run.equivalent || results.has(run.key)) continue;
     const result = await resultOf(run);
-    process.stdout.write(`${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests fail anyway' : ''}\n`);
+    process.stdout.write(
+      `${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests also fail without it' : ''}\n`,
+    );
     if (result === 'unknown') continue;
     results.set(run.key, result);
     if (values.state) writeFileSync(values.state, JSON.stringify(Object.fromEntries(results)));

@@ -89,7 +89,7 @@ try {
     while (summary.days() === null) await new Promise((resolve) => setTimeout(resolve, 10));
   });
   await summary.stop();
-  console.log(`summary: ${read.cpuMs} ms of CPU once, in turns`);
+  console.log(`summary: ${read.cpuMs} ms of CPU, once, split into several turns`);
   const createPage = await importPage();
   // Render a new page each time, because the service renders the page once an hour.
   const render = (at: number): Buffer => createPage([], summary)('identity', at, null).body ?? Buffer.alloc(0);

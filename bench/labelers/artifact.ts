@@ -136,7 +136,7 @@ try {
     const before = process.threadCpuUsage();
     const longest = await longestTurn(() => hours.publish({ reading, entries, sources }));
     const { user, system } = process.threadCpuUsage(before);
-    const kind = i % 4 === 0 ? (i === 0 ? ', first' : ', of a new process') : '';
+    const kind = i % 4 === 0 ? (i === 0 ? ', first' : ', in a new process') : '';
     console.log(
       `hours ${i + 1}${kind}: ${((user + system) / 1000).toFixed(0)} ms of CPU, longest turn ${longest.toFixed(1)} ms of CPU`,
     );

@@ -32,7 +32,7 @@ for (const times of values.times.split(',').map(Number)) {
   const kept = used() - before;
   console.log(
     `${times} times: ${most.toLocaleString('en')} identities at most, ${(largest / 1e6).toFixed(0)} MB at most, ` +
-      `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} us of processor time each`,
+      `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} µs of processor time each`,
   );
 }
 

@@ -70,7 +70,7 @@ async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyM
     });
     const timings = await timedInTurn(plan, batchRows, ways);
     for (const [i, name] of Object.keys(urls).entries()) {
-      report(`${name}: append, rows a second, day ${day - firstDay + 1}`, timings[i]?.whole ?? 0);
+      report(`${name}: append, rows per second, day ${day - firstDay + 1}`, timings[i]?.whole ?? 0);
       report(`${name}: append, p99 of a batch of ${batchRows}, ms`, timings[i]?.p99 ?? 0);
     }
     for (let row = 0; row < rows; row++) {
@@ -85,8 +85,8 @@ async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyM
 async function measureSize(urls: { readonly sqlite: string; readonly postgres: string }): Promise<void> {
   const files = join(folder, 'store', 'days');
   const bytes = readdirSync(files).reduce((sum, name) => sum + statSync(join(files, name)).size, 0);
-  report('sqlite: bytes a row of open days', bytes / rows / days);
-  report('postgres: bytes a row, with indexes and counters', (await inspect(urls.postgres)).bytes / rows / days);
+  report('sqlite: bytes per row of open days', bytes / rows / days);
+  report('postgres: bytes per row, with indexes and counters', (await inspect(urls.postgres)).bytes / rows / days);
 }
 
 async function measureReads(
@@ -120,7 +120,7 @@ async function measureReads(
   for await (const chunk of scanAccount(reader, { account: densest, ...interval, order: 'oldest' }, 1e9)) {
     exported += chunk.length;
   }
-  report(`${name}: export, rows a second`, (exported / (performance.now() - started)) * 1000);
+  report(`${name}: export, rows per second`, (exported / (performance.now() - started)) * 1000);
 }
 
 async function reportTimes(name: string, works: readonly (() => Promise<unknown>)[]): Promise<void> {

@@ -57,7 +57,7 @@ export class Engine {
       '--read-only-tmpfs=false',
     ];
     const { status, text } = this.podman('run', '-d', '--name', name, ...hardened, ...options, 'almanac', ...command);
-    if (status !== 0) throw new Error(`container ${name} does not start: ${text}`);
+    if (status !== 0) throw new Error(`container ${name} did not start: ${text}`);
   }
 
   /** Runs a command in a container. */

@@ -12,7 +12,7 @@ for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const { findings, lostHours, differences, hours, closedDays, reasons, metFullDisk } = report;
   const isIntact = findings.length + lostHours.length + differences.length === 0;
   const verdict = isIntact
-    ? 'none lost, every file whole'
+    ? 'no hour lost, every file complete'
     : `WRONG: ${JSON.stringify({ findings, lostHours, differences })}`;
   console.log(
     `seed ${seed}: ${some} kills, ${metFullDisk ?? 'no'} full disks, ${hours} hours, ${closedDays} closed days, gaps (${reasons.join(', ')}), ${verdict}`,

@@ -11,8 +11,8 @@ for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const report = await killRepeatedly({ kills: Math.min(50, left), seed });
   const events = report.stored.reduce((sum, { events: more }) => sum + more, 0);
   const equal = isDeepStrictEqual(report.stored, report.happened) && report.kept.observed.length === 1;
-  const verdict = equal ? 'none lost, none twice' : 'WRONG';
-  const scanned = report.leaks.length === 0 ? 'no identity anywhere' : `IDENTITIES in ${report.leaks.join()}`;
+  const verdict = equal ? 'no event lost or counted twice' : 'WRONG';
+  const scanned = report.leaks.length === 0 ? 'no identity stored' : `IDENTITIES in ${report.leaks.join()}`;
   console.log(`seed ${seed}: ${Math.min(50, left)} kills, ${events} events, ${verdict}, ${scanned}`);
   report.end();
   if (!equal || report.leaks.length > 0) process.exit(1);

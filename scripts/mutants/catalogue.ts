@@ -60,8 +60,8 @@ function parseMutant(section: string, source: string): Mutant {
 export function applied({ id, file, before, after }: Mutant, text: string): string {
   const at = text.indexOf(before);
   if (at === -1 || text.indexOf(before, at + 1) !== -1) {
-    const count = at === -1 ? 'no longer' : 'more than once';
-    throw new CatalogueError(`${id}: its lines occur ${count} in ${file}; update the mutant or remove it`);
+    const occur = at === -1 ? 'no longer occur' : 'occur more than once';
+    throw new CatalogueError(`${id}: its lines ${occur} in ${file}; update the mutant or remove it`);
   }
   return text.slice(0, at) + after + text.slice(at + before.length);
 }

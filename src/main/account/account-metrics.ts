@@ -26,7 +26,7 @@ export function accountMetrics(registry: Registry): AccountMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_account_requests_total',
-    help: 'Responses sent, by route of the closed list and status.',
+    help: 'Responses sent, by route (from a fixed list) and status.',
     labelNames: ['route', 'status'],
     registers,
   });

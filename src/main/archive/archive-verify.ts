@@ -89,7 +89,7 @@ function writeKept(path: string, kept: KeptCheckpoint): void {
 
 function describe({ findings, closedDays, openDays, withdrawn, isFirstContact, key }: VerifyReport): string[] {
   const contact = isFirstContact
-    ? `warning: first contact: the archive itself names its key ${key ?? ''}; compare it with one from another place, or keep the checkpoint with --checkpoint`
+    ? `warning: first contact: the key ${key ?? ''} comes from the archive itself; compare it with the key from another source, or keep the checkpoint with --checkpoint`
     : `key ${key ?? ''}`;
   return [
     ...findings.map(({ kind, path, message }) => `${kind}: ${path}: ${message}`),

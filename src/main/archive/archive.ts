@@ -14,7 +14,7 @@ export const archiveCommand: Command = {
   exitCodes: [
     {
       code: verifyExitCodes.intact,
-      meaning: 'verify: the archive is intact; rebuild: the computed files are those that were published',
+      meaning: 'verify: the archive is intact; rebuild: the computed files match the published ones',
     },
     { code: 1, meaning: 'an invalid setting, or a file that cannot be read' },
     ...kinds.map((kind) => ({

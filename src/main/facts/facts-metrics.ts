@@ -18,7 +18,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_facts_requests_total',
-    help: 'Responses sent, by route of the closed list and status.',
+    help: 'Responses sent, by route (from a fixed list) and status.',
     labelNames: ['route', 'status'],
     registers,
   });

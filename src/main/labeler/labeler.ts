@@ -27,7 +27,7 @@ const defaultWidth = 80;
 
 /** `almanac labeler DID-or-HANDLE`: shows what a facts service knows about one labeler. */
 export const labelerCommand: Command = {
-  summary: 'shows one labeler: its state, activity by day, gaps and values, as its page does',
+  summary: 'shows one labeler as its page does: its state, daily activity, gaps and values',
   operands: 'DID-or-HANDLE',
   settings,
   exitCodes: [

@@ -60,7 +60,7 @@ export async function copyStores(options: StoreCopyOptions, print: CommandContex
     if (!(error instanceof StoreError)) throw error;
     throw new OperatorError(`the copy has not finished: ${error.message}`);
   }
-  print(`${to} is complete and equal to ${from}, which no instrument can write any more`);
+  print(`${to} is complete and equal to ${from}; no instrument can write to the original any more`);
   print(`start almanac labels --store ${to}, and restart almanac account with it`);
   return 0;
 }

@@ -91,6 +91,6 @@ test('the caveat names neither host, and gives the start of the failover and the
   const caveat = failoverCaveat({ ...failover, trouble: { reason: 'silent', sinceUs: nowUs } });
   expect(caveat).toContain('published since 2026-11-19T12:00:00.000Z');
   expect(caveat).toContain(
-    'was silent in collections that make up much of the interactions from 2026-11-20T12:00:00.000Z on',
+    'was silent in collections that make up much of the interactions from 2026-11-20T12:00:00.000Z onwards',
   );
 });

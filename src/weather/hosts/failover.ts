@@ -48,7 +48,7 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
       : 'was not observed';
   return (
     `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
-    `${instant(trouble.sinceUs)} on. The first one is published again after a day without trouble. Counts of two hosts are never added.`
+    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble. Counts of two hosts are never added.`
   );
 }
 

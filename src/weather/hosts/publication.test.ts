@@ -81,7 +81,7 @@ describe('a publication with two hosts', () => {
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
     expect(summary.caveats?.[0]).toContain(
-      'published since 2026-11-20T13:16:00.000Z because the first was not observed from 2026-11-20T13:00:00.000Z on',
+      'published since 2026-11-20T13:16:00.000Z because the first was not observed from 2026-11-20T13:00:00.000Z onwards',
     );
   });
 

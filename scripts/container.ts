@@ -4,6 +4,9 @@
  * a stand-in for the base image from Debian's packages if no image registry can be reached. `--state DIR` keeps the
  * images between runs, and `--runtime FILE` selects an OCI runtime. The build uses the certificate authority in
  * `NODE_EXTRA_CA_CERTS`, if set.
+ *
+ * crun refuses to run if both versions of cgroups are mounted. In that case, run the script under
+ * `unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && npm run test:container -- --base'`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -171,7 +171,7 @@ async function wake({ process, ended }: LabelsProcess, afterMs: number, problems
 
 /** Returns the log line of a standby that has become the active instrument. */
 function activation({ log }: LabelsProcess): Record<string, unknown> {
-  return log().find(({ msg }) => msg === 'this instrument is the active one now') ?? {};
+  return log().find(({ msg }) => msg === 'this instrument is now active') ?? {};
 }
 
 /** Returns the time at which a standby had become the active instrument, in milliseconds. */

@@ -53,6 +53,8 @@ export class Engine {
     const hardened = [
       ...['--pull=never', '--cgroups=disabled', '--network=none', '--init', '--health-interval=disable'],
       ...['--ulimit=core=0', '--cap-drop=all', '--security-opt=no-new-privileges', '--read-only', '--tmpfs=/tmp'],
+      // By default, podman raises these limits, which requires CAP_SYS_RESOURCE.
+      ...['--ulimit=nofile=8192:8192', '--ulimit=nproc=4096:4096'],
       // By default, podman adds further writable directories to a read-only root file system, which Docker does not do.
       '--read-only-tmpfs=false',
     ];

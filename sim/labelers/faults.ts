@@ -243,16 +243,18 @@ export class LabelerFaults {
   }
 
   /**
-   * Rotates the key and emits the newest labels again with the new signature. Their `cts` is the current time or stays
-   * unchanged. The repeated labels must not be odd.
+   * Rotates the key and emits the newest labels again with the new signature, except those about the account that all
+   * labelers label. Their `cts` is the current time or stays unchanged. The repeated labels must not be odd.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
     this.#labeler.rotateKey();
-    const { edge } = this.#labeler;
-    const fromN = this.repeat(
-      Array.from({ length: labels }, (_, i) => edge - labels + 1 + i),
-      { newCts },
-    );
+    const { edge, log } = this.#labeler;
+    const earlier: number[] = [];
+    for (let n = edge; earlier.length < labels; n -= 1) {
+      if (n < 1) throw new Error(`the labeler has emitted fewer than ${labels} suitable labels`);
+      if (!log.isAboutDenseAccount(n)) earlier.unshift(n);
+    }
+    const fromN = this.repeat(earlier, { newCts });
     return this.#fire('sign_again', fromN, fromN + labels);
   }
 

@@ -114,6 +114,15 @@ export class LabelLog {
     return this.#newest(this.#root(n), edge) > n;
   }
 
+  /**
+   * Returns true if the label is about the account that all labelers label. An instrument that reads only the newest
+   * rows of an account may not find an earlier label there.
+   */
+  isAboutDenseAccount(n: number): boolean {
+    const root = this.#root(n);
+    return hash(this.#seed, 6, root) % 10 >= 3 && this.#isDense(root);
+  }
+
   #newest(n: number, edge: number): number {
     let newest = n;
     for (const distance of [1, ...distances]) {
@@ -171,13 +180,16 @@ export class LabelLog {
       const lap = Math.floor(n / accountCount);
       return { uri: `did:plc:${lap === 0 ? account : `${account.slice(0, 20)}${digits(lap, base32, 4)}`}` };
     }
-    const dense = fraction(this.#seed, 8, n) < denseShare;
     const skew = fraction(this.#seed, 9, n);
-    const account = this.#account(dense ? 0 : Math.floor(skew * skew * accountCount));
+    const account = this.#account(this.#isDense(n) ? 0 : Math.floor(skew * skew * accountCount));
     const collection = chance % 10 < 9 ? 'app.bsky.feed.post' : 'app.bsky.graph.list';
     const rkey = `3l${digits(n, sortable, 7)}${digits(hash(this.#seed, 10), sortable, 4)}`;
     const uri = `at://did:plc:${account}/${collection}/${rkey}`;
     return chance % 2 === 0 ? { uri } : { uri, cid: `bafyrei${digits(chance, base32, 26)}${digits(n, base32, 26)}` };
+  }
+
+  #isDense(n: number): boolean {
+    return fraction(this.#seed, 8, n) < denseShare;
   }
 
   #account(index: number): string {

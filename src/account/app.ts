@@ -25,7 +25,7 @@ import {
   missingPage,
 } from './route.ts';
 
-/** Dependencies of the account application. */
+/** Options for the account application. */
 export interface AccountAppOptions {
   readonly reading: ReadingPool;
   readonly cursors: Cursors;
@@ -34,46 +34,51 @@ export interface AccountAppOptions {
   readonly bounds: ExportBounds;
   /** Prefix of every path: empty, or `/name` without a trailing slash. */
   readonly basePath: string;
-  /** The OpenAPI document of this surface. */
+  /** OpenAPI document of the account surface. */
   readonly openapi: AssetFile;
-  /** The routes of the pages for people, by path. */
+  /** Creates the routes of the HTML pages, by path. */
   readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
-  /** Called with errors that clients receive without details. The arguments never contain an account. */
+  /** Called with errors whose details are not sent to clients. The arguments never contain an account. */
   readonly alarm: (route: string, error: unknown) => void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Resolves after a time in milliseconds; by default with a timer. */
+  /** Resolves after a number of milliseconds; by default a timer. Tests replace it. */
   readonly pause?: BehindOptions['pause'];
-  /** Called after each response; `route` is the path of a route, or `other`. */
+  /** Called after each response; `route` is the path of a route, or `other` for a path without a route. */
   readonly answered?: (route: string, status: number) => void;
 }
 
-/** Bytes of memory that are reserved for a response with rows (an export page with its manifest, or an account page). */
+/**
+ * Bytes of memory reserved for a response that reads the store: an export page with its manifest, or an account page.
+ */
 const reservedBytes = 2 * 1024 * 1024;
 
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
 
-/** `Retry-After` in seconds if the store does not exist yet or another process has locked it. */
+/** `Retry-After` in seconds if the store cannot be read now, for example because it does not exist yet or is locked. */
 const storeRetrySeconds = 5;
 
-/** `Retry-After` in seconds if a standby has not received the requested end. */
+/** `Retry-After` in seconds if a standby has not received all data up to the requested end. */
 const behindRetrySeconds = 2;
 
-/** `Retry-After` in seconds if unsent responses use the memory limit. */
+/** `Retry-After` in seconds if unsent responses have used up the memory limit. */
 const unsentRetrySeconds = 5;
 
-/** The account application. */
+/** The account application: responds to requests, without the HTTP server. */
 export interface AccountApp {
-  /** Returns the response to a request at `now`, in milliseconds since 1970. `gone` aborts when the client disconnects. */
+  /**
+   * Returns the response to a request at `now`, in milliseconds since 1970. `gone` is aborted when the client
+   * disconnects.
+   */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Opens the store's files and runs the code of pages once, so that the first client waits for neither. Resolves at
-   * the latest when `enough` aborts. Never rejects: if the store does not exist yet, a later turn opens it.
+   * Opens the store's files and runs the code of the pages once, so that the first client waits for neither. Resolves
+   * when `enough` is aborted, at the latest. Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(now: number, enough: AbortSignal): Promise<void>;
 }
 
-/** Creates the account application, which routes requests by a fixed table of exact paths. */
+/** Creates the account application, which looks up the route of a request in a table of exact paths. */
 export function createAccountApp(options: AccountAppOptions): AccountApp {
   const { reading, basePath, openapi, alarm, answered } = options;
   const common = accountCommonHeaders;
@@ -132,19 +137,19 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
-/** Returns true if the client names HTML, as browsers do, and not only every type. */
+/** Returns true if the client accepts `text/html` explicitly, as browsers do, and not only through a wildcard. */
 function acceptsHtml(accept: string | undefined): boolean {
   return /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(accept ?? '');
 }
 
-/** Returns a request whose query fills the form with the name in an address such as `/account/alice.example`. */
+/** Returns a request whose query pre-fills the form with the name in a path such as `/account/alice.example`. */
 function mistyped(request: AccountRequest, path: string): AccountRequest {
   const { search } = request;
   const [, name = ''] = /^\/account\/([\w.:%@-]{1,300})\/?$/.exec(path) ?? [];
   return name === '' || /(?:^|&)did=/.test(search) ? request : { ...request, search: `did=${name}&${search}` };
 }
 
-/** Converts a request to the form that routes receive. */
+/** Converts an HTTP request to the form that routes receive. */
 function routedRequest(
   { target, acceptEncoding, acceptLanguage, client = 'unknown', reserve = () => true }: ReadRequest,
   now: number,
@@ -159,7 +164,10 @@ function documentReply(openapi: AccountAppOptions['openapi']): AccountReply {
   return found ? withBody(200, jsonType, found.bytes, accountCommonHeaders) : accountError('asset_unavailable');
 }
 
-/** Returns the response of a route, or an error response. Calls `alarm` with an error that is not a refusal, or is fatal. */
+/**
+ * Returns the response of a route, or an error response if the route fails. Calls `alarm` with errors that are bugs or
+ * need the operator.
+ */
 async function safely(
   route: AccountRoute,
   request: AccountRequest,
@@ -174,12 +182,12 @@ async function safely(
   }
 }
 
-/** Returns the request with which a warm-up renders a page. */
+/** Returns the request for a page that a warm-up renders. */
 function pageRequest(target: string): ReadRequest {
   return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
 }
 
-/** Creates the services that the routes share: turns of reads, budgets and cursors. */
+/** Creates the services that all routes share: turns of reads, budgets, cursors and manifests. */
 function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: AccountAppOptions): AccountServices {
   const untilReceived = createBehindWait({ clock, ...(pause && { pause }) });
   return {
@@ -190,13 +198,13 @@ function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: Ac
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const run = () =>
         reading.run(turn, (store) => {
-          // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
-          // memory.
+          // Reserve memory within the turn, so that requests waiting for a turn hold no memory, and before the turn
+          // reads anything.
           if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
           return work(store);
         });
       const found = await untilReceived(run, gone);
-      // Rendering a page costs more than reading its data, so render no page for a client that has disconnected.
+      // Do not render a page for a client that has disconnected: rendering costs more than reading the data.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
     },
@@ -208,21 +216,21 @@ function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: Ac
   };
 }
 
-/** Returns true if a store error requires an action of the operator. */
+/** Returns true if a store error requires action by the operator. */
 export function isFatal(error: unknown): boolean {
   return error instanceof StoreError && error.fatal;
 }
 
-/** Cost factor of an HTML page: rendering it takes about ten times the processor time of a JSON response. */
+/** Cost factor of an HTML page: rendering takes about ten times the processor time of a JSON response. */
 const drawnWeight = 10;
 
-/** Returns the cost of a response in bytes; the bytes of an HTML page are multiplied by `drawnWeight`. */
+/** Returns the cost of a response in bytes. For an HTML page, it is the length multiplied by `drawnWeight`. */
 function costBytes({ headers, body }: Reply): number {
   const isDrawn = headers.some((value) => value.startsWith('text/html'));
   return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
-/** Refusal of a request whose data could not be read. */
+/** Error response for a request whose data could not be read. */
 export interface ReadRefusal {
   readonly code: Extract<
     AccountErrorCode,
@@ -231,7 +239,7 @@ export interface ReadRefusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** Maps an error from a read to an error response. Returns null if the error is a bug in this program. */
+/** Returns the error response for an error of a read, or null if the error is a bug in this program. */
 export function refusalOf(error: unknown): ReadRefusal | null {
   if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
@@ -239,7 +247,7 @@ export function refusalOf(error: unknown): ReadRefusal | null {
   if (!(error instanceof StoreError)) return null;
   switch (error.code) {
     case 'out_of_window':
-      // The retention limit moved between two reads: the requested rows have been removed.
+      // The floor rose between two reads, so the requested rows have been removed.
       return { code: 'snapshot_expired' };
     case 'budget_exceeded':
       return { code: 'export_too_large' };
@@ -247,7 +255,7 @@ export function refusalOf(error: unknown): ReadRefusal | null {
     case 'unreachable':
     case 'closed':
     case 'not_a_store':
-    // No data of a damaged day is returned; the operator must restore the day.
+    // Never return data of a damaged day; the operator must restore the day.
     case 'damaged':
     case 'io_failed':
     case 'unexpected':

@@ -3,7 +3,7 @@ import { StoreError } from '../store/errors.ts';
 import { isFatal, refusalOf } from './app.ts';
 
 it.each(['damaged', 'io_failed', 'unexpected'] as const)(
-  'the account surface responds with 503 to the store error %s, and reports the error to the operator',
+  'the store error %s results in a 503 response and an alarm for the operator',
   (code) => {
     const error = new StoreError(
       code,
@@ -14,7 +14,7 @@ it.each(['damaged', 'io_failed', 'unexpected'] as const)(
   },
 );
 
-it('the account surface responds with 503 to a busy store, and reports nothing to the operator', () => {
+it('a busy store results in a 503 response without an alarm for the operator', () => {
   const error = new StoreError('busy', 'another process holds a file');
   expect(refusalOf(error)).toEqual({ code: 'store_busy', retryAfterSeconds: expect.any(Number) });
   expect(isFatal(error)).toBe(false);

@@ -4,7 +4,7 @@ import { allowedMethods, commonHeaders, type HeaderList } from '../http/headers.
 import { json, type Reply } from '../http/reply.ts';
 import type { AccountInterval } from '../store/port.ts';
 
-/** Headers of every response of the account surface, including pages: no storing, no indexing, no referrer. */
+/** Headers of every response of the account surface, including pages: no caching, no indexing, no referrer. */
 export const privateHeaders: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -22,7 +22,7 @@ export const accountCommonHeaders: HeaderList = [
 
 /** Optional fields of an error response. */
 export interface ErrorDetails {
-  /** Specific message that replaces the general message of the code. */
+  /** Specific message that replaces the general message of the error code. */
   readonly message?: string;
   readonly retryAfterSeconds?: number;
   readonly intervals?: readonly AccountInterval[];

@@ -4,9 +4,9 @@ import type { ExportBounds } from './export/exports.ts';
 import type { Manifests } from './export/manifest.ts';
 import type { AccountReads } from './reading/protocol.ts';
 
-/** A request to a route of the account surface. */
+/** A request as a route of the account surface receives it. */
 export interface AccountRequest {
-  /** The query string, without its question mark. */
+  /** Query string, without its question mark. */
   readonly search: string;
   readonly acceptEncoding: string | undefined;
   readonly acceptLanguage?: string | undefined;
@@ -16,37 +16,37 @@ export interface AccountRequest {
   readonly client: string;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** Reserves memory for the response before it is built. Returns false if unsent responses already use too much. */
+  /**
+   * Reserves memory for a response before it is built. Returns false if unsent responses already use too much memory.
+   */
   readonly reserve: (bytes: number) => boolean;
 }
 
 /** A complete response, or a response whose body is produced while it is sent. */
 export type AccountReply = Reply | StreamedReply;
 
-/**
- * Handler of a route. If the handler rejects with `StoreBusy` or a `StoreError`, the application sends the error response.
- */
+/** Handler of a route. If it rejects with an error that `refusalOf` maps, the application sends the error response. */
 export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
 
-/** Key of the page for a path without a route. No path of a request has this form. */
+/** Key of the page for paths without a route. No path has this form, because it lacks a slash. */
 export const missingPage = 'missing';
 
-/** Dependencies that the routes share. */
+/** Services that all routes share. */
 export interface AccountServices {
   /**
-   * Runs one turn of reads about an account, or about no account (null). Rejects with `StoreBusy` if no turn becomes
-   * free in time, and with `BudgetSpent` if the client has used its allowance.
+   * Runs one turn of reads about an account, or about no account if `account` is null. Rejects with `StoreBusy` if no
+   * process becomes free in time, and with `BudgetSpent` if the client has used up its allowance.
    */
   read<T>(
     request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
     account: string | null,
     work: (store: AccountReads) => Promise<T>,
   ): Promise<T>;
-  /** Charges bytes of a streamed response; other responses are charged when they are sent. */
+  /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**
-   * Returns the seconds until the client may request the account. If the client may request it now, counts the request
-   * and returns null.
+   * Returns null and counts the request if the client may request the account now; otherwise returns the number of
+   * seconds until it may.
    */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

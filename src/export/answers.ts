@@ -3,26 +3,26 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Response of the service that creates an export. */
+/** Response of the service to the request that creates an export. */
 export interface Created {
   readonly manifest: ExportManifest;
   readonly cursor: string;
 }
 
-/** Totals that the terminal page states for the whole export. */
+/** Row count and digest of the whole export, which the last page states. */
 export interface Total {
   readonly count: number;
   readonly content_sha256: string;
 }
 
-/** A page of an export; only the terminal page has a `total`. */
+/** A page of an export. Only the last page has a `total`; every other page has the cursor of the next one. */
 export interface Page {
   readonly manifest: ExportManifest;
   readonly rows: readonly AccountRow[];
   readonly next: { readonly cursor: string } | { readonly total: Total };
 }
 
-/** An error response of the service. */
+/** An error response of the service. `intervals` lists parts that fit if the requested export is too large. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -34,7 +34,7 @@ export interface Refusal {
 const maxIntervals = 10_000;
 
 /**
- * Returns true if a text looks like a response of an account-view service, complete or damaged, and not like a web page or
+ * Returns true if a text looks like a response of an account-view service, intact or damaged, rather than a web page or
  * the response of another API.
  */
 export function isOfService(text: string): boolean {
@@ -43,7 +43,7 @@ export function isOfService(text: string): boolean {
     const object = recordOf(JSON.parse(text));
     return object !== null && ('manifest' in object || 'cursor' in object);
   } catch {
-    // An object that was truncated or altered in transit.
+    // Probably a JSON object that was truncated or altered in transit.
     return true;
   }
 }
@@ -57,7 +57,7 @@ export function parseCreated(text: string): Created {
 /** Parses a page of an export. Throws ExportFailure `damaged`. */
 export function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
-  if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or an end');
+  if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or a terminal flag');
   if (terminal && (!Number.isSafeInteger(count) || next_cursor !== null)) throw damaged('the last page has no count');
   return {
     manifest: manifestOf(manifest),
@@ -68,7 +68,7 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Parses an error response. Returns null if the body is not from the service but, for example, from a proxy. */
+/** Parses an error response. Returns null if the body does not come from the service but, for example, from a proxy. */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -124,7 +124,7 @@ function objectOf(text: string): Record<string, unknown> {
     const object = recordOf(JSON.parse(text));
     if (object) return object;
   } catch {
-    // The check below reports invalid JSON like any other text that is not an object.
+    // Fall through: the check below reports invalid JSON like any other text that is not an object.
   }
   throw damaged('a response that is not one JSON object');
 }

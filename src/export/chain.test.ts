@@ -9,7 +9,7 @@ const sha256 = (...parts: (string | Buffer)[]): Buffer => {
 };
 
 describe('startChain', () => {
-  it('creates a digest chain over the manifest and then each row, in canonical JSON', () => {
+  it('computes a digest chain over the manifest and then each row, as canonical JSON', () => {
     const chain = startChain({ b: [1, { d: 'é', c: null }], a: true });
     const first = sha256('{"a":true,"b":[1,{"c":null,"d":"é"}]}');
     expect([chain.count, chain.sha256]).toEqual([0, first.toString('hex')]);

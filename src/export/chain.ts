@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../contract/canonical.ts';
 
-/** Digest of the received part of an export; after the last row it equals the `content_sha256`. */
+/** Digest of the part of an export received so far; after the last row it equals the export's `content_sha256`. */
 export interface Chain {
   /** Adds a row to the digest; returns the row's canonical text. */
   add(row: object): string;

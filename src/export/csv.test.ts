@@ -15,7 +15,7 @@ const row: AccountRow = {
 };
 
 describe('a CSV file of rows', () => {
-  it('begins with the column names, and has empty cells for absent fields', () => {
+  it('starts with the column names and leaves the cells of absent fields empty', () => {
     expect(csvHead + csvRecord(row)).toBe(
       'observed_at,labeler_did,action,value,uri,cid,source_timestamp,expires_at,signature\r\n' +
         '2026-11-19T08:12:45.220417Z,did:plc:ar7c4by46qjdydhdevvrndac,application_observed,spam,did:plc:ewvi7nxzyoun6zhxrhs64oiz,,2026-11-19T08:12:44.031Z,,verified\r\n',
@@ -44,7 +44,7 @@ describe('a CSV file of rows', () => {
     expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
   });
 
-  it('preserves every row for any text of a labeler, and contains no cell that begins like a formula', () => {
+  it('preserves every row for any labeler text, and no cell begins like a formula', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom('=', "'", '"', ',', ';', '\r', '\n', '+', '\t', 'a') }),
@@ -76,12 +76,13 @@ describe('a CSV file of rows', () => {
     );
   });
 
-  it('contains no cell that begins like a formula in a program that separates cells by semicolons or tabs', () => {
+  it('contains no cell that begins like a formula when it is read with semicolons or tabs as separators', () => {
     const text = fc.string({ unit: fc.constantFrom('=', '"', ',', ';', '\r', '\n', '+', '\t', '@', 'a') });
     fc.assert(
       fc.property(text, (value) => {
         const record = csvRecord({ ...row, value });
-        // A program with another separator treats quotes within a cell as text, and drops a quote at the start of a cell.
+        // A program that expects another separator treats quotes within a cell as text, and drops quotes at the start
+        // of a cell.
         const cells = record.split(/[;\t\r\n]/).map((cell) => cell.replace(/^"+/, ''));
         expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
       }),

@@ -4,14 +4,14 @@ export type FailureKind =
   | 'refused'
   /** The service sends no usable response within the time limit. */
   | 'unreachable'
-  /** The export expired repeatedly before its last page. */
+  /** The export expired before its last page, even after several restarts. */
   | 'expired'
-  /** The received data is wrong: digest, count, order, shape or interval. */
+  /** The received data is wrong: its digest, count, order, structure or interval. */
   | 'damaged'
   /** The file cannot be written. */
   | 'unwritable';
 
-/** Thrown if an export fails. No file is written under the requested name; the message states the remedy. */
+/** Error of a failed export. No file is left under the requested name. The message tells the user what to do. */
 export class ExportFailure extends Error {
   readonly kind: FailureKind;
 

@@ -15,7 +15,7 @@ const row: AccountRow = {
 };
 
 describe('a line of NDJSON', () => {
-  it('ends with its only line feed, whatever line ends of Unicode a value contains', () => {
+  it('contains exactly one line feed, at its end, even if a value contains Unicode line separators', () => {
     const foreign = fc.string({
       unit: fc.constantFrom('a', '\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\f', '"'),
     });
@@ -28,7 +28,7 @@ describe('a line of NDJSON', () => {
     );
   });
 
-  it('is the canonical form, which leaves U+2028 as it is', () => {
+  it('is canonical JSON, which does not escape U+2028', () => {
     const text = canonicalJson({ ...row, value: 'a\u2028b' });
     expect(layouts.ndjson.row(row, text, 0)).toBe(`${text}\n`);
     expect(text).toContain('"a\u2028b"');

@@ -8,13 +8,13 @@ export const exportFormats = ['json', 'ndjson', 'csv'] as const;
 /** One of the file formats of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Index of a part in the file, and true in `several` if the file has several parts. */
+/** Index of a part in the file; `several` is true if the file contains more than one part. */
 export interface PartPlace {
   readonly index: number;
   readonly several: boolean;
 }
 
-/** Serializer for a file format. Each method returns the next piece of the file's text and buffers nothing. */
+/** Serializer of a file format. Each method returns the next piece of the file's text; nothing is buffered. */
 export interface Layout {
   begin(manifest: ExportManifest, place: PartPlace): string;
   /** Formats a row; `text` is the row as canonical JSON, and `nth` is its index in the part. */
@@ -23,7 +23,7 @@ export interface Layout {
   finish(rows: number, several: boolean): string;
 }
 
-/** JSON format: the same document as from `/download`, or a list of such documents for several parts. */
+/** JSON format: the document that `/download` returns; for several parts, an object with a list of such documents. */
 const json: Layout = {
   begin: (manifest, { index, several }) =>
     `${several ? (index === 0 ? '{"parts":[\n' : ',\n') : ''}{"manifest":${canonicalJson(manifest)},"rows":[\n`,
@@ -40,7 +40,7 @@ const ndjson: Layout = {
   finish: () => '',
 };
 
-/** CSV format, which contains only the rows; the manifest is in a second file. */
+/** CSV format, which contains only rows; the manifest is written to a separate file. */
 const csv: Layout = {
   begin: (_manifest, { index }) => (index === 0 ? csvHead : ''),
   row: (row) => csvRecord(row),
@@ -56,7 +56,7 @@ export interface PartSummary extends Total {
   readonly manifest: ExportManifest;
 }
 
-/** Formats the manifest file of a CSV file. */
+/** Formats the file that accompanies a CSV file: the manifests, the row count and the SHA-256 of the CSV file. */
 export function manifestBeside(parts: readonly PartSummary[], fileSha256: string): string {
   const [only] = parts;
   const content = parts.length === 1 ? { ...only } : { parts, count: parts.reduce((sum, { count }) => sum + count, 0) };

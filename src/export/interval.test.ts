@@ -17,34 +17,34 @@ const firstPart: AskedInterval = { ...part, first: true, last: false };
 const laterPart: AskedInterval = { ...part, first: false, last: false };
 const lastPart: AskedInterval = { ...part, first: false, last: true };
 
-describe('the interval of an export', () => {
+describe('the interval of a received export', () => {
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
-    ['the requested one', explicit, between(10, 20)],
+    ['the requested interval', explicit, between(10, 20)],
     [
-      'the requested one in another time zone',
+      'the requested interval in another time zone',
       { kind: 'explicit', start: '2026-11-01T02:10:00+02:00', end: at(20) },
       between(10, 20),
     ],
-    ['less, if clipped', explicit, between(12, 15, true)],
-    ['the part', laterPart, between(10, 20)],
-    ['the first part, clipped at the start of the window', firstPart, between(11, 20, true)],
-    ['the last part, which ends in the future', lastPart, between(10, 19, true)],
-    ['a week', { kind: 'days', days: 7 }, between(0, 7 * 1440)],
-    ['less than a week', { kind: 'days', days: 7 }, between(0, 10, true)],
+    ['shorter than requested if it is marked as clipped', explicit, between(12, 15, true)],
+    ['the requested part', laterPart, between(10, 20)],
+    ['a first part that is clipped at the start of the window', firstPart, between(11, 20, true)],
+    ['a last part that is clipped because its end is in the future', lastPart, between(10, 19, true)],
+    ['the requested number of days', { kind: 'days', days: 7 }, between(0, 7 * 1440)],
+    ['shorter than the requested number of days', { kind: 'days', days: 7 }, between(0, 10, true)],
   ])('may be %s', (_what, asked, given) => {
     expect(() => checkInterval(asked, given as ExportManifest)).not.toThrow();
   });
 
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
     ['shorter without being marked as clipped', explicit, between(12, 20)],
-    ['more', explicit, between(9, 20, true)],
-    ['beyond its end', explicit, between(10, 21, true)],
+    ['longer than requested', explicit, between(9, 20, true)],
+    ['later than the requested end', explicit, between(10, 21, true)],
     ['empty', explicit, between(15, 15, true)],
-    ['a later part that lacks its start', laterPart, between(11, 20, true)],
-    ['a part that lacks its end', firstPart, between(10, 19, true)],
-    ['a last part that lacks its start', lastPart, between(11, 20, true)],
-    ['a last part that lacks its end without being marked as clipped', lastPart, between(10, 19)],
-    ['more than the days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
+    ['a middle part without its start', laterPart, between(11, 20, true)],
+    ['a first part without its end', firstPart, between(10, 19, true)],
+    ['a last part without its start', lastPart, between(11, 20, true)],
+    ['a last part without its end that is not marked as clipped', lastPart, between(10, 19)],
+    ['longer than the requested number of days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
   ])('may not be %s', (_what, asked, given) => {
     expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of a different interval');
   });
@@ -58,7 +58,7 @@ function intervals(edges: readonly number[]) {
   return edges.slice(1).map((end, index) => ({ start: at(edges[index] ?? 0), end: at(end), rows: 1 }));
 }
 
-describe('the parts that a service returns', () => {
+describe('the smaller parts that the service lists for a request', () => {
   it('are accepted if each begins at the end of the previous one', () => {
     fc.assert(
       fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart, lastPart), (edges, asked) => {
@@ -76,7 +76,7 @@ describe('the parts that a service returns', () => {
     );
   });
 
-  it('are refused if one is missing, duplicated, empty, reversed, or outside the request', () => {
+  it('are refused if one is missing, duplicated, empty, reversed, or outside the requested interval', () => {
     const wrong = fc.constantFrom<(parts: ReturnType<typeof intervals>) => unknown>(
       (parts) => parts.splice(1, 1),
       (parts) => parts.splice(1, 0, ...parts.slice(0, 1)),
@@ -101,15 +101,15 @@ describe('the parts that a service returns', () => {
   it.each([
     ['an interval', explicit],
     ['a first part', firstPart],
-    ['a part', laterPart],
+    ['a middle part', laterPart],
     ['a last part', lastPart],
-  ])('for %s must cover the whole request, including time that is no longer retained', (_what, asked) => {
+  ])('for %s must cover the whole requested interval, including time that is no longer retained', (_what, asked) => {
     expect(() => partsOf(asked, intervals([11, 15, 20]))).toThrow('do not cover');
     expect(() => partsOf(asked, intervals([10, 15, 19]))).toThrow('do not cover');
     expect(partsOf(asked, intervals([10, 15, 20]))).toHaveLength(2);
   });
 
-  it('for a number of days must together have that length', () => {
+  it('for a number of days must add up to that length', () => {
     const week = { kind: 'days', days: 7 } as const;
     expect(partsOf(week, intervals([0, 15, 7 * 1440]))).toHaveLength(2);
     for (const edges of [

@@ -3,11 +3,11 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Requested interval: the last days, or start (inclusive) and end (exclusive) as text. */
+/** Requested interval: the last `days`, or an explicit start (inclusive) and end (exclusive) as text. */
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
-  /** A part of a larger interval. Only the first part may start, and the last part end, outside the window. */
+  /** A part of a larger interval. Only the first part may begin, and only the last part may end, outside the window. */
   | {
       readonly kind: 'part';
       readonly start: string;
@@ -21,7 +21,10 @@ export function intervalQuery(asked: AskedInterval): Record<string, string> {
   return asked.kind === 'days' ? { days: String(asked.days) } : { start: asked.start, end: asked.end };
 }
 
-/** Throws ExportFailure if an export's interval differs from the request without being marked as clipped. */
+/**
+ * Throws ExportFailure unless an export has the requested interval, or covers a part of it and is marked as clipped. A
+ * part of a larger interval may be clipped only at the outer ends of that interval.
+ */
 export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
   const [start, end] = [instant(interval.start), instant(interval.end)];
   if (start >= end) throw other();
@@ -36,7 +39,9 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
   if ((start !== wantedStart && !asked.first) || (end !== wantedEnd && !asked.last)) throw other();
 }
 
-/** Returns the parts that the service lists; throws unless the parts are adjacent and together cover the request. */
+/**
+ * Returns the parts that the service lists. Throws unless they are adjacent and together cover the requested interval.
+ */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;
   if (!first) return [];

@@ -6,24 +6,29 @@ import { type Chain, startChain } from './chain.ts';
 import { ExportFailure } from './failure.ts';
 import { type AskedInterval, checkInterval } from './interval.ts';
 
-/** An export of the service during its download, which validates every row. */
+/** One part of an export while it is downloaded; validates every row. */
 export interface Part {
   readonly manifest: ExportManifest;
   /** Number of accepted rows. */
   readonly count: number;
   /** Validates the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
   accept(page: Page): { readonly row: AccountRow; readonly text: string }[];
-  /** Compares count and digest with the terminal page. Throws ExportFailure `damaged`. */
+  /**
+   * Compares the row count and the digest with those of the last page. Throws ExportFailure `damaged` if they differ.
+   */
   verify(total: Total): void;
 }
 
-/** Account and filters of the requested export, which the manifest must contain. */
+/** Account and filters of the requested export; the manifest must state the same. */
 export interface AskedExport {
   readonly account: string;
   readonly filters: ExportManifest['filters'];
 }
 
-/** Creates the part for a created export. Throws ExportFailure `damaged` if the manifest does not match the request. */
+/**
+ * Starts a part after the service has created its export. Throws ExportFailure `damaged` if the manifest does not match
+ * the request.
+ */
 export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
   const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
   if (!same) throw damaged('does not match the requested account and filters');
@@ -68,7 +73,9 @@ function isAbout(uri: string, account: string): boolean {
   return uri.startsWith(beginning) && !/^[A-Za-z0-9._:%-]/.test(uri.slice(beginning.length));
 }
 
-/** Returns the manifest fields that identify an export, without the coverage, which may differ between pages. */
+/**
+ * Returns the manifest fields that identify an export, as a text. Omits the coverage, which may differ between pages.
+ */
 function identityOf({
   account,
   interval,

@@ -15,7 +15,7 @@ function shown(terminal: boolean) {
 }
 
 describe('showProgress', () => {
-  it('rewrites one line on a terminal, and clears it for other output and at the end', () => {
+  it('rewrites one line on a terminal, and clears it before other messages and at the end', () => {
     const { progress, text } = shown(true);
     progress.rows(0, 1200, 1, 1);
     progress.rows(500, 1200, 1, 1);
@@ -29,7 +29,7 @@ describe('showProgress', () => {
     );
   });
 
-  it('prints plain lines if the output is not a terminal, at most one in five seconds', () => {
+  it('prints a plain line at most every five seconds if the output is not a terminal', () => {
     const { progress, text, pass } = shown(false);
     progress.rows(0, 1200, 1, 3);
     pass(4999);

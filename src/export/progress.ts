@@ -1,6 +1,6 @@
 /** Receives progress reports of a running export. */
 export interface Progress {
-  /** Reports the number of received rows, its maximum, and the numbers of the current part and of all parts. */
+  /** Reports the number of received rows, the maximum that is possible, the current part, and the number of parts. */
   rows(done: number, bound: number, part: number, parts: number): void;
   waiting(why: string, milliseconds: number): void;
   restarted(): void;

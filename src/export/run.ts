@@ -17,13 +17,13 @@ export interface ExportOrder {
   readonly format: ExportFormat;
 }
 
-/** Maximum number of restarts of the export of one part. */
+/** Maximum number of times that an expired export of one part is restarted. */
 const maxRestarts = 3;
 /** Maximum number of parts in one file. */
 const maxParts = 10_000;
 
 /**
- * Writes the requested export into the target, part by part. Each part is verified before the next one is requested.
+ * Writes the requested export to the target, part by part. Each part is verified before the next one is requested.
  * Rejects with ExportFailure; the content of the target is then incomplete.
  */
 export function runExport(
@@ -72,7 +72,9 @@ class ExportRun {
     return this.#parts;
   }
 
-  /** Reads one part into the file. Returns smaller parts, without reading, if the part is too large. */
+  /**
+   * Downloads one part into the file. If the part is too large, downloads nothing and returns smaller parts instead.
+   */
   async #readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
     const { account, filters } = this.#order;
     const mark = this.#target.mark();
@@ -84,7 +86,7 @@ class ExportRun {
       const reply = await askExports({ did: account, ...intervalQuery(interval), ...filters }, this.#service);
       if (reply.kind === 'refusal') {
         const { code, intervals } = reply.refusal;
-        // The service refuses an account with too many rows to count without listing parts.
+        // The service also refuses an account with too many rows to count, but then lists no parts.
         if (code !== 'export_too_large' || intervals.length === 0) throw refused(reply.refusal);
         return partsOf(interval, intervals);
       }
@@ -99,14 +101,14 @@ class ExportRun {
     throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
   }
 
-  /** Reads the pages of a part; returns null if the export expires before the last page. */
+  /** Downloads the pages of a part; returns null if the export expires before the last page. */
   async #readPages(part: Part, first: string): Promise<Total | null> {
     let cursor = first;
     this.#report(part);
     for (;;) {
       const reply = await askExports({ cursor }, this.#service);
       if (reply.kind === 'refusal') {
-        // A service whose secret was changed responds with `invalid_cursor`.
+        // A service whose secret was changed responds with `invalid_cursor`; a new export can then succeed.
         if (['snapshot_expired', 'invalid_cursor'].includes(reply.refusal.code)) return null;
         throw refused(reply.refusal);
       }
@@ -134,5 +136,5 @@ class ExportRun {
 }
 
 function refused({ status, code, message }: Refusal): ExportFailure {
-  return new ExportFailure('refused', `the service refuses (${status} ${code}): ${message}`);
+  return new ExportFailure('refused', `the service refused the request (${status} ${code}): ${message}`);
 }

@@ -6,15 +6,15 @@ import { type ExportOrder, runExport } from './run.ts';
 import type { ServiceOptions } from './service.ts';
 import { openTarget, type Target } from './target.ts';
 
-/** Returns the path of the manifest file of a CSV file. */
+/** Returns the path of the manifest file that accompanies a CSV file. */
 export function manifestPath(path: string): string {
   return `${path}.manifest.json`;
 }
 
 /**
  * Exports into a file that gets its final name only after it is complete and verified. The manifest of a CSV file is
- * published first, so that the rows never exist without a manifest. Rejects with ExportFailure or the reason of the
- * service's signal; no file remains after a failure.
+ * renamed first, so that the rows never exist without a manifest. Rejects with ExportFailure, or with the reason of the
+ * service's abort signal; no file remains after a failure.
  */
 export async function saveExport(
   order: ExportOrder,
@@ -48,7 +48,7 @@ export async function saveExport(
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (stats) => stats.isDirectory(),
-    // Ignore the error: a missing file is normal, and the later attempt to open an inaccessible file reports its error.
+    // Ignore the error: the file normally does not exist, and if it is inaccessible, opening it later reports why.
     () => false,
   );
 }

@@ -7,12 +7,12 @@ import { describeCode, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Dependencies of requests to the service. */
+/** Options for requests to the service. */
 export interface ServiceOptions {
   /** Base address of an account-view surface, without a trailing slash. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Timeout of a whole response, in milliseconds. */
+  /** Timeout of one complete response, in milliseconds. */
   readonly timeoutMs: number;
   /** Maximum time without a usable response, in milliseconds. */
   readonly giveUpMs: number;
@@ -28,7 +28,7 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
 }
 
-/** A usable response: a body, or an error of the service that persists after a retry. */
+/** A usable response: the body of a success, or an error that a retry would not resolve. */
 export type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
@@ -38,9 +38,9 @@ const maxBytes = 32 * 1024 * 1024;
 const transient = [429, 502, 503, 504];
 
 /**
- * Requests `/exports`. Retries if the service does not respond or is busy, after the delay in `Retry-After` at the
- * earliest. Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that no
- * account-view service sends.
+ * Requests `/exports`. Retries if the service does not respond or is busy, and waits at least as long as `Retry-After`
+ * states. Rejects with ExportFailure: `unreachable` after the time limit, `refused` if the address is not an
+ * account-view service, and `damaged` for a response that is too large or not UTF-8.
  */
 export async function askExports(
   query: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ async function once(
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
-  // Report a server of another kind or a wrong base path, because every account-view service has this path.
+  // Every account-view service has this path, so the server is another one or the base path is wrong.
   if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {

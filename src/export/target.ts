@@ -4,15 +4,15 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
-/** A position in a target to which the target can be rewound. */
+/** A position in a target, to which `rewind` returns. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
 }
 
 /**
- * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory.
- * Every method rejects with ExportFailure `unwritable` on a system error.
+ * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory. On
+ * a system error, every method rejects with ExportFailure `unwritable`.
  */
 export interface Target {
   write(text: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface Target {
   sha256(): string;
   /** Makes the bytes durable without renaming the file. */
   seal(): Promise<void>;
-  /** Renames a sealed file to its name; replaces an existing file. */
+  /** Renames a sealed file to its final name; replaces an existing file. */
   publish(): Promise<void>;
   /** Removes the temporary file; no effect after `publish`. */
   discard(): Promise<void>;
@@ -34,7 +34,7 @@ export async function openTarget(path: string): Promise<Target> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const done = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => Promise.reject(unwritable(path, error)));
-  // Only the user who exports an account may read the labels in the file.
+  // The labels may be sensitive: only the user who exports the account may read the file.
   const file: FileHandle = await done(open(temporary, 'wx', 0o600));
   let bytes = 0;
   let hash = createHash('sha256');
@@ -42,8 +42,7 @@ export async function openTarget(path: string): Promise<Target> {
   return {
     async write(text) {
       const chunk = Buffer.from(text);
-      // Pass an explicit position to each write, because after a rewind the position of the handle is beyond the end of
-      // the file.
+      // Write at an explicit position: after a rewind, the position of the handle is beyond the end of the file.
       for (let at = 0; at < chunk.length; ) {
         at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
       }
@@ -86,7 +85,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Explanations of system errors for a new file, for codes whose general description is ambiguous. */
+/** Explanations of system errors for a new file, where the general description of the code would be ambiguous. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOTDIR: 'its parent is not a directory',

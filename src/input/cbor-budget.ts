@@ -21,8 +21,8 @@ export interface CborShape {
 const maxDepth = 256;
 
 /**
- * Number of items for which a key such as "1023" counts. JavaScript engines store such a field in an array of 1.5 times
- * that length. One key of seven bytes was measured to use 15 kB.
+ * Number of items that a key such as "1023" counts as. JavaScript engines store a field with such a key in an array of
+ * 1.5 times that length. One key of seven bytes was measured to use 15 kB.
  */
 export const indexKeyElements = 160;
 
@@ -89,7 +89,9 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
 
 const emptyText = 0x60;
 
-/** Returns true if a text begins with a digit, as every key does that is stored like an array index. */
+/**
+ * Returns true if a text begins with a digit. Every key that an engine stores like an array index begins with a digit.
+ */
 function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean {
   const text = at + Math.max(0, argumentBytes(first & 0x1f));
   const byte = bytes[text] ?? 0;

@@ -12,7 +12,7 @@ function ask(account: ByteAccount, bytes: number, name: string, order: string[],
 }
 
 describe('createDecodedBytes', () => {
-  test('delays requests that would exceed the total until others release memory', async () => {
+  test('delays requests that would exceed the total until other accounts release memory', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     const order: string[] = [];

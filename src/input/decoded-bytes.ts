@@ -54,15 +54,19 @@ interface Waiting {
   passedOver: number;
 }
 
-/** Divisor of the total for the maximum memory of one account that already holds memory. */
+/**
+ * Divisor of the total that limits the memory of one account: an account that already holds memory gets at most the
+ * quotient.
+ */
 const accountPart = 4;
 /** Maximum number of later, smaller requests that are served before a large one. */
 const maxPassedOver = 256;
 
 /**
- * Creates the shared memory for decoded input of a process. Small requests are served before large ones, so that a source
- * with little data does not wait for a source with much; a large request is served after a bounded number of smaller ones.
- * A waiting account holds no memory, so the accounts that hold memory always proceed and release it.
+ * Creates the shared memory for decoded input of a process. Small requests are served before large ones, so that a
+ * source with little data does not wait for a source with a lot of data; a large request is served after a bounded
+ * number of smaller ones. A waiting account holds no memory, so the accounts that hold memory always proceed and
+ * release it.
  */
 export function createDecodedBytes(limits: DecodedBytesLimits): DecodedBytes {
   return new SharedBytes(limits);
@@ -140,7 +144,7 @@ class SharedBytes implements DecodedBytes {
     return chosen;
   }
 
-  /** Rejects the largest waiting input until the total is within the limit. */
+  /** Rejects waiting inputs, the largest first, until the total size of the remaining ones is within the limit. */
   #shed(): void {
     while (this.#buffered > this.limits.buffered) {
       let largest: Waiting | null = null;

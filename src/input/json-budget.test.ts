@@ -79,7 +79,7 @@ describe('scanJson', () => {
     );
   });
 
-  test('accepts any bytes without an error', () => {
+  test('scans any bytes without throwing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(scanJson(bytes, { depth: 4, elements: 20, fields: 5 })).toHaveProperty('elements');
@@ -100,7 +100,7 @@ describe('scanJson', () => {
     expect(scan(text, limits).fault).toBe(fault);
   });
 
-  test('stops at the limit, whatever bytes follow', () => {
+  test('stops at the limit, regardless of the bytes that follow', () => {
     expect(scan(`[${'[],'.repeat(1_000_000)}`, { elements: 1_000 })).toEqual({
       fault: 'too_many_elements',
       elements: 1_001,

@@ -87,7 +87,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   return { fault: null, elements };
 }
 
-/** Returns the index after the closing quote of a string, or the end of the bytes without one. */
+/** Returns the index after the closing quote of a string, or the length of the bytes if there is no closing quote. */
 function afterString(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
   for (let at = from; at < length; at += 1) {

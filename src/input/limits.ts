@@ -16,7 +16,7 @@ export interface InputLimit {
   readonly author: string;
   /** Maximum bytes as received. */
   readonly bytes: number;
-  /** Maximum bytes after content decoding; `maxDecodedBytes` of this module limits the ratio, too. */
+  /** Maximum bytes after content decoding; `maxDecodedBytes` of this module also limits the ratio. */
   readonly decodedBytes: number | null;
   readonly depth: number | null;
   readonly elements: number | null;
@@ -102,7 +102,7 @@ export const inputLimits = {
   auditLog: shaped({
     input: 'audit log of a DID (`/log/audit`)',
     author: 'the holder of a DID, through the directory',
-    // An operation has about 1.2 KB, and the directory limits the number of operations of a DID.
+    // An operation is about 1.2 KB long, and the directory limits the number of operations of a DID.
     bytes: mib,
     decodedBytes: mib,
     depth: 16,
@@ -114,7 +114,7 @@ export const inputLimits = {
   directoryOperation: shaped({
     input: 'operation of the did:plc directory (`/export/stream`)',
     author: 'the holder of any DID, through the directory',
-    // The directory limits an operation to 7.5 kB of DAG-CBOR; escapes in JSON take six bytes for one.
+    // The directory limits an operation to 7.5 kB of DAG-CBOR; a byte that JSON must escape takes six bytes.
     bytes: 64 * kib,
     decodedBytes: null,
     depth: 16,
@@ -126,7 +126,7 @@ export const inputLimits = {
   directoryExport: flat({
     input: 'page of operations of the did:plc directory (`/export`), each within the limits of one operation',
     author: 'the holders of DIDs, through the directory',
-    // A page of 1,000 operations has about 1.2 MB; the page size is reduced after a larger page.
+    // A page of 1,000 operations is about 1.2 MB long; the page size is reduced after a larger page.
     bytes: 4 * mib,
     decodedBytes: 4 * mib,
     depth: null,
@@ -174,7 +174,7 @@ export const inputLimits = {
   eventFrame: flat({
     input: 'frame of `subscribeEvents`, of the weather instrument',
     author: 'a Jetstream host, and every account through it',
-    // Upstream frames have at most 5 MB.
+    // Frames of the upstream are at most 5 MB long.
     bytes: 10 * mib,
     decodedBytes: 10 * mib,
     // The classifier creates no objects, and stores one byte per open container.
@@ -187,7 +187,7 @@ export const inputLimits = {
   zstdDictionary: flat({
     input: 'zstd dictionary (`getZstdDictionary`)',
     author: 'a Jetstream host',
-    // The dictionaries in use have 64 KiB.
+    // The dictionaries in use are 64 KiB long.
     bytes: mib,
     decodedBytes: mib,
     depth: null,
@@ -313,10 +313,10 @@ export const inputLimits = {
   archiveFile: shaped({
     input: 'file of an archive, verified from a URL or directory; the limits on the shape apply to each line',
     author: 'the publisher of an archive',
-    // 24 lines of a fact, each with a body of at most 1 MiB.
+    // A file has 24 lines of one fact, each with a body of at most 1 MiB.
     bytes: 32 * mib,
     decodedBytes: 32 * mib,
-    // An archived body is one level deeper in its line.
+    // An archived body is one level deeper than the fact itself, because it is nested in its line.
     depth: 33,
     elements: 262_144,
     fields: 1_024,
@@ -328,19 +328,22 @@ export const inputLimits = {
 /** Name of an entry point. */
 export type InputName = keyof typeof inputLimits;
 
-/** Decoded size in bytes that is allowed for a body of any length. */
+/** Decoded size in bytes that is allowed regardless of the received size of a body. */
 const alwaysDecoded = mib;
 /** Maximum ratio of decoded to received bytes for larger bodies; JSON of real labels has a ratio of about ten. */
 const maxRatio = 64;
 
-/** Returns the maximum decoded size of a body in bytes, which excludes decompression bombs. */
+/** Returns the maximum decoded size of a body in bytes. The maximum protects against decompression bombs. */
 export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }
 
-/** Number of pieces in which a body of any length may arrive. */
+/** Number of pieces that is allowed regardless of the length of a body. */
 const alwaysPieces = 4_096;
-/** Minimum average length of further pieces in bytes; servers that stream send at least a label at a time. */
+/**
+ * Minimum average length in bytes of the pieces beyond that number; streaming servers send at least one label at a
+ * time.
+ */
 const minPieceBytes = 32;
 
 /** Returns the maximum number of pieces in which a body may arrive, because each piece costs a few microseconds. */
@@ -351,7 +354,7 @@ export function maxPieces(bytes: number): number {
 /** Maximum heap size of one decoded element in bytes, as an average over an input of objects with unique fields. */
 const bytesPerElement = 128;
 
-/** Returns an upper estimate of a decoded input's memory in bytes, because a character of text may use two bytes. */
+/** Returns an upper estimate, in bytes, of the memory of a decoded input. A character of text may use two bytes. */
 export function decodedCost(bytes: number, elements: number): number {
   return 2 * bytes + bytesPerElement * elements;
 }

@@ -22,8 +22,8 @@ import { comparePriority } from './state/priority.ts';
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
 export interface Labels {
   /**
-   * Resolves once the instrument observes, or after 2 × `clockMs` while it still waits for a correct clock. Labelers are
-   * discovered later.
+   * Resolves once the instrument has begun to observe, or after 2 × `clockMs` if it still waits for a correct clock.
+   * Labelers are discovered later.
    */
   start(): Promise<void>;
   /** Commits unfinished work, stores the time of the stop, and closes the store. */
@@ -40,7 +40,7 @@ const lateMs = 2_000;
 /** Creates the instrument. Observation begins with `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
-  // Handle an early rejection, which the owner of the instrument receives when it awaits this promise.
+  // Prevent an unhandled rejection if the instrument fails before its owner awaits this promise.
   failing.promise.catch(() => undefined);
   const stopping = new AbortController();
   let running: Promise<Running> | null = null;
@@ -54,7 +54,8 @@ export function createLabels(options: LabelsOptions): Labels {
         failing.reject(error);
       };
       running = observe(options, fail, stopping);
-      // `start` does not wait until a wrong clock is corrected, which may take days, so that a stop is possible.
+      // Do not wait until a wrong clock is corrected, because that may take days and the caller must be able to call
+      // `stop`.
       running.then(() => started.abort()).catch(failing.reject);
       await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
@@ -119,7 +120,7 @@ async function observe(
       stopping.abort();
       await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended, watching]));
       if (isActive(role)) await storeFinalState(assembled, acts);
-      // Closing the store aborts a day that is being sealed, because sealing may take longer than the time limit of a stop.
+      // Closing the store aborts the sealing of a day, because sealing may take longer than the time limit of a stop.
       await store.close();
       await endedByClosing;
       log.info('stopped');
@@ -127,7 +128,7 @@ async function observe(
   };
 }
 
-/** Starts the readers by priority and not by the order of DIDs, because more sources may be enrolled than are read. */
+/** Starts the readers in order of priority, because more sources may be enrolled than can be read. */
 function followAll({ roster, runner }: Labelers, now: Micros): void {
   const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
     comparePriority(priorityInput(a), priorityInput(b), now);
@@ -165,6 +166,8 @@ async function storeFinalState(
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
   await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
-  await recorder.update().catch((error: unknown) => log.warn('the store was not recorded', errorFields(error)));
+  await recorder
+    .update()
+    .catch((error: unknown) => log.warn('the progress of the store was not recorded', errorFields(error)));
   await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
 }

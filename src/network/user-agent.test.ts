@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseContact, userAgent } from './user-agent.ts';
 
 describe('the user agent', () => {
-  it('names the program, its version and the contact', () => {
+  it('the user agent names the program, its version and the contact', () => {
     expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
   });
-  it('names only the program and its version if no contact is set', () => {
+  it('the user agent names only the program and its version if no contact is set', () => {
     expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
   });
 });
@@ -16,7 +16,7 @@ describe('a contact', () => {
     'http://example.org/?a=b#c',
     'ops@example.org',
     'ops+almanac@mail.example.org',
-  ])('is accepted: %s', (text) => {
+  ])('the contact %s is accepted', (text) => {
     expect(parseContact(text)).toBe(text);
   });
   it.each([
@@ -31,7 +31,7 @@ describe('a contact', () => {
     ['a non-ASCII character', 'https://exämple.org'],
     ['credentials', 'https://user:secret@example.org'],
     ['more than 200 characters', `https://example.org/${'a'.repeat(200)}`],
-  ])('is rejected: %s', (_, text) => {
+  ])('a contact is rejected if it is or contains %s', (_, text) => {
     expect(parseContact(text)).toBeNull();
   });
 });

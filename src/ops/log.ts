@@ -5,8 +5,13 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** Name of a log level. */
 export type LogLevel = (typeof logLevels)[number];
 
+/** Keys that the logger writes itself. A second value under one of them would make the line ambiguous JSON. */
+type ReservedField = 'level' | 'time' | 'name' | 'pid' | 'msg';
+
 /** Fields of one log line. No field may contain a client address, the DID of an account, or the content of a record. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
+  readonly [key in ReservedField]?: never;
+};
 
 /** The operator's log: JSON lines on stderr. */
 export interface Log {
@@ -27,7 +32,7 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Write synchronously, so that the last line before a crash is written.
+    // Write synchronously, so that the last line before a crash is not lost.
     pino.destination({ fd, sync: true }),
   );
   return wrap(logger);
@@ -52,7 +57,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Returns an error's name, message and stack as log fields, for the operator only. */
+/** Returns an error's name, message and stack as log fields. They are for the operator only. */
 export function errorFields(error: unknown): LogFields {
   return error instanceof Error
     ? { error: error.name, why: error.message, stack: error.stack }

@@ -9,18 +9,18 @@ const now = micros(1_795_000_000_000_000);
 const ago = (microseconds: number) => micros(now - microseconds);
 
 describe('the gap of silence', () => {
-  it('starts at the last accepted page once the tolerance is exceeded', () => {
+  it('begins at the last accepted page once the tolerance is exceeded', () => {
     const frontier = (age: number) => ({ observedThrough: ago(age), floor: ago(10 * coverageTolerance) });
     expect(silenceOf(frontier(coverageTolerance), now)).toBe(null);
     expect(silenceOf(frontier(coverageTolerance + 1), now)).toEqual({ start: ago(coverageTolerance + 1), end: now });
   });
 
-  it('starts at the floor if no page was ever accepted', () => {
+  it('begins at the floor if no page was ever accepted', () => {
     const floor = ago(2 * coverageTolerance);
     expect(silenceOf({ observedThrough: null, floor }, now)).toEqual({ start: floor, end: now });
   });
 
-  it('excludes interruptions of the instrument, and includes time that only single labelers missed', () => {
+  it('excludes interruptions of the instrument, but not the gaps of individual labelers', () => {
     const frontier = { observedThrough: ago(2 * coverageTolerance), floor: ago(9 * coverageTolerance) };
     const own: StoredGap = { source: null, start: ago(coverageTolerance), end: now, reason: 'maintenance' };
     const other: StoredGap = { ...own, source: 'did:plc:a', start: frontier.observedThrough };
@@ -40,12 +40,16 @@ describe('the gap of a departed labeler', () => {
 
   it.each([
     [
-      'from the time up to which it was complete',
+      'the time after the instant until which its labels are complete',
       row({ lastAnswered: now, completeThrough: ago(10) }),
       { ...gap, start: ago(10) },
     ],
-    ['from its last response if no later time is known', row({ lastAnswered: ago(20) }), { ...gap, start: ago(20) }],
-    ['clipped to the interval', row({ lastAnswered: ago(5_000) }), { ...gap, start: interval.start }],
+    [
+      'the time after its last response if no later time is known',
+      row({ lastAnswered: ago(20) }),
+      { ...gap, start: ago(20) },
+    ],
+    ['clipped to the requested interval', row({ lastAnswered: ago(5_000) }), { ...gap, start: interval.start }],
     ['absent for an enrolled labeler', row({ lastAnswered: ago(20) }, true), null],
     ['absent for a labeler that never responded', row({ lastAnswered: null }), null],
     ['absent for a labeler that left after the interval', row({ lastAnswered: now }), null],
@@ -54,7 +58,7 @@ describe('the gap of a departed labeler', () => {
   });
 });
 
-it('uncovered parts and gaps of an interval together cover it exactly', () => {
+it('the uncovered parts and the gaps of an interval add up to the interval', () => {
   const span = fc
     .tuple(fc.integer({ min: -50, max: 150 }), fc.integer({ min: 1, max: 40 }))
     .map(([start, length]): Interval => ({ start: micros(start), end: micros(start + length) }));

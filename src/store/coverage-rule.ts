@@ -5,19 +5,19 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * Coverage rule of the overview, the account page, exports and downloads. Time after the last accepted page is not
- * observed. A labeler that is no longer enrolled is not observed from its departure on.
+ * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page is not
+ * observed, and neither is a labeler after it is no longer enrolled.
  */
 
 /**
- * Maximum time after the last accepted page that does not count as a gap, in microseconds: 10 minutes. A quiet stream
- * is confirmed more often.
+ * Maximum time after the last accepted page that does not count as a gap, in microseconds: 10 minutes. The instrument
+ * confirms a quiet stream more often than that.
  */
 export const coverageTolerance = 10 * minute;
 
 /**
- * Returns true if no page was accepted for longer than the tolerance. Before the first page, `floor` is used in place
- * of its time.
+ * Returns true if no page was accepted for longer than the tolerance. Until the first page is accepted, the time is
+ * counted from `floor`.
  */
 export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros): boolean {
   return now - (observedThrough ?? floor) > coverageTolerance;
@@ -31,7 +31,9 @@ export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null
   return isSilent(frontier, now) ? { start: frontier.observedThrough ?? frontier.floor, end: now } : null;
 }
 
-/** Returns the parts of the current silence that no recorded interruption of the instrument covers. */
+/**
+ * Returns the parts of the current silence that are not already covered by a recorded interruption of the instrument.
+ */
 export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly StoredGap[]): StoredGap[] {
   const silence = silenceOf(frontier, now);
   if (silence === null) return [];
@@ -43,7 +45,8 @@ export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly 
 
 /**
  * Returns the gap of a labeler that is no longer enrolled: from the instant until which its data is complete to the end
- * of the interval. Null for an enrolled labeler, for a labeler that never responded, and if the interval ends earlier.
+ * of the interval. Returns null for an enrolled labeler, for a labeler that never responded, and if the interval ends
+ * before the gap begins.
  */
 export function departureGap(
   row: Pick<RosterRow, 'did' | 'enrolled' | 'completeThrough' | 'lastAnswered'>,
@@ -56,7 +59,7 @@ export function departureGap(
   return clip([gap], interval)[0] ?? null;
 }
 
-/** Returns the parts of an interval that no gap covers. */
+/** Returns the parts of an interval that are not in any gap. */
 export function uncovered({ start, end }: Interval, gaps: readonly Interval[]): Interval[] {
   const parts: Interval[] = [];
   let from = start;

@@ -1,7 +1,7 @@
 /**
- * Errors of the store, with their consequence for the caller. `retry`: the same call may succeed later. `fatal`: the
- * process must stop and report it, because the state of the files is unknown. Only `damaged` means that the content of
- * the files is wrong.
+ * Errors of the store and what each one means for the caller. `retry`: the same call may succeed later. `fatal`: the
+ * process must stop and report the error, because the state of the files is unknown. Only `damaged` means that the
+ * content of the files is wrong.
  */
 export const storeErrors = {
   wal_full: {
@@ -70,7 +70,7 @@ export const storeErrors = {
 /** Code of a store error. */
 export type StoreErrorCode = keyof typeof storeErrors;
 
-/** Error of the store. The code decides the caller's action; the message is for the operator. */
+/** Error of the store. The caller acts on the code; the message is for the operator. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
 

@@ -21,21 +21,21 @@ function instants(gaps: readonly StoredGap[]): Set<number> {
   return new Set(gaps.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)));
 }
 
-describe('the gaps of a source', () => {
+describe('gaps', () => {
   it('are merged if they overlap or touch and have the same reason', () => {
     expect(
       coalesce([gap(5, 9), gap(1, 3), gap(3, 4), gap(8, 12), gap(2, 6, 'cursor_reset'), gap(2, 6, 'unknown', null)]),
     ).toEqual([gap(1, 4), gap(2, 6, 'cursor_reset'), gap(2, 6, 'unknown', null), gap(5, 12)]);
   });
 
-  it('are cut by clip() to the interval, and omitted if they only touch it', () => {
+  it('are clipped to an interval, and omitted if they only touch it', () => {
     expect(clip([gap(0, 5), gap(5, 8), gap(7, 20), gap(10, 12)], { start: micros(5), end: micros(10) })).toEqual([
       gap(5, 8),
       gap(7, 10),
     ]);
   });
 
-  it('cover every instant once after merging, for any limit', () => {
+  it('cover every original instant after merging, exactly once, for any limit', () => {
     fc.assert(
       fc.property(fc.array(anyGap, { maxLength: 30 }), fc.integer({ min: 1, max: 5 }), (gaps, limit) => {
         const kept = gaps.reduce<StoredGap[]>((before, one) => addGap(before, one, limit), []);
@@ -48,21 +48,21 @@ describe('the gaps of a source', () => {
     );
   });
 
-  it('are joined beyond the limit: the two closest become one of unknown reason', () => {
+  it('beyond the limit, the two closest are merged into one gap with the reason unknown', () => {
     const before = [gap(0, 1), gap(10, 11), gap(12, 13)];
     expect(addGap(before, gap(40, 41), 3)).toEqual([gap(0, 1), gap(10, 13, 'unknown'), gap(40, 41)]);
   });
 });
 
-describe('the result of withoutGap', () => {
-  it('contains the parts before and after the withdrawn interval', () => {
+describe('withoutGap', () => {
+  it('keeps the parts of a gap before and after the withdrawn interval', () => {
     expect(withoutGap([gap(0, 100)], gap(20, 30))).toEqual([gap(0, 20), gap(30, 100)]);
     expect(withoutGap([gap(0, 100)], gap(0, 30))).toEqual([gap(30, 100)]);
     expect(withoutGap([gap(0, 100)], gap(0, 100))).toEqual([]);
     expect(withoutGap([gap(0, 10), gap(50, 60)], gap(10, 50))).toEqual([gap(0, 10), gap(50, 60)]);
   });
 
-  it('contains the gaps of other reasons', () => {
+  it('keeps gaps with other reasons', () => {
     const others = [gap(0, 100, 'cursor_reset'), gap(10, 20, 'unknown')];
     expect(withoutGap([...others, gap(0, 100)], gap(0, 100))).toEqual(others);
   });

@@ -5,8 +5,9 @@ import { type Interval, micros } from './time.ts';
 export const maxGapsPerSource = 512;
 
 /**
- * Returns the gaps of one source with one added; overlapping and touching gaps of one reason are merged. Beyond
- * `limit`, the two closest gaps become one `unknown` gap: this may overstate the missed time but never understates it.
+ * Adds a gap to the gaps of one source and merges overlapping and touching gaps with the same reason. If there are then
+ * more than `limit` gaps, merges the two closest into one `unknown` gap: this may overstate the missed time but never
+ * understates it.
  */
 export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGapsPerSource): StoredGap[] {
   let merged = coalesce([...gaps, gap]);
@@ -15,8 +16,8 @@ export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGa
 }
 
 /**
- * Returns the gaps of one source after removing the interval of `cut` from gaps with its reason. `unknown` gaps from
- * earlier merges are kept.
+ * Removes the interval of `cut` from the gaps of one source that have the same reason. Keeps `unknown` gaps, which
+ * earlier merges created.
  */
 export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGap[] {
   return gaps.flatMap((gap) => {
@@ -28,7 +29,7 @@ export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGa
   });
 }
 
-/** Returns the gaps sorted by start; overlapping and touching gaps of one source and reason are merged. */
+/** Returns the gaps sorted by start, with overlapping and touching gaps of the same source and reason merged. */
 export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
   const open = new Map<string, number>();
   const result: StoredGap[] = [];
@@ -53,7 +54,7 @@ export function clip(gaps: readonly StoredGap[], { start, end }: Interval): Stor
     .map((gap) => ({ ...gap, start: micros(Math.max(gap.start, start)), end: micros(Math.min(gap.end, end)) }));
 }
 
-/** Returns the time in microseconds that at least one gap covers. */
+/** Returns the total time in microseconds that is in at least one gap. */
 export function gappedTime(gaps: readonly StoredGap[]): number {
   let total = 0;
   let through = Number.NEGATIVE_INFINITY;
@@ -64,7 +65,10 @@ export function gappedTime(gaps: readonly StoredGap[]): number {
   return total;
 }
 
-/** Compares gaps by start, then by end, reason and source. Interruptions of the instrument precede the gaps of sources. */
+/**
+ * Compares gaps by start, then by end, reason and source. Interruptions of the whole instrument sort before the gaps of
+ * individual sources.
+ */
 export function compareGaps(a: StoredGap, b: StoredGap): number {
   return a.start - b.start || a.end - b.end || compare(a.reason, b.reason) || compare(a.source ?? '', b.source ?? '');
 }

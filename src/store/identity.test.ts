@@ -13,11 +13,11 @@ const label: ReceivedLabel = {
 };
 
 describe('the identity of a label', () => {
-  it('is the same in all versions, because stored identities depend on it', () => {
+  it('never changes between versions, because it is stored', () => {
     expect(identityOf(label).toString('hex')).toBe('911e024837dc18360c227bd82d8a19ce');
   });
 
-  it('ignores the transport, the signature, the version, and the form in which neg was omitted', () => {
+  it('ignores the transport, the signature, the version, and whether neg is false or absent', () => {
     const { sig: _, ver: __, ...bare } = label;
     expect(identityOf({ ...bare, neg: false, extra: new Uint8Array(3) })).toEqual(identityOf(label));
   });

@@ -5,9 +5,9 @@ import type { ReceivedLabel } from './label.ts';
 export const identityBytes = 16;
 
 /**
- * Returns the identity of a label: labels with equal src, uri, cid, val, neg, cts and exp are the same observation. It
- * excludes the transport, the signature (Ozone signs a label again for each response), `ver` and the local clock, so
- * that the stream and a poll give the same identity for one label.
+ * Returns the label identity: labels with equal src, uri, cid, val, neg, cts and exp are the same observation. The
+ * identity excludes the transport, the signature (Ozone signs a label again for each response), `ver` and the local
+ * clock, so that a label has the same identity whether it arrives in the stream or in a poll.
  */
 export function identityOf(label: ReceivedLabel): Buffer {
   const { src, uri, cid, val, neg, cts, exp } = label;

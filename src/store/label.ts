@@ -17,7 +17,7 @@ export interface ReceivedLabel {
   readonly cts: string;
   readonly exp?: string;
   readonly sig?: Uint8Array;
-  /** Fields that the lexicon does not define, in the encoding of the reader. Opaque to the store. */
+  /** Fields that the lexicon does not define, encoded by the reader of the labeler. Opaque to the store. */
   readonly extra?: Uint8Array;
 }
 
@@ -26,7 +26,7 @@ export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary
 /** Maximum bytes of one stored label; a larger label is refused as oversized at admission. */
 export const maxLabelBytes = 16 * 1024;
 
-/** Maximum bytes of a collection's name (AT Protocol, NSID). */
+/** Maximum length of a collection name (an AT Protocol NSID) in bytes. */
 const maxCollectionBytes = 317;
 
 /** Returns the size of a label's fields in bytes. */
@@ -37,15 +37,15 @@ export function labelBytes(label: ReceivedLabel): number {
 }
 
 /**
- * Returns the reason why the store cannot hold a label, or null. Admission checks this first, so that no batch is
- * refused because of one label. A label is `malformed` if the uri contains no DID or its collection is too long, a text
- * is not valid Unicode (the stored text would differ), or `ver` is not an integer.
+ * Returns the reason why the store cannot hold a label, or null if it can. Admission checks this first, so that a batch
+ * is never refused because of a single label. A label is `malformed` if its uri contains no DID or too long a
+ * collection name, if a text is not valid Unicode (the stored text would differ), or if `ver` is not an integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';
   const parts = splitUri(label.uri);
   if (parts === null) return 'malformed';
-  // A day stores each collection name separately, so its length has a separate limit.
+  // A day stores collection names in a table of their own, so their length has a limit of its own.
   if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
   return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';

@@ -12,8 +12,8 @@ export async function openCopySource(url: string): Promise<CopySource> {
 }
 
 /**
- * Opens the place at a URL as the target of a copy of a generation, or continues the copy there; see `CopyTarget`. `at`
- * is the current time in microseconds.
+ * Opens the store at a URL as the target of a copy, or resumes the copy in it; see `CopyTarget`. `generation` is the
+ * generation of the source; `at` is the current time in microseconds.
  */
 export async function openCopyTarget(url: string, generation: string, at: number): Promise<CopyTarget> {
   const place = parseStoreUrl(url);

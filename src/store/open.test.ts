@@ -5,12 +5,12 @@ it.each([
   ['sqlite:data/store', 'data/store'],
   ['sqlite:/var/lib/almanac/store', '/var/lib/almanac/store'],
   ['sqlite:.', '.'],
-])('the store URL %s names the directory %s', (url, folder) => {
+])('parses the store URL %s as the directory %s', (url, folder) => {
   expect(parseStoreUrl(url)).toEqual({ kind: 'sqlite', folder });
 });
 
 it.each([['sqlite:'], ['sqlite://data'], ['data/store'], ['mysql://host/db'], ['']])(
-  'the text %j is refused as a store URL',
+  'refuses the text %j as a store URL',
   (url) => {
     expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
   },

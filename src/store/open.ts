@@ -25,9 +25,9 @@ export interface StorePlaceSqlite {
 /** Location of a store, parsed from its URL. */
 export type StorePlace = StorePlaceSqlite | PostgresPlace;
 
-/** Option of a writer that is asked to stop through its store; see `askWriterToStop`. */
+/** Option of a writer that another process may ask to stop; see `askWriterToStop`. */
 export interface AskedToStop {
-  /** Called once, when it is asked. A writer of an embedded store gets SIGTERM instead. */
+  /** Called once, when a process asks the writer to stop. The writer of an embedded store receives SIGTERM instead. */
   readonly asked?: () => void;
 }
 
@@ -35,9 +35,9 @@ export interface AskedToStop {
 export function parseStoreUrl(url: string): StorePlace {
   if (isPostgresUrl(url)) return parsePostgresUrl(url);
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // `sqlite://x` would be a directory named by a host, which is probably a typing error for `sqlite:/x`.
+  // `sqlite://x` would put the directory name into the host part; it is probably a typing error for `sqlite:/x`.
   if (folder === '' || folder.startsWith('//')) {
-    // A URL of another form may contain a password.
+    // Do not repeat a URL in another form; it may contain a password.
     const name = /[@?]/.test(url) ? 'the URL' : url;
     throw new OperatorError(`${name} is not a store: use sqlite:DIR, with a directory, or ${postgresUrlForm}`);
   }
@@ -45,8 +45,8 @@ export function parseStoreUrl(url: string): StorePlace {
 }
 
 /**
- * Returns the directory of the files that accompany a store, such as the list of denied labelers: that of an embedded
- * store, or else `state`.
+ * Returns the directory for files that accompany a store, such as the list of denied labelers: the directory of an
+ * embedded store, or `state` for a store in PostgreSQL.
  */
 export function companionFolder(url: string, state: string): string {
   const place = parseStoreUrl(url);
@@ -54,8 +54,8 @@ export function companionFolder(url: string, state: string): string {
 }
 
 /**
- * Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. With
- * `clock`, the acceptance clock, the standbys of a database know at any time how far they have come.
+ * Opens the store at a URL for writing. See `StoreWriter` for the errors and `SqliteWriterOptions` for the options.
+ * With `clock`, the acceptance clock, standbys of the database always know how far they have received the rows.
  */
 export async function openStoreWriter(
   url: string,
@@ -76,7 +76,7 @@ export async function openStoreWriter(
   });
 }
 
-/** Opens the store at a URL as the standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
+/** Opens the store at a URL as a standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
 export async function openStoreStandby(
   url: string,
   options: Omit<SqliteStandbyOptions, 'folder'> & AskedToStop,
@@ -93,7 +93,7 @@ export async function openStoreStandby(
   });
 }
 
-/** Returns the processes that write the store at a URL or stand by. */
+/** Returns the processes that write to the store at a URL or are its standby. */
 export async function storeProcesses(url: string): Promise<StoreProcesses> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return sqliteProcesses(place.folder);
@@ -102,8 +102,8 @@ export async function storeProcesses(url: string): Promise<StoreProcesses> {
 }
 
 /**
- * Asks the writer of the store at a URL to stop. Returns false if the writer has changed, or cannot be identified. Throws
- * the error of the system if it may not be signalled.
+ * Asks the writer of the store at a URL to stop. Returns false if another process has become the writer, or if the
+ * writer cannot be identified. Throws the system error if this process may not signal the writer.
  */
 export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {
   const place = parseStoreUrl(url);
@@ -146,7 +146,9 @@ export function repair(url: string, options: Omit<RepairOptions, 'folder'>): Asy
   return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with the tools of PostgreSQL') });
 }
 
-/** Returns the directory of an embedded store. Throws `OperatorError` for a PostgreSQL store, which has no such action. */
+/**
+ * Returns the directory of an embedded store. Throws `OperatorError` for a PostgreSQL store, with `instead` as advice.
+ */
 function embeddedFolder(url: string, instead: string): string {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return place.folder;

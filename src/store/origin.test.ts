@@ -19,20 +19,23 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.each(['live', 'simulated'] as const)('a new store takes the origin of its first instrument (%s)', async (origin) => {
-  await claimOrigin(store, origin);
-  expect(await storeOrigin(store)).toBe(origin);
-  await claimOrigin(store, origin);
-});
+it.each(['live', 'simulated'] as const)(
+  'a new store records the origin of its first instrument (%s)',
+  async (origin) => {
+    await claimOrigin(store, origin);
+    expect(await storeOrigin(store)).toBe(origin);
+    await claimOrigin(store, origin);
+  },
+);
 
-it('a store with observations and no origin note is live', async () => {
+it('a store with observations but no origin note counts as live', async () => {
   await store.append({ at, observations: [], refusals: [], positions: [] });
   expect(await storeOrigin(store)).toBe('live');
   await expect(claimOrigin(store, 'simulated')).rejects.toMatchObject({ code: 'wrong_origin' });
   expect(await storeOrigin(store)).toBe('live');
 });
 
-it('a store of one origin is refused by an instrument of another origin, even if the store is empty', async () => {
+it('an instrument refuses a store of another origin, even if the store is empty', async () => {
   await claimOrigin(store, 'simulated');
   await expect(claimOrigin(store, 'live')).rejects.toMatchObject({ code: 'wrong_origin' });
 });

@@ -2,12 +2,12 @@ import { type Origin, origins } from '../contract/vocabulary.ts';
 import { StoreError } from './errors.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 
-/** Name of the note with the origin of a store's observations. */
+/** Name of the note that records the origin of a store's observations. */
 const originNote = 'origin';
 
 /**
- * Returns the origin of a store's observations. A new store records its origin as a note. A store without the note is
- * live.
+ * Returns the origin of a store's observations, which a new store records as a note. A store without the note is
+ * `live`.
  */
 export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Origin> {
   const noted = await store.note(originNote);
@@ -15,8 +15,8 @@ export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Ori
 }
 
 /**
- * Sets the origin of an empty store, because simulated and live observations must never be counted together. Throws
- * StoreError `wrong_origin` for a store with another origin.
+ * Records the origin of a store without observations, because simulated and live observations must never be counted
+ * together. Throws StoreError `wrong_origin` for a store with another origin.
  */
 export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<void> {
   const held = await storeOrigin(store);

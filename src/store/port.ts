@@ -1,26 +1,25 @@
 /**
- * The observation store: accepted labels, counts of refused ones, and gaps in the observation.
+ * The observation store: accepted labels, counts of refused labels, and gaps in the observation.
  *
  * Use by the label instrument (one process, the only writer):
- *  1. Open. `epoch()` gives the start of the observation; `heartbeat()` and `frontier()` show when the last run ended.
- *     The instrument records the time since then as a gap (`recordGap`) before it accepts anything.
- *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects labels that the
- *     store cannot hold). `append` the admitted labels together with the counts of refused ones, the refused rows to
- *     remember, and the new position. Record a gap that a new position implies (a reset) BEFORE appending the position:
- *     a crash between the two then overstates the gap and never hides it.
- *  3. On an error with `retry`: stop reading, keep the batch, try again later, and record the gap (on a full disk, as
- *     soon as there is space). Label identities make a repeated append harmless. On `fatal`: stop the process.
- *  4. Call `beat` every 10 s, and `maintain` every few minutes: it seals and expires days while labels are accepted.
- *     Call `purge` until it returns false: it removes the rows for which `requestPurge` was called.
- *  5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
+ * 1. Open the store. `epoch()` gives the start of the observation; `heartbeat()` and `frontier()` show when the last
+ *    run ended. The instrument records the time since then as a gap (`recordGap`) before it accepts anything.
+ * 2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects labels that the
+ *    store cannot hold). `append` the admitted labels together with the counts of refused ones, the refused rows to
+ *    remember, and the new position. If a new position implies a gap (a reset), record the gap BEFORE appending the
+ *    position: a crash between the two then overstates the gap and never hides it.
+ * 3. On an error with `retry`: stop reading, keep the batch, try again later, and record the gap (on a full disk, as
+ *    soon as there is space). Label identities make a repeated append harmless. On `fatal`: stop the process.
+ * 4. Call `beat` every 10 s, and `maintain` every few minutes: it seals and expires days while labels are accepted.
+ *    Call `purge` until it returns false: it removes the rows for which `requestPurge` was called.
+ * 5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
  * Use by the account surface (another process, read-only, may be killed at any instant):
- *  1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
- *  2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
- *     export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
- *     `scanAccount` (scan.ts) reads all chunks within a row budget.
- *  3. If an interval has too many rows, `accountIntervals` splits the interval into parts that each fit.
- *  4. `coverage` gives each labeler's gaps in the interval.
+ * 1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
+ * 2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
+ *    export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
+ * 3. If an interval has too many rows, `accountIntervals` splits it into parts that each fit.
+ * 4. `coverage` gives each labeler's gaps in the interval.
  *
  * Clock: every instant is a time of the observed (local acceptance) clock, in microseconds. Intervals are half open.
  * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless documented otherwise.
@@ -57,20 +56,22 @@ export const maxBatchBytes = 8 * 1024 * 1024;
 export const maxChunkRows = 500;
 /** Maximum characters of a position's value. */
 export const maxPositionLength = 4_096;
-/** Minimum time for which a duplicate is detected, in microseconds: 48 h of lateness plus 300 s of clock difference. */
+/**
+ * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
+ */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
-/** Maximum time by which the next stamp of `append` may be after the caller's clock, in microseconds: 5 s. */
+/** Maximum time by which the next stamp of `append` may be ahead of the caller's clock, in microseconds: 5 s. */
 export const maxStampAhead = 5_000_000;
 
 /** A label that admission accepted, with the verdict on its signature. */
 export interface NewObservation {
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
-  /** True if the label arrived as it was sent, and not by filling in or a first read; absent means false. */
+  /** True if the label arrived when the labeler sent it, false or absent if it came from fill-in or a first read. */
   readonly live?: boolean;
 }
 
-/** Number of labels of a source that admission refused for one reason. */
+/** Number of a source's labels that admission refused for one reason. */
 export interface Refusal {
   /** DID of the labeler that was read, regardless of the label's `src`. */
   readonly source: string;
@@ -78,7 +79,7 @@ export interface Refusal {
   readonly count: number;
 }
 
-/** A change of the resume position of a source and endpoint; null removes it. The value is opaque to the store. */
+/** A new resume position of a source and endpoint; a null `value` removes it. The value is opaque to the store. */
 export interface PositionChange {
   readonly source: string;
   readonly endpoint: string;
@@ -93,7 +94,7 @@ export interface Position {
   readonly acceptedAt: Micros;
 }
 
-/** One or more accepted pages; without observations if a poll was empty or only confirmed the last row. */
+/** One or more accepted pages. Contains no observations if a poll was empty or only confirmed the last row. */
 export interface Batch {
   /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
@@ -107,7 +108,7 @@ export interface Batch {
 /** Result of `append`. */
 export interface AppendResult {
   readonly accepted: number;
-  /** Indexes into `observations` of labels that were already stored, or that repeat a label of the same batch. */
+  /** Indexes of the `observations` that were already stored or that repeat another label of the batch. */
   readonly duplicates: readonly number[];
   /** Stamps of the first and last accepted row, or null if no row was accepted. */
   readonly first: Micros | null;
@@ -133,37 +134,36 @@ export interface Frontier {
   readonly generationId: string;
   /** Earliest start of a query: the epoch's start or the oldest retained day, whichever is later. */
   readonly floor: Micros;
-  /**
-   * End of the time that can be queried: one microsecond after the last accepted observation; `floor` if the store is
-   * empty.
-   */
+  /** End of the queryable time: 1 µs after the last accepted observation; `floor` if the store is empty. */
   readonly end: Micros;
-  /** Value of `at` of the last accepted batch, or null before the first batch. */
+  /** `at` of the last accepted batch, or null if no batch was accepted yet. */
   readonly observedThrough: Micros | null;
-  /** Number that increases before and after a purge, but not at expiry. A read continues only while it is the same. */
+  /** Number that increases before and after a purge, but not at expiry. A read continues only while it is unchanged. */
   readonly revision: number;
-  /** Time before which a standby of a database has received every row; later intervals throw `behind`. Else absent. */
+  /**
+   * Only on a standby of a database: every row before this time has arrived. Queries of later intervals throw `behind`.
+   */
   readonly replicatedThrough?: Micros;
 }
 
-/** An unobserved interval of one source; `source` is null if the whole instrument did not observe. */
+/** An interval in which one source was not observed, or the whole instrument if `source` is null. */
 export interface StoredGap extends Interval {
   readonly source: string | null;
   readonly reason: GapReason;
 }
 
-/** A gap that is to be recorded or withdrawn. */
+/** A gap to be recorded or withdrawn. */
 export interface GapChange {
   readonly kind: 'record' | 'withdraw';
   readonly gap: StoredGap;
 }
 
-/** Filter of an account's rows: a row must match every part that is given. */
+/** Filter of an account's rows; a row must match every given field. */
 export interface AccountFilter {
   readonly labeler?: string;
-  /** Exact value of the label. */
+  /** Exact label value. */
   readonly value?: string;
-  /** Removals (true) or applications (false). */
+  /** True for removals only, false for applications only. */
   readonly removed?: boolean;
   readonly target?: TargetKind;
 }
@@ -178,11 +178,11 @@ export interface AccountQuery extends Interval {
   readonly after: Micros | null;
   /** Maximum rows of the chunk, at most `maxChunkRows`. */
   readonly limit: number;
-  /** Filter of the rows; absent for all. The store must also read the rows that do not match. */
+  /** Filter of the rows; absent for all rows. The store must also read the rows that do not match. */
   readonly filter?: AccountFilter;
   /**
-   * Maximum rows to read, at least 1, for the order `oldest` with a filter. The chunk may then be short, and `next` is
-   * the position reached, even if no further row matches. Absent if there is no limit.
+   * Maximum rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
+   * chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
 }
@@ -203,7 +203,7 @@ export interface BucketCount extends LabelerCount {
   readonly start: Micros;
 }
 
-/** Number of refused labels of a source, by reason. */
+/** Number of a source's refused labels, by reason. */
 export interface RefusalCount {
   readonly source: string;
   readonly reason: RefusalReason;
@@ -214,7 +214,7 @@ export interface RefusalCount {
 export interface LabelerCoverage {
   readonly labeler: string;
   readonly gaps: readonly StoredGap[];
-  /** Microseconds of the interval that at least one gap covers. */
+  /** Length of the unobserved part of the interval, in microseconds. */
   readonly gapped: number;
 }
 
@@ -223,18 +223,15 @@ export interface DayReport {
   /** UTC day, `YYYY-MM-DD`. */
   readonly day: string;
   readonly sealed: boolean;
-  /**
-   * True if the day is sealed but has no checksums, because an earlier version wrote it and upkeep has not yet
-   * rewritten it.
-   */
+  /** True if the day is sealed but has no checksums yet, because an earlier version wrote it. */
   readonly unverified: boolean;
   readonly rows: number;
   readonly problems: readonly string[];
 }
 
 /**
- * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
- * writer. A standby of a database throws `behind` if it has not yet received everything before the end of an interval.
+ * Read access to a store. A call returns the rows of every `append` that resolved before the call, and never blocks the
+ * writer. A standby of a database throws `behind` if it has not yet received everything before the end of the interval.
  */
 export interface StoreReader extends LabelerCounterReader, RemovalReader {
   epoch(): Promise<Epoch>;
@@ -242,70 +239,65 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
 
   /**
    * Reads one chunk of an account's rows in the requested order. Throws `out_of_window` if `start` is before the floor,
-   * also if a day expired during the read, so that rows are never missing silently. No transaction remains open after
-   * the call.
+   * or if a day expired during the read, so that rows are never missing silently. No transaction remains open after the
+   * call.
    */
   readAccount(query: AccountQuery): Promise<AccountChunk>;
   /**
-   * Splits the interval into adjacent parts, in order, with at most `maxRows` of the account's rows each. Returns one
-   * part if all rows fit. Throws `budget_exceeded` if this requires counting more than `budget` rows.
+   * Splits the interval into adjacent parts, in order, each with at most `maxRows` of the account's rows. Returns one
+   * part if all rows fit. Throws `budget_exceeded` if this would require counting more than `budget` rows.
    */
   accountIntervals(
     query: Interval & { readonly account: string; readonly maxRows: number; readonly budget: number },
   ): Promise<AccountInterval[]>;
 
   /**
-   * Counts an account's rows, exactly for every counted day. For a hot account the store usually keeps the counts of
-   * whole days. Other days are counted row by row, newest first, up to `budget` rows; a day that exceeds the budget is
-   * marked as not counted. Throws `out_of_window` like `readAccount`.
+   * Counts an account's rows; the counts of every counted day are exact. For a hot account the store usually keeps
+   * counts of whole days. Other days are counted row by row, newest first, up to `budget` rows; a day that exceeds the
+   * budget is marked as not counted. Throws `out_of_window` like `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
-  /**
-   * Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up.
-   * Returns an empty list if there is no such day.
-   */
+  /** Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up. */
   busyAccounts(limit: number): Promise<string[]>;
 
   /** Returns exact counts per labeler, largest first, then by DID; omits labelers without events. */
   countsByLabeler(interval: Interval): Promise<LabelerCount[]>;
-  /**
-   * Returns exact counts per labeler and whole `hour` or `minute`; the interval must begin and end on such a boundary.
-   */
+  /** Returns exact counts per labeler and whole `hour` or `minute`. The interval must consist of whole buckets. */
   countsOverTime(
     interval: Interval & { readonly bucket: 'hour' | 'minute'; readonly labeler?: string },
   ): Promise<BucketCount[]>;
-  /** Returns the number of distinct labelers that have at least one observation in the interval. */
+  /** Returns the number of distinct labelers with at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
   /**
-   * Returns refused labels by source and reason. Counts are stored per hour, so every hour that overlaps the interval
-   * counts entirely.
+   * Returns the number of refused labels by source and reason. Counts are stored per hour, so every hour that overlaps
+   * the interval counts entirely.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
   positions(): Promise<Position[]>;
 
   /**
-   * Returns the gaps that overlap the interval, clipped to it, sorted by start: those of one source and of the whole
-   * instrument, or of all sources.
+   * Returns the gaps that overlap the interval, clipped to it and sorted by start. With `source`, returns the gaps of
+   * that source and of the whole instrument; otherwise the gaps of all sources.
    */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
-  /** Returns the last durable heartbeat; null before the first. */
+  /** Returns the time of the last durable heartbeat, or null if none was stored. */
   heartbeat(): Promise<Micros | null>;
   roster(): Promise<RosterRow[]>;
-  /** Returns the keys that a labeler has signed with, oldest first. */
+  /** Returns the keys with which a labeler has signed, oldest first. */
   keys(did: string): Promise<LabelerKey[]>;
   /** Returns the stored revisions of a labeler's label definitions, newest first. */
   definitions(did: string): Promise<Definitions[]>;
-  /** Returns a short text that the instrument stored under this name, or null if no text is stored. */
+  /** Returns the text that the instrument stored under this name, or null if there is none. */
   note(name: string): Promise<string | null>;
 
   /**
-   * Recomputes every counter from the rows and compares it with the stored one; checks order, subjects, identities and
-   * the files themselves. Yields one report per day, oldest first. Problems are reported, not thrown.
+   * Recomputes every counter from the rows and compares it with the stored counter; checks the row order, subjects,
+   * identities and the files themselves. Yields one report per day, oldest first. Problems are reported, not thrown.
    */
   verify(): AsyncGenerator<DayReport>;
   /** Stops all reads and closes every file. Idempotent. */
@@ -315,7 +307,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
 /** Result of `maintain`. */
 export interface Maintenance {
   readonly sealed: readonly string[];
-  /** Days that could not be sealed because of a stopped reader or a full disk; the next run retries the sealing. */
+  /** Days that could not be sealed because of a stalled reader or a full disk; the next run tries again. */
   readonly postponed: readonly string[];
   /** Days that this run dropped: at most one. */
   readonly expired: readonly string[];
@@ -324,10 +316,11 @@ export interface Maintenance {
 /** Write access to a store. While a writer is open, opening another throws `second_writer`. */
 export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
-   * Stores a batch atomically and durably before it resolves: new observations, their counters, refusals, positions and
-   * refused rows in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart;
-   * all rows of a batch that would cross midnight get stamps after midnight. A label that is already stored is not
-   * stored again but counted and reported as `duplicate`, so repeating a batch after a crash or an error is harmless.
+   * Stores a batch atomically and durably: new observations, their counters, refusals, positions and refused rows in
+   * one commit of one file. Resolves after the commit. Stamps start at max(`at`, last stamp + 1), in order, one
+   * microsecond apart; if a batch would cross midnight, all its rows get stamps after midnight. A label that is already
+   * stored is not stored again but counted and reported as `duplicate`, so repeating a batch after a crash or an error
+   * is harmless.
    *
    * Rejects without storing anything: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation` (a
    * label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
@@ -335,22 +328,22 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   append(batch: Batch): Promise<AppendResult>;
 
   /**
-   * Records a gap durably. Overlapping and touching gaps of one source and reason are merged, so an ongoing outage is
-   * recorded repeatedly with a later end. Idempotent. Each source keeps at most `maxGapsPerSource` gaps; beyond that
-   * number the two closest gaps become one `unknown` gap, which may overstate the missed time.
+   * Records a gap durably. Overlapping and touching gaps with the same source and reason are merged, so an ongoing
+   * outage can be recorded repeatedly with a later end. Idempotent. Each source keeps at most `maxGapsPerSource` gaps;
+   * beyond that number the two closest gaps become one `unknown` gap, which may overstate the missed time.
    */
   recordGap(gap: StoredGap): Promise<void>;
   /**
-   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels have arrived.
-   * Gaps outside the interval and `unknown` gaps stay. Idempotent.
+   * Removes an interval from the recorded gaps of a source and reason, because the missing labels have arrived.
+   * `unknown` gaps stay. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
   /** Records and withdraws many gaps in order, in one durable commit. */
   changeGaps(changes: readonly GapChange[]): Promise<void>;
   /**
-   * Returns the refused rows as of the last commit, by source and bucket. The instrument loads them at its start. They
-   * are in the same file as the counts of refused labels, because a row that is counted must be remembered in the same
-   * commit.
+   * Returns the refused rows as of the last commit, by source and bucket. The instrument loads them when it starts.
+   * They are stored in the same file as the counts of refused labels, because a counted row must be remembered in the
+   * same commit.
    */
   refusedRows(): Promise<RefusedRows[]>;
   /** Stores a heartbeat, which proves that the writer was alive at this instant. The stored time never decreases. */
@@ -359,41 +352,39 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /**
-   * Adds a labeler's key or updates its `lastSeen`. Idempotent. Only the newest `maxKeysPerLabeler` keys of a labeler
-   * are kept.
-   */
+  /** Adds a labeler's key or updates its `lastSeen`. Keeps the newest `maxKeysPerLabeler` keys. Idempotent. */
   putKey(key: LabelerKey): Promise<void>;
   /**
    * Adds a revision of a labeler's definitions; returns false if the newest revision has the same content. Keeps the
-   * newest `maxDefinitionRevisions` of each labeler, and at most `maxDefinitionsInAll` bytes of all labelers. Beyond
-   * that, the group of labelers with the largest share loses revisions (a group has one owner, according to `shares`):
-   * superseded revisions first, then newest revisions, those of unprotected labelers before those of protected ones.
+   * newest `maxDefinitionRevisions` of each labeler, and at most `maxDefinitionsInAll` bytes in total. Above the total
+   * limit, revisions are removed from the group with the largest share; `shares` assigns labelers with the same owner
+   * to one group. Superseded revisions are removed first, then newest revisions, those of unprotected labelers before
+   * those of protected ones.
    */
   putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
-  /** Returns the bytes that the sources added to a day; empty if bytes of another day are stored. */
+  /** Returns the number of bytes that each source added to a day; empty if the stored numbers belong to another day. */
   dailyBytes(day: number): Promise<DailyBytes>;
   /**
-   * Stores the bytes of a day and removes those of other days. The stored bytes of sources that are not listed stay
-   * unchanged.
+   * Stores the number of bytes that sources added to a day, and removes the numbers of other days. Sources that are not
+   * listed keep their stored numbers.
    */
   putDailyBytes(bytes: DailyBytes): Promise<void>;
-  /** Returns the position in the stream of a directory, or null if no position is stored. */
+  /** Returns the position in the operation stream of a directory, or null if no position is stored. */
   directoryPosition(host: string): Promise<number | null>;
-  /** Stores the position in the directory's stream, and removes the position in the stream of another directory. */
+  /** Stores the position in a directory's operation stream, and removes the position of any other directory. */
   putDirectoryPosition(position: DirectoryPosition): Promise<void>;
   /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 
   /**
    * Seals every day that can no longer receive duplicates, drops at most one day that ended more than a day before the
-   * window, and adds checksums to at most one sealed day of an earlier version. Runs concurrently with `append`, which
-   * it blocks only for a rename. After a crash the next open or the next run completes the work. A second call during a
-   * run returns the result of that run.
+   * window, and adds checksums to at most one sealed day that an earlier version wrote. Runs concurrently with
+   * `append`, which it blocks only for a rename. After a crash, the next open or the next run completes the work. A
+   * call during a run returns the result of that run.
    */
   maintain(at: Micros): Promise<Maintenance>;
-  /** Rejects with `fenced` if another process became the writer, which every change checks too. */
+  /** Rejects with `fenced` if another process has become the writer. Every change makes the same check. */
   assertWriter(): Promise<void>;
-  /** Fencing tokens of this writer and of the former one; absent if the store does not order them. */
+  /** Fencing tokens of this writer and of the previous one; absent if the store has no ordered tokens. */
   readonly tokens?: { readonly own: number; readonly former: number };
 }

@@ -4,8 +4,8 @@ export const maxRefusedRowsLength = 4_096;
 export const refusedRowBuckets = 16;
 
 /**
- * One bucket of the refused rows of a source, which the instrument remembers so that a row that arrives again is
- * counted once. A source has up to `refusedRowBuckets` buckets, so that a commit rewrites only some of its rows.
+ * One bucket of a source's refused rows. The instrument remembers refused rows so that a row that arrives again is
+ * counted only once. A source has up to `refusedRowBuckets` buckets, so that a commit rewrites only a part of them.
  */
 export interface RefusedRows {
   /** DID of the labeler that was read. */
@@ -13,13 +13,13 @@ export interface RefusedRows {
   /** Number of the bucket, from 0. */
   readonly bucket: number;
   /**
-   * Fingerprints and counts, in the encoding of the instrument: at most `maxRefusedRowsLength` characters, opaque to
-   * the store.
+   * Fingerprints and counts in the instrument's encoding: at most `maxRefusedRowsLength` characters, opaque to the
+   * store.
    */
   readonly rows: string;
 }
 
-/** A change of one bucket of refused rows; null `rows` removes it. */
+/** A change of one bucket of refused rows; if `rows` is null, the bucket is removed. */
 export interface RefusedRowsChange {
   readonly source: string;
   readonly bucket: number;

@@ -9,7 +9,7 @@ const purge = (change: Partial<Purge>): Purge => ({
   ...change,
 });
 
-it('the removal sentence contains the number of labelers and the day, but no labeler', () => {
+it('the removal sentence states the number of labelers and the day, but names no labeler', () => {
   expect(removalSentence([])).toBeNull();
   expect(removalSentence([purge({ rows: 0 })])).toBeNull();
   expect(removalSentence([purge({})])).toBe(
@@ -21,7 +21,7 @@ it('the removal sentence contains the number of labelers and the day, but no lab
   );
 });
 
-it('the sentence about spaces contains the number of labels and the day, and states that a removal is incomplete', () => {
+it('the sentence about spaces states the number of labels, the day, and whether the removal is incomplete', () => {
   const reason = 'inside spaces, whose records are not public. An earlier version accepted them.';
   expect(spaceRemovalSentence(null)).toBeNull();
   expect(spaceRemovalSentence({ rows: 1, completedAt: at(0) })).toBe(
@@ -32,7 +32,7 @@ it('the sentence about spaces contains the number of labels and the day, and sta
   );
 });
 
-it('the sentences about all removed rows follow each other', async () => {
+it('the sentences about requested removals and about spaces are joined', async () => {
   const store = (purges: Purge[], rows: number | null) => ({
     purges: () => Promise.resolve(purges),
     spaceRemoval: () => Promise.resolve(rows === null ? null : { rows, completedAt: at(0) }),

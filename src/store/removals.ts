@@ -7,65 +7,69 @@ export interface Purge {
   readonly requestedAt: Micros;
   /** Time at which the removal was completed, or null while rows may remain. */
   readonly completedAt: Micros | null;
-  /** Number of rows that the purge removed; a lower bound after a crash. */
+  /** Number of rows that the purge has removed; a lower bound after a crash. */
   readonly rows: number;
   /** Number of days that the purge still has to process. */
   readonly daysLeft: number;
 }
 
 /**
- * Removal of the rows about addresses inside spaces, which earlier versions accepted and admission now refuses. A writer
- * begins it once, in a store of such a version.
+ * Removal of rows about addresses inside spaces, which earlier versions accepted and admission now refuses. It runs
+ * once, in a store that such a version wrote.
  */
 export interface SpaceRemoval {
-  /** Number of removed rows; a lower bound if a day's file could not be read. */
+  /** Number of removed rows; a lower bound if the file of a day could not be read. */
   readonly rows: number;
-  /** Time at which the removal was completed; null while rows may remain, including rows in a day that could not be read. */
+  /**
+   * Time at which the removal was completed, or null while rows may remain, including rows of a day that could not be
+   * read.
+   */
   readonly completedAt: Micros | null;
 }
 
-/** Part of the reader that states which rows were removed. */
+/** Methods of the reader that report which rows were removed. */
 export interface RemovalReader {
-  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are omitted. */
+  /** Returns the requested purges, by request time, then by DID. Omits purges that were completed before the floor. */
   purges(): Promise<Purge[]>;
-  /** Returns the removal of rows about spaces; null if it removed no row, or was completed before the floor. */
+  /** Returns the removal of rows about spaces, or null if it removed no row or was completed before the floor. */
   spaceRemoval(): Promise<SpaceRemoval | null>;
 }
 
-/** Part of the writer that removes rows on request. */
+/** Methods of the writer that remove rows on request. */
 export interface PurgeWriter {
   /**
-   * Requests the removal of every row of a source, durably; `purge` does the work. Records the retained time before
-   * `at` as a `maintenance` gap of the source in the same commit, because removed rows no longer count as observed.
-   * Returns false without a change if a request of the same instant or of a later one exists, or if `at` is not after
-   * the floor. The caller must not append rows of the source until the request is completed: it is undefined whether
-   * they would be removed.
+   * Requests the removal of every row of a source, durably; `purge` does the work. The same commit records the retained
+   * time before `at` as a `maintenance` gap of the source, because removed rows no longer count as observed. Returns
+   * false without a change if `at` is not after the floor, or if a request with the same or a later time exists. The
+   * caller must not append rows of the source until the request is completed; otherwise it is undefined whether those
+   * rows are removed.
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
    * Processes the next day of the oldest request, or of the removal of rows about spaces: removes the rows with their
-   * counters, group counts, identities, refusals and all other data derived from them. The removal of rows about spaces
-   * leaves and reports a sealed day that cannot be read, and tries it again after the next open. Positions stay, so that reading can resume; the last stamp stays, so
-   * that no stamp is assigned twice. A sealed day is replaced as a whole. An open day is changed in bounded commits,
-   * each of which keeps counters and rows consistent. During the removal, `append` continues and `maintain` waits.
-   * Returns true while work remains. After a crash, the first call after the next open resumes the removal.
+   * counters, group counts, identities, refusals and all other data derived from them. If a sealed day cannot be read,
+   * the removal of rows about spaces reports and skips it, and tries again after the next open. Positions stay, so that
+   * reading can resume; the last stamp stays, so that no stamp is assigned twice. A sealed day is replaced as a whole.
+   * An open day is changed in bounded commits, each of which keeps counters and rows consistent. During the removal,
+   * `append` continues and `maintain` waits. Returns true while work remains. After a crash, the first call after the
+   * next open resumes the removal.
    *
    * Rejects with `disk_full`, `wal_full` or `busy`, after which the call can be repeated later, and with `closed` if
    * the store is closed during the call.
    */
   purge(at: Micros): Promise<boolean>;
   /**
-   * Ends every read that has begun, also one of a revision up to `revision`, which the store may have lost: rows that
-   * it returned may be missing.
+   * Ends all reads in progress, including those of a revision up to `revision` that the store may have lost, because
+   * rows that they returned may be missing.
    */
   endReads(revision: number): Promise<void>;
 }
 
-/** Rows that were removed, as pages and APIs describe them. A request that found no rows is not part of it. */
+/** Removed rows, as pages and APIs describe them. Requests that matched no rows are excluded. */
 export interface Removals {
-  /** Completed requests: the number of labelers, and the time of the last removal. */
+  /** Completed requests: the number of labelers, and the time of the last removal; null if there is none. */
   readonly purged: { readonly labelers: number; readonly last: Micros } | null;
-  /** Requests that are not completed: the number of labelers, and the time of the first request. */
+  /** Requests in progress: the number of labelers, and the time of the first request; null if there is none. */
   readonly pending: { readonly labelers: number; readonly since: Micros } | null;
   readonly spaces: SpaceRemoval | null;
 }
@@ -83,15 +87,15 @@ export function summarizePurges(purges: readonly Purge[]): Omit<Removals, 'space
   };
 }
 
-/** Reads which rows were removed. */
+/** Reads which rows were removed from a store. */
 export async function readRemovals(store: RemovalReader): Promise<Removals> {
   const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
   return { ...summarizePurges(purges), spaces };
 }
 
 /**
- * Returns the sentence that every API shows after rows were removed on the operator's request: the number of labelers,
- * and the last day. Null if no rows were removed. A request that found no rows is not mentioned.
+ * Returns the sentence that every API shows after rows were removed on the operator's request: the number of labelers
+ * and the day of the last removal. Requests that matched no rows are excluded. Returns null if no rows were removed.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {
   const { purged, pending } = summarizePurges(purges);
@@ -109,7 +113,7 @@ export function removalSentence(purges: readonly Purge[]): string | null {
   return parts.length === 0 ? null : parts.join(' ');
 }
 
-/** Returns the sentence about removed rows about spaces; null if no row was removed. */
+/** Returns the sentence about removed rows whose subject is inside a space, or null if no row was removed. */
 export function spaceRemovalSentence(removal: SpaceRemoval | null): string | null {
   if (removal === null) return null;
   const { rows, completedAt } = removal;
@@ -118,7 +122,7 @@ export function spaceRemovalSentence(removal: SpaceRemoval | null): string | nul
   return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
 }
 
-/** Returns the sentences about all removed rows, for every API; null if no row was removed. */
+/** Returns all sentences about removed rows, for every API, or null if no row was removed. */
 export async function removedRowsSentence(store: RemovalReader): Promise<string | null> {
   const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
   const sentences = [removalSentence(purges), spaceRemovalSentence(spaces)].filter((sentence) => sentence !== null);

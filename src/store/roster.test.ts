@@ -7,6 +7,6 @@ test.each([
   ['<b>mod</b>', true, null],
   ['', false, null],
   [null, true, null],
-])('the handle of a labeler is parsed with its confirmation (text %s, confirmed: %s)', (name, confirmed, handle) => {
+])('parses the stored handle of a labeler (text %s, confirmed: %s)', (name, confirmed, handle) => {
   expect(labelerHandle(name, confirmed)).toEqual(handle);
 });

@@ -1,16 +1,16 @@
 import type { Micros } from '../contract/timestamp.ts';
 
-/** Maximum characters of a text of a roster row, of the row's joined provenance, and of a key. */
+/** Maximum number of characters of a text in a roster row, of the joined provenance of a row, and of a key. */
 export const maxRosterTextLength = 8_192;
 /** Maximum number of keys stored per labeler. */
 export const maxKeysPerLabeler = 64;
 /**
- * Maximum number of revisions of label definitions stored per labeler. One labeler rewrote its record 106,000 times.
+ * Maximum number of stored revisions of label definitions per labeler. One labeler rewrote its record 106,000 times.
  */
 export const maxDefinitionRevisions = 16;
 /**
- * Maximum bytes of all revisions of all labelers: 256 MiB. If it is exceeded, the largest shares lose revisions,
- * superseded ones first.
+ * Maximum total size of all labelers' revisions: 256 MiB. Above it, revisions are removed from the largest shares,
+ * superseded revisions first.
  */
 export const maxDefinitionsInAll = 256 * 1024 * 1024;
 /** Maximum characters of one revision of label definitions. */
@@ -28,9 +28,9 @@ export interface RosterRow {
   readonly enrolled: boolean;
   /** Resolution status of the labeler's DID document, in the vocabulary of the instrument. */
   readonly resolutionStatus: string;
-  /** Labeler endpoint in the labeler's DID document, or null if unknown. */
+  /** Labeler endpoint in the labeler's DID document, or null if no endpoint is known. */
   readonly endpoint: string | null;
-  /** Display name: the handle that the labeler's document claims, or null if unknown. */
+  /** Display name: the handle that the labeler's DID document claims, or null if no handle is known. */
   readonly handle: LabelerHandle | null;
   /** Source state, in the vocabulary of the instrument. */
   readonly state: string;
@@ -43,29 +43,29 @@ export interface RosterRow {
   readonly lastAnswered: Micros | null;
   /** Start of a series of failed attempts that has not ended, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Instant until which all labels of the labeler are stored or recorded as a gap, or null if unknown. */
+  /** Instant until which all labels of the labeler are stored or recorded as a gap, or null if it is unknown. */
   readonly completeThrough: Micros | null;
-  /** True if a label of the labeler had a usable date. */
+  /** True if at least one label of the labeler had a usable date. */
   readonly dated: boolean;
-  /** True if the labeler sent labels, and no label had a usable date. */
+  /** True if the labeler sent labels but none had a usable date. */
   readonly undated: boolean;
 }
 
-/** A labeler's display name: the handle that its document claims. */
+/** A labeler's display name: the handle that its DID document claims. */
 export interface LabelerHandle {
   readonly name: string;
-  /** True if the handle was resolved to the labeler. An unconfirmed handle is a claim that any account could make. */
+  /** True if the handle resolves to the labeler. An unconfirmed handle is a claim that any account could make. */
   readonly confirmed: boolean;
 }
 
-/** Returns a stored handle, or null if no handle is stored, or the text is not a valid handle. */
+/** Returns a stored handle, or null if no text is stored or the text is not a valid handle. */
 export function labelerHandle(name: string | null, confirmed: boolean): LabelerHandle | null {
   return name !== null && /^[a-z0-9.-]{3,253}$/.test(name) ? { name, confirmed } : null;
 }
 
-/** Bytes that each source added to a day. */
+/** Number of bytes that each source added on one day. */
 export interface DailyBytes {
-  /** Number of the day since 1970. */
+  /** Number of the UTC day since 1970. */
   readonly day: number;
   /** Bytes by DID of the source. */
   readonly bytes: ReadonlyMap<string, number>;
@@ -73,12 +73,12 @@ export interface DailyBytes {
 
 /** A position in the directory's stream of operations. */
 export interface DirectoryPosition {
-  /** Host of the directory: positions of different hosts are unrelated. */
+  /** Host of the directory. Positions of different hosts are unrelated. */
   readonly host: string;
   readonly seq: number;
 }
 
-/** A key of a labeler, and the times between which its document listed the key. */
+/** A key of a labeler, with the first and last time at which the labeler's DID document listed it. */
 export interface LabelerKey {
   readonly did: string;
   /** Key as publicKeyMultibase. */
@@ -91,13 +91,13 @@ export interface LabelerKey {
 export interface Definitions {
   readonly did: string;
   readonly seenAt: Micros;
-  /** Definitions as JSON of the labeler's record, opaque to the store. */
+  /** Definitions from the labeler's record as JSON, opaque to the store. */
   readonly content: string;
 }
 
-/** Rules for the order in which labelers lose definitions when space is short. */
+/** Rules for removing definitions when the total size limit is exceeded. */
 export interface DefinitionShares {
-  /** Returns true if a labeler's newest revision is removed only after those of unprotected labelers. */
+  /** Returns true if a labeler's newest revision may be removed only after those of all unprotected labelers. */
   readonly isProtected: (did: string) => boolean;
   /** Returns the owner of a labeler; labelers of one owner share one quota. */
   readonly groupOf: (did: string) => string;

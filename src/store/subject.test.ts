@@ -18,7 +18,7 @@ describe('the subject of a label', () => {
     [`${alice}/app.bsky.feed.post/1`, null],
     ['', null],
     ['at://', null],
-  ])('is parsed by subjectOf from the uri %j as %j', (uri, subject) => {
+  ])('with the uri %j is %j', (uri, subject) => {
     expect(subjectOf(uri)).toBe(subject);
   });
 
@@ -28,11 +28,11 @@ describe('the subject of a label', () => {
     [`at://${alice}/app.bsky.feed.like/3lb5xpd2ank2v`, 'record'],
     [`at://${alice}/app.bsky.feed.post`, 'record'],
     [`at://${alice}`, 'record'],
-  ])('has, for the uri %j, the target kind %s', (uri, target) => {
+  ])('with the uri %j has the target kind %s', (uri, target) => {
     expect(targetOf(uri)).toBe(target);
   });
 
-  it('keeps its uri after splitUri and joinUri', () => {
+  it('keeps its exact uri when it is split and joined', () => {
     const rest = fc.string({ unit: fc.constantFrom('/', 'a', '.', '#', '?', 'é', ' ') });
     fc.assert(
       fc.property(rest, (text) => {

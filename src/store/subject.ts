@@ -1,7 +1,7 @@
 import type { TargetKind } from '../contract/vocabulary.ts';
 
 /**
- * Parsing of a label's subject, which is the account that the label is about. A DID and the AT-URIs below it are one
+ * Parsing of a label's subject: the account that the label is about. A DID and all AT-URIs with that DID have the same
  * subject, so that labels of an account and labels of its records are found together.
  */
 
@@ -9,14 +9,14 @@ import type { TargetKind } from '../contract/vocabulary.ts';
 export type UriParts =
   | { readonly kind: 'account'; readonly did: string }
   | { readonly kind: 'record'; readonly did: string; readonly collection: string; readonly rkey: string }
-  /** An AT-URI without a path of the form `collection/rkey`; `rest` is the text after the DID. */
+  /** An AT-URI whose path is not `collection/rkey`; `rest` is the text after the DID. */
   | { readonly kind: 'other'; readonly did: string; readonly rest: string };
 
 const did = /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/;
 const prefix = 'at://';
 
 /**
- * Splits a label's `uri`; returns null if its subject is not a DID (for example, a handle, or not an AT-URI at all).
+ * Splits a label's `uri`; returns null if it contains no DID (for example, an AT-URI with a handle, or a web address).
  */
 export function splitUri(uri: string): UriParts | null {
   if (!uri.startsWith(prefix)) return did.test(uri) ? { kind: 'account', did: uri } : null;
@@ -38,7 +38,7 @@ export function isSpaceUri(uri: string): boolean {
   return /^at:\/\/[^/]+\/space(?:\/|$)/.test(uri);
 }
 
-/** Returns the `uri` that consists of these parts. */
+/** Joins the parts of a `uri` to the exact original text. */
 export function joinUri(parts: UriParts): string {
   if (parts.kind === 'account') return parts.did;
   return parts.kind === 'record'
@@ -57,8 +57,8 @@ export function targetOf(uri: string): TargetKind {
 }
 
 /**
- * Returns the DID of the account that a label is about, or null if the uri has no DID, in which case admission refuses
- * the label as malformed.
+ * Returns the DID of the account that a label is about, or null if the uri contains no DID; admission then refuses the
+ * label as malformed.
  */
 export function subjectOf(uri: string): string | null {
   return splitUri(uri)?.did ?? null;

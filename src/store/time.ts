@@ -37,7 +37,7 @@ export function dayName(days: number): string {
   return new Date(days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** Parses the name of a day; returns null if the text is not the name of a day. */
+/** Parses the name of a day; returns null if the text is not a valid day in the form `YYYY-MM-DD`. */
 export function dayFromName(name: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(name)) return null;
   const days = Date.parse(`${name}T00:00:00Z`) / 86_400_000;

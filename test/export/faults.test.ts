@@ -219,7 +219,7 @@ describe('a refusal', () => {
     const { url, folder, file } = await station(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
-    expect(stderr.at(-1)).toContain(`${incomplete}the service refuses (${said})`);
+    expect(stderr.at(-1)).toContain(`${incomplete}the service refused the request (${said})`);
   });
 
   const wrong = (does: string): string =>

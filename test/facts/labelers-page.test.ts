@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
 
   it('advise the operator of a failing labeler how to fix it', async () => {
     const { page, close } = await open(`/labelers/${failing?.did}`);
-    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous reading with 401 or 403');
+    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous requests with 401 or 403');
     await close();
   });
 

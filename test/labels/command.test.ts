@@ -152,7 +152,7 @@ describe('almanac labels', () => {
       code: 1,
       stdout: [],
       stderr: [
-        `almanac: cannot open the store sqlite:${folder}/store: another process writes this store; stop it first`,
+        `almanac: cannot open the store sqlite:${folder}/store: another process is writing to this store; stop it first`,
       ],
     });
   });

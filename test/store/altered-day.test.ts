@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../harness/conformance/labels.ts';
-import { sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, dayStart, hour, micros } from '../../src/store/time.ts';
@@ -143,4 +143,17 @@ it('a sealed day whose schema names another column is reported as damaged', asyn
   for (const error of failed) {
     expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('2024-10-04') });
   }
+});
+
+it('an open day that cannot be sealed leaves no incomplete sealed file', async () => {
+  const first = [observationOf(labelNumber(1))];
+  const second = [observationOf(labelNumber(2))];
+  const later = micros(noon + 4 * day);
+  const writer = place.open({ at: micros(noon - day) });
+  await writer.append({ at: micros(noon - hour), observations: first, refusals: [], positions: [] });
+  await writer.append({ at: later, observations: second, refusals: [], positions: [] });
+  await place.close();
+  place.change(today, 'DROP TABLE refusal');
+  await expect(place.open({ at: later }).maintain(later)).rejects.toMatchObject({ name: 'StoreError' });
+  expect((await place.dayNames()).filter((name) => name.includes('sealed'))).toEqual([]);
 });

@@ -149,7 +149,7 @@ describe('opening a store', () => {
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
-    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the file is the rest of an interrupted seal' });
+    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the file was left by an interrupted seal' });
   });
 
   it('removes the open form of a sealed day if both forms have the same rows', async () => {

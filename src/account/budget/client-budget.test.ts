@@ -3,7 +3,7 @@ import { createClientBudget } from './client-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may look up a limited number of distinct accounts per day, and repeat each look-up', () => {
+it('a client may look up a limited number of distinct accounts per day, and each of them repeatedly', () => {
   const budget = createClientBudget(2);
   expect([budget.waitFor('a', 'x', noon), budget.waitFor('a', 'y', noon), budget.waitFor('a', 'x', noon)]).toEqual([
     null,
@@ -15,7 +15,7 @@ it('a client may look up a limited number of distinct accounts per day, and repe
   expect(budget.waitFor('b', 'z', noon)).toBeNull();
 });
 
-it('the budget of a client is renewed each day', () => {
+it('the budget of a client is reset at the start of each UTC day', () => {
   const budget = createClientBudget(1);
   const midnight = Date.UTC(2026, 10, 21);
   expect(budget.waitFor('a', 'x', midnight - 1)).toBeNull();
@@ -31,7 +31,7 @@ it('a client budget may be unlimited', () => {
 it('the clients of one IPv6 site share a limit of four times the limit of one client', () => {
   const budget = createClientBudget(10);
   let granted = 0;
-  // Each request comes from another /64 network of one site and looks up a new account.
+  // Each request comes from a different /64 network of the same site and looks up a new account.
   for (let n = 0; n < 256; n++) {
     const client = `2001:db8:1:${n.toString(16)}00::1`;
     if (budget.waitFor(client, `account ${n}`, noon) === null) granted += 1;

@@ -1,29 +1,31 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/** Maximum number of remembered accounts of all clients; above this limit the oldest clients are removed. */
+/**
+ * Maximum number of remembered look-ups over all clients. Above it, the look-ups of the oldest client are discarded.
+ */
 const maxRemembered = 1_000_000;
 
-/** Maximum number of networks with a remembered sum; above this limit the oldest networks are removed. */
+/** Maximum number of networks with a remembered number of look-ups. Above it, the oldest network is discarded. */
 const maxNetworks = 100_000;
 
 const dayMs = 86_400_000;
 
 /**
- * A limit on the distinct accounts that a client may look up per UTC day. Look-ups are kept only in memory, as hashes
- * with a salt that is discarded at the end of the day, so that the look-ups of a client cannot be recovered.
+ * A limit on the number of distinct accounts that a client may look up per UTC day. Look-ups are kept only in memory,
+ * as hashes with a salt that is discarded at the end of the day, so that the look-ups of a client cannot be recovered.
  */
 export interface ClientBudget {
   /**
-   * Returns the seconds until the client may look up the account. If the client may look it up now, counts the look-up
-   * and returns null. `now` is in milliseconds since 1970.
+   * Returns null and counts the look-up if the client may look up the account now; otherwise returns the number of
+   * seconds until it may. `now` is in milliseconds since 1970.
    */
   waitFor(client: string, account: string, now: number): number | null;
 }
 
 /**
- * Creates a budget of `accounts` distinct accounts per day for each client; null for no limit. All clients of an IPv6 site
- * also share a larger limit, because a site has up to 65,536 networks of 64 bits.
+ * Creates a budget of `accounts` distinct accounts per client and day, or an unlimited one if it is null. The clients
+ * of an IPv6 site also share a larger limit, because one site has up to 65,536 /64 networks.
  */
 export function createClientBudget(accounts: number | null): ClientBudget {
   let today = Number.NaN;

@@ -3,7 +3,7 @@ import { createCostBudget } from './cost-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may use five minutes of its allowance immediately, and then only the refilled part', () => {
+it("a client may use five minutes' worth of its allowance at once, and then only what is refilled", () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 29_999 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBeNull();
@@ -14,7 +14,7 @@ it('a client may use five minutes of its allowance immediately, and then only th
   expect(budget.waitFor('192.0.2.1', noon + 11_000)).toBeNull();
 });
 
-it('a clock that steps back does not reduce an allowance', () => {
+it('an allowance is not reduced if the clock steps back', () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 1 }, noon);
   expect(budget.waitFor('192.0.2.1', noon - 3_600_000)).toBeNull();
@@ -39,7 +39,7 @@ it('an IPv6 site has four times the allowance of one client, for any number of n
   expect(budget.waitFor('2001:db8:2::1', noon)).toBeNull();
 });
 
-it('a cost budget is renewed each day, and may be unlimited', () => {
+it('a cost budget is reset at the start of each UTC day, and may be unlimited', () => {
   const budget = createCostBudget(1);
   const midnight = Date.UTC(2026, 10, 21);
   budget.charge('192.0.2.1', { readMs: 1_000_000 }, midnight - 1);

@@ -1,29 +1,27 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/**
- * Size of a client's allowance in minutes of its refill rate, which is the maximum that the client may use without a
- * pause.
- */
+/** Maximum allowance of a client, in minutes of its refill rate: a client may use this much at once. */
 const burstMinutes = 5;
-/** Number of sent bytes that cost as much as one millisecond of reading. */
+/** Number of bytes sent that cost as much as one millisecond of reading. */
 const bytesPerMs = 50_000;
-/** Maximum number of remembered networks. Above it, full allowances are removed first, and then the oldest ones. */
+/** Maximum number of remembered networks. Above it, full allowances are discarded first, then the oldest ones. */
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * A limit on the cost of a client: milliseconds of reading processes, and sent bytes. Each network of the client has an
- * allowance that refills. Allowances are kept only in memory, with names hashed with a salt that changes every day.
+ * A limit on the costs that a client causes: time in reading processes, and bytes sent. Each network to which the
+ * client belongs has an allowance that refills over time. Allowances are kept only in memory, by network names that are
+ * hashed with a daily salt.
  */
 export interface CostBudget {
   /**
-   * Returns the seconds until the client may send a request, or null if the client may send the request now. `now` is
-   * in milliseconds since 1970.
+   * Returns null if the client may send a request now, or the number of seconds until it may. `now` is in milliseconds
+   * since 1970.
    */
   waitFor(client: string, now: number): number | null;
-  /** Subtracts a cost from the client's allowance. */
+  /** Charges a cost to the allowances of the client's networks. */
   charge(client: string, cost: { readonly readMs?: number; readonly bytes?: number }, now: number): void;
 }
 
@@ -33,7 +31,9 @@ interface Bucket {
   readonly share: number;
 }
 
-/** Creates a budget of `msPerMinute` milliseconds per minute for each client; null for no limit. */
+/**
+ * Creates a budget that refills at `msPerMinute` milliseconds per minute and client, or an unlimited one if it is null.
+ */
 export function createCostBudget(msPerMinute: number | null): CostBudget {
   if (msPerMinute === null) return { waitFor: () => null, charge: () => undefined };
   const perMs = msPerMinute / minuteMs;
@@ -57,7 +57,9 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /** Removes full allowances, which equal that of an unknown client, and then the oldest allowances above the limit. */
+  /**
+   * Discards full allowances, which equal that of an unknown client, and then the oldest ones until the limit is met.
+   */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {
@@ -95,7 +97,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
   };
 }
 
-/** Thrown if the client has used its allowance. */
+/** Error for a client that has used up its allowance. */
 export class BudgetSpent extends Error {
   readonly retryAfterSeconds: number;
 

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Length of a mark in characters: 72 bits, so that a collision among a million names is improbable. */
+/** Length of a mark in characters: 72 bits, so that a collision among a million names is very unlikely. */
 const markCharacters = 12;
 
 /**
- * Returns a function that replaces names of clients or accounts by salted hashes. Only the function holds the salt, so
- * the names cannot be recovered without the function. A plain hash suffices, because the salt is secret and has a fixed
- * length, and marks are never published. An HMAC would take several times the processor time.
+ * Returns a function that replaces the name of a client or account by a salted hash. Only the function holds the salt,
+ * so the names cannot be recovered once the function is discarded. A plain hash is enough, because the salt is secret
+ * and of fixed length, and the marks are never published; an HMAC would take several times the processor time.
  */
 export function saltedMark(): (name: string) => string {
   const salt = randomBytes(32).toString('base64');

@@ -4,8 +4,8 @@ import type { AccountFilters } from '../query/row.ts';
 import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapshot.ts';
 
 /**
- * Binary encoding of a cursor, because the text of a cursor must fit into 1 KiB even with two DIDs and a label value of
- * maximum length. Integers are big-endian. Instants are 7 bytes of microseconds.
+ * Binary encoding of cursors. It is compact because the text of a cursor must fit into 1 KiB even with two DIDs and a
+ * label value of maximum length. Integers are big-endian; instants take 7 bytes, in microseconds.
  */
 
 const kinds = ['export', 'snapshot'] as const;
@@ -14,7 +14,7 @@ const labelerFlag = 2;
 const valueFlag = 4;
 const prefixes = ['did:plc:', 'did:web:'] as const;
 const digestBytes = 32;
-/** Byte that encodes the position of an export before its first row. */
+/** Byte that encodes the position of an export whose first row has not been read. */
 const noPosition = 0;
 
 /** Encodes a cursor as bytes. */
@@ -50,7 +50,7 @@ export function cursorBytes(cursor: Cursor): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Decodes the result of `cursorBytes`; throws a RangeError if the bytes end too early. */
+/** Decodes the result of `cursorBytes`. Throws a RangeError if the bytes are truncated. */
 export function cursorOfBytes(bytes: Buffer): Cursor {
   const read = reader(bytes);
   const kind = kinds[read.whole(1)];

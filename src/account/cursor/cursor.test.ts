@@ -15,7 +15,7 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('opens to the sealed content, and equal content has equal text', () => {
+  it('opens to the sealed content, and equal content is sealed to equal text', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const text = cursors.seal(cursor);
@@ -44,7 +44,7 @@ describe('a cursor', () => {
     expect(cursors.open(text)).toEqual(longest);
   });
 
-  it('shares its nonce with no other cursor', () => {
+  it('has a nonce that differs from that of any other cursor', () => {
     const nonceOf = (cursor: Cursor): string => Buffer.from(cursors.seal(cursor), 'base64url').toString('hex', 0, 12);
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
@@ -54,7 +54,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('contains no part of a DID', () => {
+  it('contains no readable part of a DID', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const bytes = Buffer.from(cursors.seal(cursor), 'base64url');
@@ -63,7 +63,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused if a bit of it is flipped, or if it is truncated or encoded differently', () => {
+  it('is refused if a bit is flipped, or if the text is truncated or encoded differently', () => {
     fc.assert(
       fc.property(arbitraryCursors, fc.nat(), (cursor, bit) => {
         const text = cursors.seal(cursor);
@@ -85,7 +85,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused without an exception if its text is any other text', () => {
+  it('is refused without an exception for any text that was not sealed', () => {
     fc.assert(
       fc.property(
         fc.oneof(

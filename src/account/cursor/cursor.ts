@@ -4,18 +4,18 @@ import type { Frontier } from '../../store/port.ts';
 import type { Cursor, GenerationMark } from '../query/snapshot.ts';
 import { cursorBytes, cursorOfBytes } from './cursor-bytes.ts';
 
-/** Maximum length of a cursor's text, in characters. */
+/** Maximum length of the text of a cursor, in characters. */
 export const maxCursorLength = inputLimits.cursor.bytes;
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts and decrypts cursors. Any process with the same secrets can open the cursors of another process. */
+/** Encrypts and decrypts cursors. A process can open the cursors of any other process with the same secrets. */
 export interface Cursors {
-  /** Returns the text of a cursor. Equal cursors have equal text. */
+  /** Encrypts a cursor to its text. Equal cursors have equal text. */
   seal(cursor: Cursor): string;
-  /** Decodes a cursor. Returns null unless the text was sealed, in exactly this form, with one of the secrets. */
+  /** Decrypts a cursor. Returns null unless one of the secrets sealed exactly this text. */
   open(text: string): Cursor | null;
 }
 
@@ -24,7 +24,7 @@ interface Keys {
   readonly nonce: Buffer;
 }
 
-/** Creates a `Cursors` with secrets of 32 bytes each: the first secret seals, and every secret opens. */
+/** Creates a `Cursors` from secrets of 32 bytes each. The first secret seals cursors; all secrets open them. */
 export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors {
   const [current, ...others] = secrets.map(keysOf) as [Keys, ...Keys[]];
   return {
@@ -32,7 +32,7 @@ export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors 
     open(text) {
       if (text.length > maxCursorLength) return null;
       const bytes = Buffer.from(text, 'base64url');
-      // Refuse another base64 encoding of the same bytes, because this service did not issue it.
+      // Refuse a different base64 encoding of the same bytes, because this service never issues it.
       if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null;
       for (const keys of [current, ...others]) {
         const plain = unseal(keys, bytes);
@@ -50,8 +50,8 @@ function keysOf(secret: Buffer): Keys {
 }
 
 /**
- * Encrypts a cursor with a nonce derived from its content: equal cursors have equal text, and two different cursors never
- * share a nonce.
+ * Encrypts a cursor with a nonce that is derived from its content, so that equal cursors have equal text and different
+ * cursors have different nonces.
  */
 function seal(keys: Keys, plain: Buffer): Buffer {
   const nonce = createHmac('sha256', keys.nonce).update(plain).digest().subarray(0, nonceBytes);
@@ -66,14 +66,14 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   try {
     return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]);
   } catch {
-    // The text was altered or sealed with a different secret; the two cases are indistinguishable.
+    // The text was altered or was sealed with another secret; the two cases cannot be distinguished.
     return null;
   }
 }
 
-/** Returns the mark of a store's generation and revision. A cursor with a different mark cannot be continued. */
+/** Returns the mark of a store's generation and revision. A cursor with another mark cannot be continued. */
 export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
-  // The mark omits revision 0, so that it equals the mark in cursors that have no revision.
+  // Omit revision 0, so that cursors from before revisions existed keep the same mark.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 16) as GenerationMark;
 }

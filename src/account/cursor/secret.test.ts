@@ -10,7 +10,7 @@ function folder(): string {
   return made;
 }
 
-it('a missing secret file is created, readable only by its owner, and later reused', () => {
+it('readSecrets creates a missing secret file that only its owner can read, and later reuses it', () => {
   const path = join(folder(), 'data', 'account-secret');
   const made = readSecrets(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -19,7 +19,7 @@ it('a missing secret file is created, readable only by its owner, and later reus
   expect(readdirSync(join(path, '..'))).toEqual(['account-secret']);
 });
 
-it('two secrets may be valid at the same time, the current one first', () => {
+it('readSecrets accepts two secrets, the current one first', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, `${'ab'.repeat(32)}\n${'CD'.repeat(32)}\n\n`);
   expect(readSecrets(path)).toEqual([Buffer.alloc(32, 0xab), Buffer.alloc(32, 0xcd)]);
@@ -28,9 +28,9 @@ it('two secrets may be valid at the same time, the current one first', () => {
 it.each([
   ['nothing', ''],
   ['something short', 'abcd\n'],
-  ['a word among them', `${'ab'.repeat(32)}\nold\n`],
+  ['a line that is not a secret', `${'ab'.repeat(32)}\nold\n`],
   ['three', `${'ab'.repeat(32)}\n`.repeat(3)],
-])('a file with %s is refused and left unchanged', (_what, text) => {
+])('readSecrets refuses a file with %s and leaves it unchanged', (_what, text) => {
   const path = join(folder(), 'secret');
   writeFileSync(path, text);
   expect(() => readSecrets(path)).toThrow(
@@ -39,7 +39,7 @@ it.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it.skipIf(process.getuid?.() === 0)('an error names a secret file without read permission', () => {
+it.skipIf(process.getuid?.() === 0)('readSecrets names the file if it is not readable', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);

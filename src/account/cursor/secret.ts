@@ -4,16 +4,16 @@ import { dirname } from 'node:path';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 
-/** Secrets of cursors, the current one first. */
+/** Secrets that encrypt cursors, the current one first. */
 export type Secrets = readonly [Buffer, ...Buffer[]];
 
-/** Maximum number of valid secrets: the current one and its predecessor. */
+/** Maximum number of secrets: the current one and the previous one. */
 const maxSecrets = 2;
 
 /**
- * Reads the secrets in a file: 64 hex digits per line, the current secret first. A missing file is created with a new
- * secret, readable by its owner only; if two processes create the file concurrently, both use the same secret. Throws
- * an OperatorError if the file cannot be read or created, or has other content.
+ * Reads the secrets from a file with 64 hex digits per line, the current secret first. Creates a missing file with a
+ * new secret, readable only by its owner; if two processes do so concurrently, both use the same secret. Throws an
+ * OperatorError if the file cannot be read or created, or has any other content.
  */
 export function readSecrets(path: string): Secrets {
   try {
@@ -34,13 +34,16 @@ function readOrMake(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Creates a secret file atomically, under a temporary name first, so that no process reads a partial file. */
+/**
+ * Creates a secret file with a new secret, atomically: it is written under a temporary name, so that no process reads a
+ * partial file.
+ */
 function make(path: string): void {
   makeFolder(dirname(path));
   const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = openSync(growing, 'wx', 0o600);
   try {
-    // The umask may have removed permissions on creation, so the mode is set again.
+    // Set the mode again: the umask may have removed permissions when the file was created.
     chmodSync(growing, 0o600);
     writeSync(file, `${randomBytes(32).toString('hex')}\n`);
     fsyncSync(file);

@@ -2,20 +2,20 @@ import type { Cursors } from '../cursor/cursor.ts';
 import { parseParameters } from '../query/parameters.ts';
 import type { Cursor } from '../query/snapshot.ts';
 
-/** A decoded cursor of the kind that the route accepts. */
+/** A decoded cursor of the kind that a route accepts. */
 export interface AskedCursor<K extends Cursor['kind']> {
   readonly kind: 'cursor';
   readonly cursor: Extract<Cursor, { kind: K }>;
 }
 
-/** Refusal of a query with an invalid cursor, with a more specific message for some causes. */
+/** Refusal of a query because of its cursor, with a message if it can be more specific than that of the code. */
 export interface CursorRefusal {
   readonly kind: 'refused';
   readonly code: 'invalid_cursor' | 'unknown_parameter';
   readonly message?: string;
 }
 
-/** Parses the cursor of a query string. Returns null if the query has no cursor. */
+/** Decodes the cursor in a query string. Returns null if the query has no cursor. */
 export function askedCursor<K extends Cursor['kind']>(
   search: string,
   kind: K,
@@ -33,7 +33,7 @@ export function askedCursor<K extends Cursor['kind']>(
 
 const carriesItsQuery = 'A cursor contains its whole query: send it as the only parameter, or omit it for a new query.';
 
-/** Messages for a cursor that belongs to the other route. */
+/** Messages for cursors of the wrong kind, by the kind of the cursor. */
 const elsewhere = {
   export:
     'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',

@@ -57,11 +57,11 @@ async function* documentOf(
   for (let terminal = false; !terminal; ) {
     const before = progress.count;
     const from = progress;
-    // Read one chunk in each turn, so that a slow client does not occupy a reading process between two turns.
+    // Read one chunk per turn, so that a slow client does not occupy a reading process while it receives the chunk.
     const turn = () =>
       services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
     const read = await patiently(turn, request.gone);
-    // Abort the response: its headers have been sent, so no error response can show the client that the document is
+    // Abort the connection: after the headers have been sent, only this shows the client that the document is
     // incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
@@ -75,10 +75,10 @@ async function* documentOf(
   yield Buffer.from(`],"count":${progress.count},"content_sha256":"${progress.digest.toString('hex')}"}`);
 }
 
-/** Thrown if rows were purged during a download. */
+/** Error for a download during which rows were purged. */
 class SnapshotGone extends Error {
   constructor() {
-    super('rows were purged while a download was under way');
+    super('rows were purged during a download');
     this.name = 'SnapshotGone';
   }
 }

@@ -9,7 +9,7 @@ import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { createExport, type ExportRefusal, readOnWhole, whyGone } from './exports.ts';
 
-/** Creates the route `GET /exports`, which creates an export or returns a page of one. */
+/** Creates the route `GET /exports`, which creates an export or returns one of its pages. */
 export function exportsRoute(services: AccountServices): AccountRoute {
   return (request) => {
     const asked = askedCursor(request.search, 'export', services.cursors);
@@ -50,12 +50,13 @@ async function page(
   const end: PageEnd = terminal
     ? { next_cursor: null, terminal, count: progress.count, content_sha256: progress.digest.toString('hex') }
     : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
-  // The response contains the same serialized rows that the digest covers.
+  // Send the same serialized rows that the digest covers.
   return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
 }
 
 /**
- * Returns a function that runs the turns of one request. The first turn fails if the store is busy; later turns wait.
+ * Returns a function that runs the turns of one request. The first turn fails at once if the store is busy; later turns
+ * are retried.
  */
 export function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;
@@ -71,7 +72,7 @@ function written(text: string): AccountReply {
   return withBody(200, jsonType, Buffer.from(text), accountCommonHeaders);
 }
 
-/** Fields of a page after its rows. */
+/** Fields that follow the rows of a page. */
 type PageEnd = Omit<ExportNextPage, 'manifest' | 'rows'> | Omit<ExportLastPage, 'manifest' | 'rows'>;
 
 /** Returns the error response for a refused export. */

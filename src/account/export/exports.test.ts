@@ -9,7 +9,7 @@ const createdAt = 20_000 * 86_400_000 + 43_200_000;
 const bounds = { maxExportRows: 1_000, pageRows: 2, ttlMs: 60_000 };
 const rows = 100;
 
-/** Creates a snapshot of an account with half a day of rows, and its store. */
+/** Creates a store in which an account has half a day of rows, and takes a snapshot of the account. */
 async function snapshotWith(filters: Snapshot['filters'] = {}) {
   const store = writerInTest(folderInTest(), microsFromMillis(createdAt) - day / 2);
   await fill(store, rows, { at: microsFromMillis(createdAt) - day / 4 });
@@ -21,7 +21,7 @@ async function snapshotWith(filters: Snapshot['filters'] = {}) {
 
 const written = { text: '{}', digest: Buffer.alloc(32) };
 
-test('an export continues after pages that its filter leaves empty, and returns every row once', async () => {
+test('an export continues after pages without a matching row, and returns every matching row once', async () => {
   const { store, snapshot } = await snapshotWith({ value: 'value-99' });
   let progress = begin(written);
   const pages: (readonly string[])[] = [];
@@ -32,13 +32,13 @@ test('an export continues after pages that its filter leaves empty, and returns 
     ({ progress, terminal } = read satisfies ReadRows);
     pages.push(read.rows);
   }
-  // Each page reads 32 rows.
+  // Each page reads at most 32 rows.
   expect(pages.map((page) => page.length)).toEqual([0, 0, 0, 1]);
   expect(progress.count).toBe(1);
   expect(progress.digest).not.toEqual(written.digest);
 });
 
-test('the last page of an export counts the rows of all its pages', async () => {
+test('the row count on the last page of an export covers all its pages', async () => {
   const { store, snapshot } = await snapshotWith();
   let progress = begin(written);
   for (let terminal = false; !terminal; ) {
@@ -59,7 +59,7 @@ test('an export excludes rows accepted after its creation', async () => {
   expect(read).toMatchObject({ kind: 'read', terminal: true, progress: { count: rows } });
 });
 
-test('an export cannot be continued after its expiry', async () => {
+test('an export cannot be continued after it has expired', async () => {
   const { store, snapshot } = await snapshotWith();
   expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs - 1)).toBeNull();
   expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs)).toEqual({

@@ -15,20 +15,20 @@ import { assertSnapshotReceived } from './snapshot-received.ts';
 
 /** Limits of exports. */
 export interface ExportBounds {
-  /** Maximum rows of one export. */
+  /** Maximum number of rows in one export. */
   readonly maxExportRows: number;
-  /** Maximum rows of one page: at most 500. */
+  /** Maximum number of rows on one page; at most 500. */
   readonly pageRows: number;
   /** Lifetime of an export, in milliseconds. */
   readonly ttlMs: number;
 }
 
 /**
- * Maximum number of rows that are read for each row of a page's capacity. A page with restrictive filters may therefore
- * be short.
+ * Maximum number of rows to read, per row that a page may hold. A page may therefore be short if few rows match the
+ * filters.
  */
 const passedPerRow = 16;
-/** Reason for refusing an export, with the intervals that would fit into one export each. */
+/** Reason for refusing an export. If the export is too large, `intervals` lists parts that each fit into one export. */
 export interface ExportRefusal {
   readonly kind: 'refused';
   readonly code: Extract<AccountErrorCode, 'out_of_window' | 'export_too_large' | 'snapshot_expired'>;
@@ -36,8 +36,8 @@ export interface ExportRefusal {
 }
 
 /**
- * A snapshot, and its interval divided into parts that each fit into an export. There is one part if all rows fit into
- * one export.
+ * A snapshot and the parts into which its interval must be divided so that each fits into one export: a single part if
+ * all rows fit.
  */
 export interface TakenSnapshot {
   readonly kind: 'taken';
@@ -45,21 +45,21 @@ export interface TakenSnapshot {
   readonly parts: readonly AccountInterval[];
 }
 
-/** Result of a snapshot whose rows are too many to count in one turn. */
+/** Result of `takeSnapshot` if the account has too many rows to count in one turn. */
 export interface ManyRows {
   readonly kind: 'many';
   readonly interval: Interval;
   readonly frontier: Frontier;
 }
 
-/** Row counts of an interval from earlier turns. */
+/** Row counts of an interval that were obtained in earlier turns. */
 export interface CountedRows {
   readonly frontier: Frontier;
   readonly parts: readonly AccountInterval[];
 }
 
 /**
- * Creates the snapshot of a request at `now` (milliseconds since 1970): the interval clipped to the window, and the
+ * Takes the snapshot of a request at `now` (milliseconds since 1970): clips the interval to the window, and fixes the
  * frontier, after which rows are excluded. Counts the rows unless `counted` is given.
  */
 export async function takeSnapshot(
@@ -83,7 +83,7 @@ export async function takeSnapshot(
       account,
       filters,
       ...clipped,
-      // Drop time before the whole window, because it cannot have been observed.
+      // Ignore requested time before the window, because none of it can have been observed.
       askedStart: micros(Math.max(clipped.askedStart, instant - windowDays * day)),
       generation: markOf(frontier),
       frontier: frontier.end,
@@ -96,8 +96,8 @@ export async function takeSnapshot(
 }
 
 /**
- * Extends the parts to cover the whole request, including time outside the window. The export of each part reports its
- * clipping, and no time is lost between parts.
+ * Extends the first and last part to the bounds of the request, including time outside the window. The export of each
+ * part then reports the clipping, and the parts cover the request without omissions.
  */
 function covering(parts: readonly AccountInterval[], wanted: Interval): readonly AccountInterval[] {
   const last = parts.length - 1;
@@ -108,7 +108,7 @@ function covering(parts: readonly AccountInterval[], wanted: Interval): readonly
   }));
 }
 
-/** A new export, before its first page. */
+/** A new export whose pages have not been read. */
 export interface CreatedExport {
   readonly kind: 'created';
   readonly manifest: WrittenManifest;
@@ -117,8 +117,8 @@ export interface CreatedExport {
 }
 
 /**
- * Creates an export, or refuses with `export_too_large` and parts that fit. The rows of a hot account are counted in
- * several turns, so that other clients can read between them.
+ * Creates an export. If it would be too large, refuses with `export_too_large` and lists parts that fit. The rows of a
+ * hot account are counted in several turns, so that other clients can read in between.
  */
 export async function createExport(
   turns: Turns,
@@ -144,26 +144,26 @@ export async function createExport(
   const { interval, frontier } = first;
   const parts = await partsInTurns(turns, query.account, interval, frontier, bounds.maxExportRows);
   const second = await attempt({ frontier, parts });
-  // The second call uses the counts of the first call, so it never counts rows again.
+  // Cannot happen: the second attempt uses the counts that were obtained after the first.
   if (second.kind === 'many') throw new Error('the rows of a counted interval were counted again');
   return second;
 }
 
-/** Returns the progress of an export before its first row. */
+/** Returns the progress of an export whose first row has not been read. */
 export function begin({ digest }: WrittenManifest): Progress {
   return { position: null, count: 0, digest };
 }
 
-/** Rows of an export in order of acceptance, and the progress after them. */
+/** Rows of an export in order of acceptance, and the progress after the last of them. */
 export interface ReadRows {
   /** Rows as canonical JSON. */
   readonly rows: readonly string[];
   readonly progress: Progress;
-  /** True if the export ends with these rows. */
+  /** True if no rows follow. */
   readonly terminal: boolean;
 }
 
-/** Reads up to `limit` further rows of an export. Restrictive filters may reduce the number. */
+/** Reads up to `limit` further rows of an export. Returns fewer if few of the rows read match the filters. */
 async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, limit: number): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
@@ -193,8 +193,9 @@ async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, l
 const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
 
 /**
- * Returns the reason why a snapshot cannot be continued, or null: the snapshot expired, belongs to another generation of
- * the store, or rows were purged after its creation. Throws `behind` if the server has not received it yet.
+ * Returns a refusal if a snapshot cannot be continued, or null if it can. A snapshot ends when it expires, when rows
+ * are purged, and when the store begins a new generation. Throws `behind` if this server has not received the data of
+ * the snapshot yet.
  */
 export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
   if (now >= snapshot.expiresAt) return gone;
@@ -204,7 +205,7 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
 }
 
 /**
- * Reads further rows like `readOn`; returns a refusal if rows were purged during the read, because some rows may be
+ * Reads further rows like `readOn`. Returns a refusal if rows were purged meanwhile, because rows could then be
  * missing.
  */
 export async function readOnWhole(
@@ -221,7 +222,7 @@ async function isCurrent(store: AccountStore, snapshot: Snapshot): Promise<boole
   return markOf(await store.frontier()) === snapshot.generation;
 }
 
-/** Returns the parts of a snapshot beyond the limit, or null if it fits. */
+/** Returns a refusal with parts that fit if a snapshot has more than `maxRows` rows, and null otherwise. */
 export async function tooLarge(
   turns: Turns,
   { account, start, end, askedStart, frontier, countBound }: Snapshot,

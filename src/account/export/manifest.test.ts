@@ -7,7 +7,7 @@ import type { AccountStore } from '../query/account-store.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import { rememberManifests } from './manifest.ts';
 
-/** Creates a store with `labelers` labelers of 16 gaps each, which counts how often its gaps are read. */
+/** Creates a store whose labelers have 16 gaps each. It counts how often its gaps are read. */
 function storeOf(labelers: number) {
   const dids = Array.from({ length: labelers }, (_, n) => `did:web:labeler-${n}.example`);
   const gaps = dids.flatMap((source) =>
@@ -47,7 +47,7 @@ function snapshot(n: number): Snapshot {
   };
 }
 
-it('up to 256 manifests are cached, each as it was first created', async () => {
+it('the cache of manifests keeps the last 256 manifests unchanged', async () => {
   const { store, reads } = storeOf(1);
   const manifests = rememberManifests();
   const first = await manifests.of(store, snapshot(0));
@@ -59,7 +59,7 @@ it('up to 256 manifests are cached, each as it was first created', async () => {
   expect(reads()).toBe(258);
 });
 
-it('cached manifests have at most 32 million characters together', async () => {
+it('the cache of manifests holds at most 32 million characters', async () => {
   const { store, reads } = storeOf(5_000);
   const manifests = rememberManifests();
   const { text } = await manifests.of(store, snapshot(0));
@@ -75,7 +75,7 @@ it('cached manifests have at most 32 million characters together', async () => {
   expect(reads()).toBe(kept + 2);
 });
 
-it('a manifest states that rows were removed, and any origin other than live', async () => {
+it('a manifest states removed rows, and the origin if it is not live', async () => {
   const { store } = storeOf(1);
   const manifestOf = async (over: Partial<AccountStore> = {}) => {
     const { text } = await rememberManifests().of({ ...store, ...over }, snapshot(0));
@@ -97,10 +97,10 @@ it('a manifest states that rows were removed, and any origin other than live', a
 });
 
 it.each([
-  ['the last row is in the interval', 70, '1970-01-01T00:00:00.000070Z'],
-  ['rows were accepted after the interval', 250, '1970-01-01T00:00:00.000100Z'],
+  ['if the last row is in the interval', 70, '1970-01-01T00:00:00.000070Z'],
+  ['if rows were accepted after the interval', 250, '1970-01-01T00:00:00.000100Z'],
 ])(
-  'the frontier of a manifest, which is the start of the next export, is not after the end of its interval: %s',
+  'the frontier of a manifest, at which the next export starts, is never after the end of its interval %s',
   async (_case, last, frontier) => {
     const { store } = storeOf(1);
     const { text } = await rememberManifests().of(store, { ...snapshot(0), frontier: micros(last) });

@@ -31,7 +31,8 @@ export function manifestOf(
       started_at: formatMicros(epoch.startedAt),
       basis: 'local_acceptance_clock',
     },
-    // The next export starts at the frontier; a later start would miss rows after this export's end.
+    // Limit the frontier to the end of the interval: the next export starts at the frontier, and would otherwise miss
+    // rows in between.
     frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
     count_bound: snapshot.countBound,
     current_label_state: 'unknown',
@@ -42,7 +43,7 @@ export function manifestOf(
   };
 }
 
-/** A serialized manifest, and the first link of its export's digest chain. */
+/** A serialized manifest and its digest, with which the export's digest chain begins. */
 export interface WrittenManifest {
   /** The manifest as JSON. */
   readonly text: string;
@@ -50,21 +51,21 @@ export interface WrittenManifest {
 }
 
 /**
- * Maximum number of cached manifests, and of their characters: a manifest with gaps of hundreds of labelers has a million
- * characters.
+ * Maximum number of cached manifests, and of their characters in total. A manifest with the gaps of hundreds of
+ * labelers has a million characters.
  */
 const remembered = 256;
 const rememberedLength = 32 * 1024 * 1024;
 
 /** Cache of manifests by snapshot. */
 export interface Manifests {
-  /** Returns the cached manifest of a snapshot; without one, creates a manifest with the current coverage. */
+  /** Returns the cached manifest of a snapshot, or creates one with the current coverage. */
   of(store: AccountStore, snapshot: Snapshot): Promise<WrittenManifest>;
 }
 
 /**
- * Creates a cache of manifests, so that all pages of an export have the same manifest although a gap may be recorded
- * during the export. A process without the cached manifest reads the coverage again; the digest still covers the first
+ * Creates a cache of manifests, so that all pages of an export have the same manifest even if a gap is recorded during
+ * the export. A process that has not cached the manifest reads the coverage again; the digest still covers the first
  * manifest.
  */
 export function rememberManifests(): Manifests {
@@ -88,7 +89,7 @@ export function rememberManifests(): Manifests {
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
-      // Two concurrent requests may both create the manifest; the later one replaces the earlier one.
+      // If two concurrent requests create the same manifest, the second one replaces the first one.
       length += written.text.length - (known.get(key)?.text.length ?? 0);
       known.set(key, written);
       for (const [old, { text }] of known) {

@@ -9,17 +9,17 @@ const primary: Frontier = { generationId: 'g', floor: micros(0), end: micros(10)
 const standby: Frontier = { ...primary, replicatedThrough: micros(500) };
 const behind = expect.objectContaining({ code: 'behind' });
 
-describe('a cursor on a standby', () => {
+describe('a snapshot that is continued on a standby', () => {
   const snapshot = (end: number, revision: number, generationId = 'g') =>
     ({ end: micros(end), generation: markOf({ generationId, revision }) }) as Snapshot;
 
-  it('waits for the end of its snapshot', () => {
+  it('waits until the standby has received its end', () => {
     expect(() => assertSnapshotReceived(standby, snapshot(500, 3))).not.toThrow();
     expect(() => assertSnapshotReceived(standby, snapshot(501, 3))).toThrow(behind);
     expect(() => assertSnapshotReceived(primary, snapshot(501, 3))).not.toThrow();
   });
 
-  it('waits for a removal of rows that another server has received, but not for an earlier one or another store', () => {
+  it('waits for a later removal of rows, but not for an earlier removal or for another store', () => {
     expect(() => assertSnapshotReceived(standby, snapshot(500, 5))).toThrow(behind);
     expect(() => assertSnapshotReceived(standby, snapshot(500, 2))).not.toThrow();
     expect(() => assertSnapshotReceived(standby, snapshot(500, 5, 'another'))).not.toThrow();

@@ -4,12 +4,12 @@ import { markOf } from '../cursor/cursor.ts';
 import { assertReceived } from '../query/received.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 
-/** Maximum number of removals by which a standby may be behind the server of a cursor. */
+/** Maximum number of removals by which a standby may lag behind the server that issued a cursor. */
 const maxRemovals = 1_000;
 
 /**
- * Throws `behind` unless the server has received everything that the server of a snapshot had: the time before its end,
- * and removals of rows.
+ * Throws `behind` unless this server has received everything that the server had when it took the snapshot: all data
+ * before the end of the snapshot, and all removals of rows.
  */
 export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
   assertReceived(frontier, end);

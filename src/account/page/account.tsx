@@ -12,17 +12,23 @@ import { type AccountLinks, accountLinks } from './links.ts';
 import { Instant, ObservationItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
 
-/** Data that the page of an account renders. */
+/** Data for rendering the page of an account. */
 export interface AccountPageProps {
   readonly view: AccountView;
   readonly frame: PageFrame;
-  /** True for observations of the live network, whose labelers exist outside this service. */
+  /**
+   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
+   * reached.
+   */
   readonly isLive: boolean;
-  /** Downloads of the page's rows, in parts if they are many, or null if the rows could not be counted. */
+  /**
+   * Downloads of all rows on the page, in several parts if one would be too large. Null if the rows could not be
+   * counted.
+   */
   readonly downloads: readonly DownloadLink[] | null;
 }
 
-/** Shows the page of one account. */
+/** Renders the page of one account. */
 export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps) {
   const { query, interval, before, parts } = view;
   const { base, selected, t } = frame;
@@ -57,7 +63,7 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
   );
 }
 
-/** Shows the number of observations in one panel; if there is none, states that this proves nothing. */
+/** Renders the number of observations. If there are none, the panel states that this proves nothing. */
 function Outcome({
   view,
   t,
@@ -131,7 +137,7 @@ function PartSection({ part, view, links, t, isLive }: PartProps) {
   );
 }
 
-/** Shows that the list of a part is incomplete, and the links to its other rows. */
+/** Renders a note that the list of a part is incomplete, with links to the other rows. */
 function More({ part: { target, total, rows, next }, view, links, t }: Omit<PartProps, 'isLive'>) {
   if (next === null) return null;
   const alone = view.query.filters.target_kind !== undefined;

@@ -5,7 +5,7 @@ import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView } from '../view/view.ts';
 import { describeState, formatMissed } from './describe.ts';
 
-/** Returns sentences that describe the unobserved time of the interval. */
+/** Returns the sentences about unobserved time in the interval of a page. */
 export function coverageSentences(view: AccountView, t: Texts): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const { minute } = t.formats;
@@ -34,7 +34,10 @@ export function coverageSentences(view: AccountView, t: Texts): string[] {
   return found;
 }
 
-/** Describes how labelers are read. Uses the past tense if no labeler has sent a page for longer than the tolerance. */
+/**
+ * Returns the sentences that describe how many labelers are read and in which states the others are. `past` selects the
+ * past tense, for the time after the last accepted page.
+ */
 function networkSentences({ byState, notEnrolled }: AccountView['network'], past: boolean, t: Texts): string[] {
   const read = byState.get('established') ?? 0;
   const all = [...byState.values()].reduce((sum, n) => sum + n, 0);

@@ -8,10 +8,10 @@ import { coverageSentences } from './coverage-sentences.ts';
 import { describeState, formatMissed } from './describe.ts';
 import { Instant, Labeler } from './observation.tsx';
 
-/** Maximum number of gaps in a list; the sums include all gaps. */
+/** Maximum number of gaps in a list. The totals include all gaps. */
 const maxGapsListed = 20;
 
-/** Shows the unobserved time as text: of the whole interval, and of each labeler with observations. */
+/** Renders the unobserved time as text: of the whole interval, and of each listed labeler. */
 export function CoverageSection({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
   const { labelers, otherLabelers, query } = view;
   return (
@@ -54,7 +54,7 @@ function LabelerItem({
 }: {
   readonly labeler: LabelerView;
   readonly name: LabelerHandle | undefined;
-  /** Number of days that the sums exclude. */
+  /** Number of days that are missing from the sums because their rows were not counted. */
   readonly uncounted: number;
   readonly silent: boolean;
   readonly t: Texts;

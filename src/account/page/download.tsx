@@ -4,14 +4,14 @@ import type { Texts } from '../texts/texts.ts';
 import type { AccountView } from '../view/view.ts';
 import type { AccountLinks } from './links.ts';
 
-/** One download of the page's rows. */
+/** A download of the page's rows, or of a part of them. */
 export interface DownloadLink extends Interval {
-  /** Number of the account's rows in the part, regardless of the filters. */
+  /** Number of the account's rows in the part, before the filters are applied. */
   readonly rows: number;
   readonly href: string;
 }
 
-/** Shows links for downloading all rows of an account's page. */
+/** Renders links for downloading all rows of an account's page. */
 export function DownloadSection({
   view,
   links,

@@ -1,11 +1,11 @@
 import type { Texts } from '../texts/texts.ts';
 
-/** Input fields that the forms share. */
+/** Input fields that several forms share. */
 
-/** Attributes of a field for a name or a value: they disable automatic corrections that are meant for sentences. */
+/** Attributes of a field for a name or value. They disable automatic corrections, which are meant for prose. */
 export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 
-/** Shows hidden fields with the given names and values. */
+/** Renders hidden fields with the given names and values. */
 export function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
   return (
     <>
@@ -20,13 +20,13 @@ interface TextFieldProps {
   readonly name: string;
   readonly text: string;
   readonly value: string;
-  /** Id of a list of suggestions. */
+  /** Id of the list with suggestions for the field. */
   readonly list?: string;
   /** Id of the field's hint. */
   readonly hint?: string;
 }
 
-/** Shows a text field with its label above. */
+/** Renders a text field below its label. */
 export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   return (
     <div>
@@ -44,7 +44,7 @@ export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   );
 }
 
-/** Content of a select field: its options, and the selected option. */
+/** Properties of a select field: its label, options and selected option. */
 interface SelectProps {
   readonly name: string;
   readonly text: string;
@@ -53,7 +53,7 @@ interface SelectProps {
   readonly any: string;
 }
 
-/** Shows a select field with an additional option for any value. */
+/** Renders a select field. `any` is an additional option that accepts any value. */
 export function Select({ name, text, chosen, options, any }: SelectProps) {
   return (
     <div>
@@ -70,7 +70,7 @@ export function Select({ name, text, chosen, options, any }: SelectProps) {
   );
 }
 
-/** Shows the two fields of an interval, with an example of their format. */
+/** Renders the two fields of an interval, with an example of the format. */
 export function IntervalFields({ start, end, t }: { readonly start: string; readonly end: string; readonly t: Texts }) {
   return (
     <>

@@ -13,7 +13,7 @@ import { IntervalFields, Kept, Select, TextField, verbatim } from './fields.tsx'
 import type { PageFrame } from './frame.ts';
 import { type AccountLinks, keptFields } from './links.ts';
 
-/** Shows the form for looking up an account. */
+/** Renders the form for looking up an account. */
 export function LookUpForm({ frame: { base, handles, selected, t }, value }: { frame: PageFrame; value?: string }) {
   return (
     <form class="look-up" action={`${base}/account`} method="get">
@@ -38,13 +38,13 @@ export function LookUpForm({ frame: { base, handles, selected, t }, value }: { f
   );
 }
 
-/** Maximum length in characters of submitted text that a form shows again. */
+/** Maximum length in characters of submitted text that is shown again in a form. */
 const maxValueLength = 300;
 
-/** Parameters that are kept from a query whose interval was refused. */
+/** Parameters that are kept when a query is refused because of its interval. */
 const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind', languageParameter];
 
-/** Shows the form for correcting a refused interval, with the submitted text and all other parameters. */
+/** Renders the form for correcting a refused interval: shows the submitted text and keeps all other parameters. */
 export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; typed: Parameters }) {
   const kept = keptNames.flatMap((name): [string, string][] => {
     const text = typedText(typed, name);
@@ -59,15 +59,15 @@ export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; 
 }
 
 /**
- * Returns a submitted text to show again in its field. Returns an empty text if the submitted one is too long or was
- * given twice.
+ * Returns the submitted text of a field, to show it again. Returns an empty text if it is too long or was submitted
+ * twice.
  */
 export function typedText(typed: Parameters, name: string): string {
   const text = typed.get(name) ?? '';
   return text.length > maxValueLength ? '' : text;
 }
 
-/** Shows the forms for the interval and for the filters; each form keeps the parameters that it does not change. */
+/** Renders the forms for the interval and for the filters. Each form keeps the parameters that it does not change. */
 export function Choices({ view, links, frame }: { view: AccountView; links: AccountLinks; frame: PageFrame }) {
   const { base, selected, t } = frame;
   const { query, interval } = view;
@@ -142,8 +142,8 @@ function FilterForm({ view, frame: { base, selected, t } }: { view: AccountView;
 }
 
 /**
- * Returns the values that the filter field suggests. Options cannot mark up untrusted text, so values with invisible or
- * bidirectional characters are omitted.
+ * Returns the values that the filter field suggests. Omits values with invisible or bidirectional characters, because
+ * an `option` element cannot mark such characters.
  */
 function proposedValues({ values }: AccountTally): string[] {
   return values

@@ -10,14 +10,14 @@ describe('didIn', () => {
     ...['DID:plc:ewvi7nxzyoun6zhxrhs64oiz', did.toUpperCase()],
     ...'\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff'.split('').map((mark) => mark + did + mark),
     `\u2068 @${did.slice(0, 8)}\u200b${did.slice(8)}`,
-  ])('finds the DID %j without other text', (text) => {
+  ])('finds the DID in %j', (text) => {
     expect(didIn(text)).toBe(did);
   });
 
   it.each([
     ['DID:WEB:A.Example.com', 'did:web:a.example.com'],
     ['at://did:web:localhost%3a80', 'did:web:localhost%3A80'],
-  ])('finds in %j the DID %j', (text, found) => {
+  ])('normalizes %j to the DID %j', (text, found) => {
     expect(didIn(text)).toBe(found);
   });
 
@@ -39,7 +39,7 @@ describe('handleIn', () => {
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', null],
     ['alice@example.com', null],
     ['', null],
-  ])('reads from %j the handle %j', (text, handle) => {
+  ])('parses %j as the handle %j', (text, handle) => {
     expect(handleIn(text)).toBe(handle);
   });
 });

@@ -3,7 +3,7 @@ import type { PageErrorCode } from '../texts/entry/en.ts';
 import { LookUpForm, MendInterval, typedText } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
 
-/** Shows the first page: the form for looking up an account, and an explanation of the service. */
+/** Renders the home page: the form for looking up an account, and an explanation of the service. */
 export function HomeBody({ frame }: { readonly frame: PageFrame }) {
   const { t } = frame;
   return (
@@ -35,10 +35,13 @@ function Items({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** Error codes that the user can resolve by choosing another interval. */
+/** Error codes that the user can resolve by choosing a different interval. */
 const ofInterval: readonly PageErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
 
-/** Shows an error page. `typed` contains the submitted parameters; `waitSeconds` is the delay before a retry. */
+/**
+ * Renders an error page. `typed` contains the submitted parameters; `waitSeconds` is the time until a retry is
+ * possible.
+ */
 export function RefusalBody(props: {
   readonly code: PageErrorCode;
   readonly message: string;

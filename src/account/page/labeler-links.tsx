@@ -2,8 +2,8 @@ import type { Texts } from '../texts/texts.ts';
 import { profileUrl, queryUrl } from './labeler-urls.ts';
 
 /**
- * Shows links from an observation to the labeler: its profile in the official application, and its own response for the
- * subject. Each link states that it leaves this service, and what the labeler learns.
+ * Renders links from an observation to its labeler: the profile in the official application, and the labeler's own
+ * response for the subject. Each link states that it leaves this service, and what the labeler learns.
  */
 export function LabelerLinks({
   labeler,
@@ -13,7 +13,7 @@ export function LabelerLinks({
 }: {
   readonly labeler: string;
   readonly uri: string;
-  /** Origin of the labeler's endpoint, or undefined if no link to it is possible. */
+  /** Origin of the labeler's endpoint, or undefined if the page may not link to it. */
   readonly origin: string | undefined;
   readonly t: Texts;
 }) {
@@ -40,7 +40,7 @@ export function LabelerLinks({
   );
 }
 
-/** Describes how appeals work in the official application. */
+/** Renders the explanation of how to appeal in the official application. */
 export function Appeals({ t }: { readonly t: Texts }) {
   return (
     <section aria-labelledby="appeals">

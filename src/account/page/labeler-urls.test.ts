@@ -16,14 +16,14 @@ describe('profileUrl', () => {
 });
 
 describe('queryUrl', () => {
-  it('asks the labeler about exactly this subject', () => {
+  it('returns a query to the labeler for exactly this subject', () => {
     const uri = 'at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3lb5xpd2ank2v';
     const url = new URL(queryUrl(origin, uri) ?? '');
     expect(url.origin + url.pathname).toBe(`${origin}/xrpc/com.atproto.label.queryLabels`);
     expect([...url.searchParams]).toEqual([['uriPatterns', uri]]);
   });
 
-  it('never lets a URI change any other part of the URL', () => {
+  it('keeps the rest of the URL unchanged for any subject', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (uri) => {
         const made = queryUrl(origin, uri);

@@ -8,7 +8,7 @@ import { textsOf } from '../texts/texts.ts';
 import type { ViewQuery } from '../view/view.ts';
 import { accountPages } from './pages.tsx';
 
-/** Requests a page over a view with one observation; `origin` is the note of the store about its origin. */
+/** Requests a page for a store with one observation. `origin` is the store's note about its origin. */
 async function ask(path: '/' | '/account', search: string, acceptLanguage?: string, origin: string | null = null) {
   const asked: ViewQuery[] = [];
   const store = {
@@ -49,7 +49,7 @@ describe('the language of a page', () => {
     ['&lang=ja', 'pt-BR', 'ja'],
     ['&lang=fr', 'de', 'de'],
     ['&lang=de&lang=es', 'ja', 'ja'],
-  ])('with the parameter %j and the header %j is %s', async (parameter, header, language) => {
+  ])('is selected by the parameter %j and the header %j as %s', async (parameter, header, language) => {
     for (const [path, search] of [
       ['/account', did + parameter],
       ['/account', `did=x${parameter}`],
@@ -64,12 +64,12 @@ describe('the language of a page', () => {
     }
   });
 
-  it('decides the language in which definitions are read', async () => {
+  it("determines the language of the labelers' definitions", async () => {
     const { asked } = await ask('/account', `${did}&lang=de`);
     expect(asked.map(({ language }) => language)).toEqual(['de']);
   });
 
-  it('can be switched with links that keep the query, on error pages too', async () => {
+  it('can be switched by links that keep the query, also on error pages', async () => {
     for (const search of [`${did}&days=7&value=a+b`, `${did}&days=9`]) {
       const { links } = await ask('/account', `lang=es&${search}`);
       const others = languages.filter((language) => language !== 'es');
@@ -79,7 +79,7 @@ describe('the language of a page', () => {
     expect(links).toContain('?lang=de');
   });
 
-  it('is kept by every link and form of the page if the query selects it, and by none if it was negotiated', async () => {
+  it('is kept by all links and forms if the query selects it, and by none if the header determines it', async () => {
     const own = (links: readonly string[]) => links.filter((href) => href.startsWith('/at/account?'));
     const selected = await ask('/account', `${did}&days=7&value=spam&lang=de`);
     expect(own(selected.links).length).toBe(3);
@@ -111,7 +111,7 @@ describe('the language of a page', () => {
     }
   });
 
-  it('is switched by links without markup from the query', async () => {
+  it('is switched by links that contain no markup from the query', async () => {
     const { html } = await ask('/account', `did="><script>alert(1)</script>`);
     expect(html).not.toContain('<script');
     const { links } = await ask('/account', `did=${'x'.repeat(3_000)}`);
@@ -120,7 +120,7 @@ describe('the language of a page', () => {
 });
 
 describe('a page over a simulated store', () => {
-  it('has no link to a labeler outside this service, because the labeler exists only in the simulation', async () => {
+  it('has no links to labelers outside this service, because they exist only in the simulation', async () => {
     const outside = (links: readonly string[]) => links.filter((href) => href.startsWith('https:'));
     expect(outside((await ask('/account', did)).links)).not.toEqual([]);
     const { html, links } = await ask('/account', did, 'de', 'simulated');

@@ -4,12 +4,12 @@ import { type Language, languageParameter } from '../../web/language/language.ts
 import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { AccountFilters } from '../query/row.ts';
 
-/** Name of the query parameter for the position at which the list of one part continues. */
+/** Name of the query parameter for the position at which the list of a part continues. */
 export const beforeParameter = 'before';
 
 /**
- * Returns the links of an account's page. Each link keeps the interval and the filters that it does not change, and the
- * language if the query selects one.
+ * Returns functions that create the links of an account's page. Each link keeps the interval and filters that it does
+ * not change, and the language if the query selects it.
  */
 export function accountLinks(base: string, query: AskedQuery, selected: Language | null) {
   const rest = selected === null ? '' : `&${languageParameter}=${selected}`;
@@ -31,10 +31,10 @@ export function accountLinks(base: string, query: AskedQuery, selected: Language
   };
 }
 
-/** Links of an account's page. */
+/** Functions that create the links of an account's page. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
-/** Returns the hidden fields of a form, for the parameters that the form does not change. */
+/** Returns the hidden fields of a form: the parameters that the form does not change. */
 export function keptFields(
   { account, asked, filters }: AskedQuery,
   keep: 'interval' | 'filters',

@@ -13,13 +13,13 @@ function shown(factsUrl: string | null, labeler: string): string {
   );
 }
 
-describe('a labeler on the page of an account', () => {
-  it('links to its page at the facts API if that address is known', () => {
+describe('the name of a labeler on the page of an account', () => {
+  it("links to the labeler's page at the facts API if the address of the API is known", () => {
     expect(shown('https://facts.example', did)).toContain(`href="https://facts.example/labelers/${did}"`);
     expect(shown(null, did)).not.toContain('href');
   });
 
-  it('has no link if its DID is not valid', () => {
+  it('has no link if the DID is invalid', () => {
     expect(shown('https://facts.example', 'did:plc:"><script>')).not.toContain('href');
   });
 });

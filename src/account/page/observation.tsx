@@ -13,19 +13,22 @@ import type { Definition } from '../view/definitions.ts';
 import type { AccountView } from '../view/view.ts';
 import { LabelerLinks } from './labeler-links.tsx';
 
-/** Maximum length in characters of a label definition within one observation. */
+/** Maximum length in characters of a label definition that is shown with an observation. */
 const maxDefinition = 300;
 
-/** Parts of a view that an observation needs besides its row, and the texts. */
+/** Data for rendering an observation. */
 interface ObservationProps {
   readonly observation: Observation;
   readonly view: Pick<AccountView, 'definitions' | 'network'>;
   readonly t: Texts;
-  /** True for observations of the live network, whose labelers exist outside this service. */
+  /**
+   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
+   * reached.
+   */
   readonly isLive: boolean;
 }
 
-/** Shows one observation: the event, the labeler's definition of the value, and both times. */
+/** Renders one observation: the event, the labeler's definition of the value, and both times. */
 export function ObservationItem({ observation, view: { definitions, network }, t, isLive }: ObservationProps) {
   const row = rowOf(observation);
   const { labeler_did: labeler, value } = row;
@@ -108,7 +111,7 @@ function Particular({ name, wide = false, children }: ParticularProps) {
   );
 }
 
-/** Shows a labeler's definition verbatim, and names its language if that is not the language of the page. */
+/** Renders a labeler's definition verbatim. States its language if that is not the language of the page. */
 function DefinitionText({ definition, t }: { readonly definition: Definition | undefined; readonly t: Texts }) {
   if (!definition) return <p class="definition none">{t.noDefinition}</p>;
   const { name, description, lang } = definition;
@@ -133,7 +136,7 @@ function primary(tag: string): string | undefined {
   return tag.split('-', 1)[0]?.toLowerCase();
 }
 
-/** Shows a label's value, or a description of an empty value. */
+/** Renders a label's value, or a placeholder for an empty value. */
 function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) {
   if (value === '') return <em>{t.emptyValue}</em>;
   return (
@@ -143,7 +146,7 @@ function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) 
   );
 }
 
-/** Shows a labeler: the handle that its DID document claims, if any, and its DID. */
+/** Renders a labeler: its DID, and the handle that its DID document claims, if any. */
 export function Labeler({
   did,
   name,
@@ -167,15 +170,17 @@ export function Labeler({
   return factsUrl === null || !isDid(did) ? shown : <a href={`${factsUrl}/labelers/${did}`}>{shown}</a>;
 }
 
-/** Address of the facts API without a trailing slash, which has a page of each labeler; null if it is not known. */
+/**
+ * Address of the facts API without a trailing slash, for links to the pages of labelers, or null if it is not known.
+ */
 export const FactsUrl = createContext<string | null>(null);
 
-/** Shows a DID from the store, as untrusted text if its syntax is invalid. */
+/** Renders a DID from the store. Marks it as untrusted text if its syntax is invalid. */
 function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
-/** Shows an instant of the service's clock, with the exact value in the `datetime` attribute. */
+/** Renders an instant of the service's clock, with the exact time in the `datetime` attribute. */
 export function Instant({
   at,
   t,

@@ -2,17 +2,17 @@ import type { Origin } from '../../contract/vocabulary.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
-/** Mark of the origin on every page of a store without live observations. */
+/** Origin of the store's data, as marked on the pages. Only a store without live observations has a mark. */
 export interface OriginMark {
-  /** Origin of a store without live observations, or null for a live store, and while the origin is unknown. */
+  /** Origin of the store, or null if the store is live or its origin is not known yet. */
   readonly origin: Exclude<Origin, 'live'> | null;
-  /** True after the origin was read; until then no page may show the store's content. */
+  /** True once the origin was read. Until then no page may show content of the store. */
   readonly known: boolean;
-  /** Reads the store's origin unless it is known; the origin of a store never changes. */
+  /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
   learn(store: AccountStore): Promise<void>;
 }
 
-/** Creates an origin mark whose origin is unknown until `learn` is called. */
+/** Creates an origin mark. The origin is unknown until `learn` has resolved. */
 export function originMark(): OriginMark {
   let found: Exclude<Origin, 'live'> | null = null;
   let known = false;

@@ -25,27 +25,30 @@ import { createRenderer, htmlType, pageHeaders, type Renderer } from './render.t
 export interface PagesOptions {
   /** Base path, which is the prefix of all links. */
   readonly base: string;
-  /** Style sheets by their name below `/assets/`. */
+  /** Style sheets by file name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
-  /** Function that resolves handles. The value is null if handles are not resolved. */
+  /** Resolves handles to DIDs; null if the service does not resolve handles. */
   readonly findHandle: FindHandle | null;
-  /** Address of the facts API without a trailing slash, for links to labelers. There are no links if it is absent. */
+  /**
+   * Address of the facts API without a trailing slash, for links to the pages of labelers. Without it, the pages have
+   * no such links.
+   */
   readonly factsUrl?: string | null;
-  /** Called with errors that clients receive without details. */
+  /** Called with errors whose details are not sent to clients. */
   readonly alarm: (route: string, error: unknown) => void;
 }
 
 /** Style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
-/** Creates the routes of the HTML pages: the first page, the page of an account, and the style sheets. */
+/** Creates the routes of the HTML pages: the home page, the page of an account, and the style sheets. */
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
     const mark = originMark();
     const pages = createRenderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
-      // If the store cannot be read, the page has no data to mark.
+      // Ignore the error: a page that shows no data of the store needs no mark of its origin.
       if (mark.origin === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
       const frame = pages.frameOf(request);
       return pages.page(request, frame, {
@@ -70,8 +73,8 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
 }
 
 /**
- * Returns a function that responds to a request whose `did` is not a canonical DID: a redirect from a handle or pasted
- * text to the page of the DID, or an error page.
+ * Returns a function that responds to a request whose `did` is not a canonical DID. It redirects from a handle or
+ * pasted text to the page of the DID, or returns an error page.
  */
 function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: Renderer) {
   async function byName(request: AccountRequest): Promise<Reply> {
@@ -85,7 +88,7 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
     if (findHandle === null) return pages.refusal(request, 'invalid_account', { name: 'did_only' });
     const refused = refusedRest(request, parameters);
     if (refused) return refused;
-    // Resolving a handle sends a request to another server, so it counts as a requested account.
+    // Count the handle as a looked-up account, because resolving it sends a request to another server.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const found = await findHandle(handle, request.gone);
@@ -94,8 +97,8 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
   }
 
   /**
-   * Returns the refusal of a query that would be refused after the redirect to the DID, so that the redirect does not
-   * lose the form's input. Returns null for a valid query.
+   * Returns the error page for a query that would be refused after the redirect, so that the user's input is not lost
+   * in the redirect. Returns null for a valid query.
    */
   function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
     const rest = parsePageQuery(searchWith(anyDid, parameters));
@@ -110,7 +113,10 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
   return byName;
 }
 
-/** Creates the route `GET /account`: an account's page, an error page, or a redirect from a handle or pasted text to a DID. */
+/**
+ * Creates the route `GET /account`. It returns the page of an account or an error page, or redirects from a handle or
+ * pasted text to the page of the DID.
+ */
 function accountRoute(
   options: PagesOptions,
   services: AccountServices,
@@ -147,7 +153,7 @@ function accountRoute(
   }
 
   return async (request) => {
-    // Learn the origin here too: an error page also shows the store's origin, and may be the first requested page.
+    // Read the origin here too: an error page also shows it, and may be the first page that is requested.
     if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
@@ -161,10 +167,13 @@ function accountRoute(
   };
 }
 
-/** Placeholder for the DID while a handle is not resolved yet. */
+/** Placeholder for a DID that is not resolved yet. */
 const anyDid = 'did:web:any.example';
 
-/** Formats the parameters of a query with another `did`; repeated parameters remain invalid. */
+/**
+ * Formats the parameters of a query with another `did`. Parameters that were invalid because of repetition stay
+ * invalid.
+ */
 function searchWith(did: string, parameters: Parameters): string {
   const kept = [...parameters].flatMap(([name, value]) => {
     if (name === 'did') return [];
@@ -178,7 +187,7 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-/** Returns the downloads of the page's rows, each for a part of the interval that fits into one download. */
+/** Returns the downloads of the page's rows, one for each part of the interval that fits into a download. */
 function downloadsOf(
   view: AccountView,
   base: string,
@@ -198,7 +207,7 @@ function downloadsOf(
       start: part.start,
       end: part.end,
       askedStart: first ? view.shown.start : part.start,
-      // Only the part that contains a clipped bound is marked as clipped.
+      // Mark only the parts that contain a clipped bound.
       clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier),
       frontier: frontier.end,

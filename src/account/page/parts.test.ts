@@ -19,7 +19,7 @@ describe('downloadParts', () => {
     expect(downloadParts({ days: daysOf([3, 0, 7]) }, 10)).toEqual([{ start: 0, end: 3 * day, rows: 10 }]);
   });
 
-  it('returns parts that each fit and together cover the interval with every row', () => {
+  it('returns parts that each fit and together contain the whole interval and every row', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 10 }), { minLength: 1, maxLength: 31 }), (rows) => {
         const parts = downloadParts({ days: daysOf(rows) }, 10) ?? [];
@@ -33,8 +33,8 @@ describe('downloadParts', () => {
 
   it.each([
     ['was not counted', [1, null]],
-    ['is more than one download holds', [1, 11]],
-  ])('returns null if a day %s, because an incomplete list must not be offered as complete', (_, rows) => {
+    ['has more rows than fit into one download', [1, 11]],
+  ])('returns null if a day %s, so that the page never offers an incomplete list as complete', (_, rows) => {
     expect(downloadParts({ days: daysOf(rows) }, 10)).toBeNull();
   });
 });

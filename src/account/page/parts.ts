@@ -3,13 +3,13 @@ import type { Interval } from '../../store/time.ts';
 
 /** A part of an interval that fits into one download. */
 export interface DownloadPart extends Interval {
-  /** Number of the account's rows in the part, regardless of the filters. */
+  /** Number of the account's rows in the part, before the filters are applied. */
   readonly rows: number;
 }
 
 /**
- * Splits an interval at midnights into adjacent parts of at most `maxRows` rows that together cover the interval.
- * Returns null if a day was not counted or has more rows than `maxRows`. A request for an export then returns shorter
+ * Splits an interval at midnights into adjacent parts with at most `maxRows` rows each. Returns null if a day was not
+ * counted or has more than `maxRows` rows; a client can then request an export, whose error response lists shorter
  * intervals.
  */
 export function downloadParts({ days }: Pick<AccountTally, 'days'>, maxRows: number): DownloadPart[] | null {

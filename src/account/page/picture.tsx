@@ -7,7 +7,7 @@ import type { Texts } from '../texts/texts.ts';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
 import { formatMissed } from './describe.ts';
 
-/** Shows the interval as a chart with its legend, and as a table. */
+/** Renders the interval as a chart with a legend, and as a table. */
 export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {
   const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
@@ -114,14 +114,14 @@ function DayRow({ day, t }: { readonly day: TimelineDay; readonly t: Texts }) {
   );
 }
 
-/** Returns true if no part of the interval was observed, so that the number of observations is unknown and not zero. */
+/** Returns true if no part of the interval was observed: the number of observations is then unknown, not zero. */
 export function nothingSeen({ days, uncounted }: Timeline): boolean {
   return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
 }
 
 /**
- * Describes which part of a UTC day the interval includes, unless it is the whole day: `, from 23:12`, `, until 12:00`.
- * The current day ends at the time of the query, so its counts are not those of a whole day.
+ * Describes which part of a UTC day is in the interval: `, from 23:12` or `, until 12:00`, or an empty text for a whole
+ * day. The current day ends at the time of the query, so its counts are not those of a whole day.
  */
 export function describePart({ start, end }: Interval, t: Texts): string {
   const clockUnlessMidnight = (at: Micros): string | null => (at === dayStart(dayOf(at)) ? null : t.formats.clock(at));
@@ -149,7 +149,7 @@ function unseenText(day: TimelineDay, t: Texts): string {
   return parts.join('; ');
 }
 
-/** Describes the chart of a timeline in one or two sentences. */
+/** Summarizes the chart of a timeline in one or two sentences. */
 export function summaryOf(timeline: Timeline, t: Texts): string {
   const { days, start, end, total, uncounted } = timeline;
   const from = t.formats.minute(start);

@@ -5,8 +5,8 @@ import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/q
 import { beforeParameter } from './links.ts';
 
 /**
- * Query of a page, the position at which its list continues, or null for the newest rows, and the selected language, or
- * null if the query selects none.
+ * Query of a page. `before` is the position at which the list continues, or null for the newest rows. `selected` is the
+ * language selected by the query, or null if it selects none.
  */
 export interface PageQuery {
   readonly kind: 'page';
@@ -22,19 +22,23 @@ export function parsePageQuery(
   const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter, languageParameter]);
   if (parsed.kind === 'refused') return parsed;
   const { query, more } = parsed;
-  // The language does not change the data, so that an unknown one is no reason to refuse the page.
+  // Ignore an unknown language instead of refusing the page, because the language does not affect the data.
   const selected = languageOf(more.get(languageParameter));
   if (!more.has(beforeParameter)) return { kind: 'page', query, before: null, selected };
   const before = parseInstant(more.get(beforeParameter) ?? '');
-  // Only a list with one target kind can continue at a position; a page with all three lists shows their newest rows.
+  // Only a list of a single target kind can continue at a position. A page with all three lists always shows the newest
+  // rows.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
   return { kind: 'page', query, before, selected };
 }
 
-/** Parameters that are not trimmed: values are compared exactly, and the route itself trims the text of the account. */
+/**
+ * Parameters that are not trimmed here: the value, because values are compared exactly, and the account, because its
+ * route trims it.
+ */
 const asTyped: readonly string[] = ['did', 'value'];
 
-/** Returns the parameters without leading and trailing white space, which typing or pasting into a field may add. */
+/** Returns the parameters without the surrounding white space that typing or pasting into a field may add. */
 function trimmed(parameters: Parameters | null): Parameters | null {
   if (parameters === null) return null;
   const texts = [...parameters].map(([name, text]): [string, string | null] => [

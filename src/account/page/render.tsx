@@ -14,11 +14,11 @@ import type { PageFrame } from './frame.ts';
 import { RefusalBody } from './home.tsx';
 import type { OriginMark } from './origin.ts';
 
-/** Content Security Policy of the pages: resources only from this origin, nothing inline, no scripts, no framing. */
+/** Content Security Policy of the pages: resources only from this origin, and no inline styles, scripts or framing. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Headers of every response of the pages' routes. */
+/** Headers of every response of the page routes. */
 export const pageHeaders: HeaderList = [
   ...privateHeaders,
   'Content-Security-Policy',
@@ -32,28 +32,28 @@ export const pageHeaders: HeaderList = [
 /** Content type of a page. */
 export const htmlType = 'text/html; charset=utf-8';
 
-/** Content of one page. */
+/** Title, status and content of a page. */
 interface PageContent {
   readonly status: number;
-  /** Title of the page, without the origin of the data and the name of the service. */
+  /** Title of the page, without the mark of the origin. */
   readonly title: string;
   readonly children: ComponentChildren;
   readonly more?: HeaderList;
 }
 
-/** Reason for an error page. */
+/** Details of an error page. */
 interface RefusalReason {
-  /** Problem with the submitted name of the account, whose text replaces the general text of the code. */
+  /** Problem with the submitted name. Its text replaces the general text of the error code. */
   readonly name?: NameProblem;
   readonly retryAfterSeconds?: number;
 }
 
 /** Renders the pages of the account surface. */
 export interface Renderer {
-  /** Returns the language and the links of the pages for a request. */
+  /** Returns the language of a page and the properties that its links depend on. */
   frameOf(request: AccountRequest): PageFrame;
   page(request: AccountRequest, frame: PageFrame, content: PageContent): Reply;
-  /** Renders the error page of a code. */
+  /** Renders the error page for a code. */
   refusal(request: AccountRequest, code: PageErrorCode, reason?: RefusalReason): Reply;
 }
 

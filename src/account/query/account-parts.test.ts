@@ -8,7 +8,7 @@ import type { AccountStore } from './account-store.ts';
 
 const account = 'did:web:hot.example';
 
-/** Creates a store with a row at each instant in `stamps`, which counts at most `most` rows in one read. */
+/** Creates a store with one row per stamp. A read that would count more than `most` rows is refused. */
 function storeOf(stamps: readonly number[], most: number): AccountStore {
   const accountIntervals: AccountStore['accountIntervals'] = ({ start, end, maxRows }) => {
     const own = stamps.filter((at) => at >= start && at < end);
@@ -25,7 +25,7 @@ function storeOf(stamps: readonly number[], most: number): AccountStore {
   return { accountIntervals } as unknown as AccountStore;
 }
 
-it('the rows of a hot account are counted in several turns, with the same parts as in one read', async () => {
+it('partsInTurns counts the rows of a hot account in several turns, and returns adjacent parts that each fit', async () => {
   const stamps = fc.uniqueArray(fc.integer({ min: 0, max: 3 * day }), { maxLength: 120 });
   await fc.assert(
     fc.asyncProperty(
@@ -49,14 +49,14 @@ it('the rows of a hot account are counted in several turns, with the same parts 
         }
         expect(turnsTaken).toBeGreaterThanOrEqual(2);
         const known = rows.filter((at) => at < 2 * day).length;
-        // All rows fit into one part.
+        // If all rows fit, there must be only one part.
         if (known <= maxRows) expect(parts).toHaveLength(1);
       },
     ),
   );
 });
 
-it('partsInOneTurn returns the parts if one turn is enough to count the rows, and null otherwise', async () => {
+it('partsInOneTurn returns the parts if one turn suffices to count the rows, and null otherwise', async () => {
   const interval = { start: micros(0), end: micros(day) };
   const partsOf = (most: number) =>
     partsInOneTurn(storeOf([1, 2, 3], most), account, interval, { end: micros(day) }, 2);

@@ -3,20 +3,20 @@ import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 
-/** Maximum number of rows counted in one turn, which takes a fraction of a second. */
+/** Maximum number of rows that are counted per turn; counting them takes a fraction of a second. */
 const rowsPerTurn = 500_000;
 /**
- * Maximum number of rows counted to split an interval. The limit exceeds the expected rows of all accounts in the window,
- * and only stops a faulty count.
+ * Maximum number of rows that are counted to split an interval. The window is not expected to have as many rows in
+ * total, so only a faulty count reaches the limit.
  */
 const countBudget = 50_000_000;
 
-/** Runs a read in a separate turn of the reading pool. */
+/** Runs a read in a turn of its own in the reading pool. */
 export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
 
 /**
- * Splits an interval into parts of at most `maxRows` of the account's rows. Returns null if one turn is too short to
- * count them.
+ * Splits an interval into parts with at most `maxRows` of the account's rows each. Returns null if there are too many
+ * rows to count in one turn.
  */
 export async function partsInOneTurn(
   store: AccountStore,
@@ -43,7 +43,7 @@ export async function partsInTurns(
   if (known <= start) return [{ start, end, rows: 0 }];
   const merged: AccountInterval[] = [];
   let counted = 0;
-  // The intervals form a stack, so that the halves of a split interval are counted before later intervals.
+  // Use a stack, so that both halves of a split interval are counted before the later intervals.
   const left = daysOf({ start, end: known }).toReversed();
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const interval = next;
@@ -76,7 +76,7 @@ async function countedParts(
   }
 }
 
-/** Appends a part to `merged`, or extends the last part by it if both fit into `maxRows`. */
+/** Appends a part to `merged`, or merges it with the last part if both fit into `maxRows`. */
 function append(merged: AccountInterval[], part: AccountInterval, maxRows: number): void {
   const last = merged.at(-1);
   if (last && last.rows + part.rows <= maxRows) {
@@ -86,7 +86,10 @@ function append(merged: AccountInterval[], part: AccountInterval, maxRows: numbe
   }
 }
 
-/** Extends the parts to the interval's end; after several parts, the time after the frontier is a separate part. */
+/**
+ * Extends the parts to the end of the interval. If there are several parts, the time after the frontier becomes a part
+ * of its own.
+ */
 function upTo(
   end: Interval['end'],
   known: Interval['end'],

@@ -1,8 +1,6 @@
 import type { StoreReader } from '../../store/port.ts';
 
-/**
- * Names of the store methods that the account surface uses. A reading process executes no other methods.
- */
+/** Names of the store methods that the account surface uses. Reading processes accept only these methods and `view`. */
 export const accountStoreMethods = [
   'epoch',
   'frontier',
@@ -22,5 +20,5 @@ export const accountStoreMethods = [
 /** Name of a store method that the account surface uses. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];
 
-/** The part of the store reader that the account surface uses. */
+/** Part of the store reader that the account surface uses. */
 export type AccountStore = Pick<StoreReader, AccountStoreMethod>;

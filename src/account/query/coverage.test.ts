@@ -47,7 +47,7 @@ function coverage(
 }
 
 describe('coverage', () => {
-  it('lists interruptions of the service once, and each labeler with only the gaps of that labeler', () => {
+  it("lists interruptions of the service once, and for each labeler only the labeler's own gaps", () => {
     expect(coverage([gap(null, 1, 2), gap(one, 3, 4, 'cursor_reset')], [known(one), known(two)])).toEqual({
       status: 'gapped',
       observed_through: '2026-11-21T11:59:59.999999Z',
@@ -71,11 +71,11 @@ describe('coverage', () => {
     ['warming_up', coverage([gap(one, 1, 2)], [known(one)], { epoch: 0 })],
     ['unknown', coverage([], [known(one), known(two, 'unavailable')], { epoch: 0 })],
     ['unknown', coverage([], [])],
-  ])('has the status %s by the first rule that applies', (status, got) => {
+  ])('has the status %s according to the first rule that applies', (status, got) => {
     expect(got.status).toBe(status);
   });
 
-  it('reports the requested time before the epoch', () => {
+  it('reports requested time before the epoch as warm-up', () => {
     expect(coverage([], [known(one)], { epoch: 0 }).warmup).toEqual({
       start: '2026-11-20T11:00:00.000000Z',
       end: '2026-11-20T12:00:00.000000Z',
@@ -83,7 +83,7 @@ describe('coverage', () => {
     });
   });
 
-  it('contains only the labeler of a labeler filter, even if the labeler is unknown', () => {
+  it('lists only the labeler of a labeler filter, even if it is unknown', () => {
     const both = [known(one), known(two, 'refused')];
     expect(coverage([], both, { labeler: one })).toMatchObject({
       status: 'no_recorded_gaps',
@@ -96,7 +96,7 @@ describe('coverage', () => {
     });
   });
 
-  it('ends at the last accepted page within the tolerance of 10 minutes', () => {
+  it('ends at the last accepted page, without a gap within the tolerance of 10 minutes', () => {
     expect(coverage([], [known(one)], { silentMinutes: 9 })).toEqual({
       status: 'no_recorded_gaps',
       observed_through: '2026-11-21T11:50:59.999999Z',
@@ -107,7 +107,7 @@ describe('coverage', () => {
     });
   });
 
-  it('is unknown after 10 minutes without a page, with a gap of every labeler since the last page', () => {
+  it('is unknown after 10 minutes without a page, with a gap since the last page', () => {
     expect(coverage([], [known(one)], { silentMinutes: 360 })).toMatchObject({
       status: 'unknown',
       covered_through: '2026-11-21T05:59:59.999999Z',
@@ -117,7 +117,7 @@ describe('coverage', () => {
     });
   });
 
-  it('lists only the part of a silence that no interruption covers', () => {
+  it('lists only the parts of a silence outside recorded interruptions', () => {
     const interrupted = gap(null, 19, 23.5);
     expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([
       { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T07:00:00.000000Z', reason: 'source_unavailable' },
@@ -126,7 +126,7 @@ describe('coverage', () => {
     ]);
   });
 
-  it('does not change with a silence after its interval', () => {
+  it('is not affected by a silence after its interval', () => {
     const inputs = {
       interval: { start, end: micros(end - 7 * hour) },
       askedStart: start,
@@ -140,7 +140,7 @@ describe('coverage', () => {
     expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
-  it('contains a gap of a labeler that is no longer enrolled, from the end of its complete data', () => {
+  it("contains a gap of a labeler that is no longer enrolled, which begins at the end of the labeler's complete data", () => {
     const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
     expect(coverage([], [known(one), left])).toMatchObject({
@@ -154,7 +154,7 @@ describe('coverage', () => {
     expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 
-  it('excludes a labeler that is not enrolled, unless the labeler has a gap in the interval', () => {
+  it('excludes a labeler that is not enrolled, unless it has a gap in the interval', () => {
     const gone = known(two, 'established', false);
     expect(coverage([], [known(one), gone]).labelers).toHaveLength(1);
     expect(coverage([gap(two, 1, 2)], [known(one), gone])).toMatchObject({
@@ -164,7 +164,7 @@ describe('coverage', () => {
   });
 });
 
-describe('more gaps than the limit', () => {
+describe('gaps beyond the limit', () => {
   const gaps = fc.array(
     fc
       .tuple(
@@ -176,7 +176,7 @@ describe('more gaps than the limit', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  it('are merged with the closest gaps, hide no missed time, and stay between the first and the last gap', () => {
+  it('are merged with the closest gaps, without hiding missed time or extending beyond the first and last gap', () => {
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 8 }), (all, limit) => {
         const got = atMost(all, limit);

@@ -11,17 +11,17 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { readingTime } from './received.ts';
 
-/** Reading state of a labeler that is read without omissions from a known position on. */
+/** State of a labeler that is read without omissions from a known position onwards. */
 const established = 'established';
 
 /** Data from which the coverage of an interval is computed. */
 export interface CoverageInputs {
   readonly interval: Interval;
-  /** Start of the requested interval, before clipping. */
+  /** Start of the requested interval before it was clipped to the window. */
   readonly askedStart: Micros;
-  /** DID of the labeler filter, or undefined without one. */
+  /** DID in the labeler filter, or undefined if there is no such filter. */
   readonly labeler: string | undefined;
-  /** Time at which the coverage is computed: the creation time of the export. */
+  /** Time for which the coverage is computed: the creation time of the export. */
   readonly now: Micros;
   readonly epoch: Epoch;
   readonly frontier: Frontier;
@@ -29,7 +29,7 @@ export interface CoverageInputs {
   readonly roster: readonly RosterRow[];
 }
 
-/** Reads the data from which the coverage of an interval is computed. */
+/** Reads the data for the coverage of an interval and computes the coverage. */
 export async function readCoverage(
   store: AccountStore,
   asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler' | 'now'>,
@@ -44,9 +44,8 @@ export async function readCoverage(
 }
 
 /**
- * Computes the coverage of an interval. Once the time since the last accepted page exceeds the tolerance, it becomes a
- * gap of every labeler, and the status is unknown. A labeler that is no longer enrolled has a gap from its departure
- * on.
+ * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, the time since the last
+ * page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap from its departure onwards.
  */
 export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const { interval, askedStart, now, epoch, frontier, roster } = inputs;
@@ -70,12 +69,18 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   };
 }
 
-/** Returns true if the interval ends in a time without an accepted page that exceeds the tolerance. */
+/**
+ * Returns true if the end of the interval is after the last accepted page and the current silence exceeds the
+ * tolerance.
+ */
 function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boolean {
   return isSilent(frontier, now) && (frontier.observedThrough ?? frontier.floor) < interval.end;
 }
 
-/** Returns enrolled labelers, and others with a gap in the interval. */
+/**
+ * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval; with a labeler
+ * filter, of its labeler only.
+ */
 function labelersOf(
   { roster, labeler }: CoverageInputs,
   bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
@@ -92,7 +97,7 @@ function labelersOf(
 }
 
 function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
-  // The coverage is unknown if there is no labeler.
+  // Without labelers the coverage is unknown.
   if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
   if (warmup) return 'warming_up';
   return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';
@@ -100,7 +105,7 @@ function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, wa
 
 type Stretch = Pick<StoredGap, 'start' | 'end' | 'reason'>;
 
-/** Returns at most `limit` gaps by merging the closest ones, which may overstate missed time but never understates it. */
+/** Merges the closest gaps until at most `limit` remain. This may overstate missed time but never understates it. */
 export function atMost(gaps: readonly Stretch[], limit: number): Stretch[] {
   const sorted = gaps.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (sorted.length <= limit) return sorted;

@@ -16,7 +16,7 @@ const vectors = JSON.parse(
   readFileSync(new URL('../../../docs/digest-vectors.json', import.meta.url), 'utf8'),
 ) as Vectors;
 
-it('the canonical form and every link of the chain equal the published test vectors', () => {
+it('the canonical JSON and every digest of the chain equal the published test vectors', () => {
   const rows = vectors.rows.map(canonicalJson);
   expect({ manifest: canonicalJson(vectors.manifest), rows }).toEqual(vectors.canonical);
   const links = [firstDigest(vectors.manifest)];

@@ -3,16 +3,19 @@ import type { ExportManifest } from '../../contract/account.ts';
 import { canonicalJson } from '../../contract/canonical.ts';
 
 /**
- * The digest of an export is a chain over the manifest and then each row. Its last link covers the whole export,
- * regardless of its division into pages.
+ * Digest of an export: a chain over the manifest and then each row. The last digest of the chain covers the whole
+ * export, regardless of its division into pages.
  */
 
-/** Returns the first link of the chain: SHA-256 of the canonical manifest, 32 bytes. */
+/** Returns the first digest of the chain: the SHA-256 of the canonical manifest, 32 bytes. */
 export function firstDigest(manifest: ExportManifest): Buffer {
   return hash('sha256', canonicalJson(manifest), 'buffer');
 }
 
-/** Returns the next link of the chain: SHA-256 of the previous link (32 bytes) followed by the row in canonical JSON. */
+/**
+ * Returns the next digest of the chain: the SHA-256 of the previous digest (32 bytes) followed by the row as canonical
+ * JSON.
+ */
 export function nextDigest(digest: Buffer, row: string): Buffer {
   return hash('sha256', Buffer.concat([digest, Buffer.from(row)]), 'buffer');
 }

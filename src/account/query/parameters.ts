@@ -1,15 +1,15 @@
 /**
- * Parameters of a query string, decoded like form data. The value of a parameter that cannot be decoded or occurs more
- * than once is null, so that the query is refused with the parameter's error code.
+ * Parameters of a query string, decoded like form data. A parameter that occurs more than once or cannot be decoded has
+ * the value null, so that the query is refused with the error code of that parameter.
  */
 export type Parameters = ReadonlyMap<string, string | null>;
 
-/** Maximum number of parsed parameters, which exceeds the number in any valid query. */
+/** Maximum number of parameters that are parsed; no valid query has as many. */
 const maxParameters = 32;
 
 /**
- * Parses the query string of a request target (without its question mark). Omits empty parameters, which are unused form
- * fields. Returns null if a name cannot be decoded or there are too many parameters.
+ * Parses the query string of a request target, without its question mark. Omits parameters with an empty value, which
+ * come from unused form fields. Returns null if a name cannot be decoded or there are too many parameters.
  */
 export function parseParameters(search: string): Parameters | null {
   const found = new Map<string, string | null>();

@@ -47,7 +47,7 @@ const queries: fc.Arbitrary<AskedQuery> = fc.record({
 });
 
 describe('a query string', () => {
-  it('represents the whole query and is parsed back to it', () => {
+  it('is parsed back to the query from which it was formatted', () => {
     fc.assert(
       fc.property(queries, (query) => {
         expect(asked(searchText(query))).toEqual(query);
@@ -59,7 +59,7 @@ describe('a query string', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
-  it.each(['07', '030', '7.0', '+7'])('spells its days as 7 or 30 and in no other way: days=%s', (days) => {
+  it.each(['07', '030', '7.0', '+7'])('is refused if the number of days is spelled %s instead of 7 or 30', (days) => {
     expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
   });
 
@@ -93,7 +93,7 @@ describe('a query string', () => {
     });
   });
 
-  it('rounds a bound up to the microsecond, so that a start never includes an earlier row', () => {
+  it('rounds bounds up to the microsecond, so that the interval never includes rows before its start', () => {
     const search = `did=${account}&start=2026-11-20T12:00:00.0000009Z&end=2026-11-21T00:00:00.0000001Z`;
     expect(asked(search)).toMatchObject({ asked: { start: 1_795_176_000_000_001, end: 1_795_219_200_000_001 } });
   });
@@ -156,7 +156,7 @@ describe('an invalid query string', () => {
     expect(asked(search)).toBe(code);
   });
 
-  it('is refused without an exception, for any content', () => {
+  it('never causes an exception, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (search) => {
         expect(parseAccountQuery(search).kind).toBeOneOf(['query', 'refused']);
@@ -172,7 +172,7 @@ describe('the window', () => {
   });
 
   const available = { start: micros(now - 10 * day), end: now };
-  it('contains 7 whole days, and 30 days only in part', () => {
+  it('of 10 days contains an interval of 7 days entirely, and one of 30 days in part', () => {
     expect(clipInterval({ kind: 'days', days: 7 }, available)).toEqual({
       start: now - 7 * day,
       end: now,
@@ -186,7 +186,7 @@ describe('the window', () => {
     });
   });
 
-  it('clips an interval and reports it, and refuses an interval outside the window', () => {
+  it('clips an interval and reports the clipping, and refuses an interval outside the window', () => {
     fc.assert(
       fc.property(intervals, intervals, ([start, end], [floor, ceiling]) => {
         const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });

@@ -7,7 +7,7 @@ import { day, type Interval, micros } from '../../store/time.ts';
 import { type Parameters, parseParameters } from './parameters.ts';
 import type { AccountFilters } from './row.ts';
 
-/** Reasons why a query is refused: error codes of this surface. */
+/** Reasons for refusing a query, as error codes of this surface. */
 export type QueryRefusal =
   | 'invalid_account'
   | 'invalid_interval'
@@ -16,15 +16,15 @@ export type QueryRefusal =
   | 'invalid_filter'
   | 'unknown_parameter';
 
-/** Named interval lengths, in days. */
+/** Lengths of the intervals that can be requested by a number of days. */
 export const dayShortcuts = [7, 30] as const;
-/** Named interval length, in days. */
+/** Length of an interval that can be requested by a number of days. */
 export type DayShortcut = (typeof dayShortcuts)[number];
 
 /** Length of the rolling window, in days. */
 export const windowDays = 30;
 
-/** The interval as requested, before it is clipped to the window. */
+/** Interval as requested, before it is clipped to the window. */
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: DayShortcut }
   | ({ readonly kind: 'explicit' } & Interval);
@@ -37,19 +37,19 @@ export interface AskedQuery {
   readonly filters: AccountFilters;
 }
 
-/** A valid query with the additional parameters of its route, or the reason why the query is refused. */
+/** A valid query with the additional parameters of its route, or the reason for refusing the query. */
 export type ParsedQuery =
   | { readonly kind: 'query'; readonly query: AskedQuery; readonly more: Parameters }
   | { readonly kind: 'refused'; readonly code: QueryRefusal };
 
 const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
 
-/** Parses a query string (without its question mark). */
+/** Parses a query string, without its question mark. */
 export function parseAccountQuery(search: string): ParsedQuery {
   return readAccountQuery(parseParameters(search));
 }
 
-/** Validates the parameters of a query. `more` lists additional parameters that the route allows. */
+/** Validates the parameters of a query. `more` lists the additional parameters that the route allows. */
 export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
   const known: readonly string[] = [...parameterNames, ...more];
   if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
@@ -87,7 +87,8 @@ function shortcut(text: string | null): AskedInterval | QueryRefusal {
 }
 
 function instant(text: string | null | undefined): Micros | null {
-  // A plus sign without percent-encoding arrives as a space. A space has no other meaning here.
+  // A plus sign that is not percent-encoded is decoded as a space. A space has no other meaning here, so restore the
+  // plus sign.
   return typeof text === 'string' ? parseInstant(text.replace(/ (?=\d{2}:\d{2}$)/, '+')) : null;
 }
 
@@ -110,7 +111,7 @@ function askedFilters(parameters: Parameters): AccountFilters | null {
   };
 }
 
-/** Formats a query as a query string (without its question mark), for links that keep the filters. */
+/** Formats a query as a query string, without its question mark. */
 export function searchText({ account, asked, filters }: AskedQuery): string {
   const interval =
     asked.kind === 'days'
@@ -119,28 +120,25 @@ export function searchText({ account, asked, filters }: AskedQuery): string {
   return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
 }
 
-/** Returns the retained part of the rolling window at `now`; start inclusive, end exclusive. */
+/** Returns the part of the rolling window at `now` that is retained. The start is inclusive, the end exclusive. */
 export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
   return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
 }
 
-/** The available part of a requested interval, and whether it was clipped. */
+/** The available part of a requested interval. `clipped` is true if it is not the whole interval. */
 export interface ClippedInterval extends Interval {
-  /** Start of the requested interval. */
+  /** Start of the requested interval, before clipping. */
   readonly askedStart: Micros;
   readonly clipped: boolean;
 }
 
-/**
- * Returns a requested interval even if parts of it are no longer available. An interval of a number of days ends at
- * `now`.
- */
+/** Returns the requested interval without clipping it. An interval of a number of days ends at `now`. */
 export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   return { start: asked.start, end: asked.end };
 }
 
-/** Clips a requested interval to the available window; returns `out_of_window` if the two do not overlap. */
+/** Clips a requested interval to the available window. Returns `out_of_window` if they do not overlap. */
 export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
   const wanted = wantedInterval(asked, available.end);
   const start = micros(Math.max(wanted.start, available.start));

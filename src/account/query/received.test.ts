@@ -9,8 +9,8 @@ const standby: Frontier = { ...primary, replicatedThrough: micros(500) };
 const explicit = (end: number) => ({ kind: 'explicit', start: micros(0), end: micros(end) }) as const;
 const behind = expect.objectContaining({ code: 'behind' });
 
-describe('the time of a reading', () => {
-  it('is that of the request on the primary, and never later than what a standby has received', () => {
+describe('readingTime', () => {
+  it('is the time of the request on the primary, and at most the time up to which a standby has received everything', () => {
     expect([readingTime(primary, now), readingTime(standby, now), readingTime(standby, micros(400))]).toEqual([
       now,
       500,
@@ -20,7 +20,7 @@ describe('the time of a reading', () => {
 });
 
 describe('a query on a standby', () => {
-  it('waits for an explicit end that has passed, or for now if the end has not passed', () => {
+  it('waits for its explicit end, or for the current time if the end is in the future', () => {
     expect(() => assertAskedReceived(standby, explicit(500), now, null)).not.toThrow();
     expect(() => assertAskedReceived(standby, explicit(501), now, null)).toThrow(behind);
     expect(() => assertAskedReceived(standby, explicit(2_000_000), now, null)).toThrow(behind);
@@ -28,7 +28,7 @@ describe('a query on a standby', () => {
     expect(() => assertAskedReceived(primary, explicit(501), now, null)).not.toThrow();
   });
 
-  it('does not wait for the end of a number of days, but for the position at which a list continues', () => {
+  it('does not wait for the end of a number of days, but waits for the position at which a list continues', () => {
     const days = { kind: 'days', days: 7 } as const;
     expect(() => assertAskedReceived(standby, days, now, null)).not.toThrow();
     expect(() => assertAskedReceived(standby, days, now, micros(500))).not.toThrow();

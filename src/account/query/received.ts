@@ -5,17 +5,20 @@ import { micros } from '../../store/time.ts';
 import type { AskedInterval } from './query.ts';
 
 /**
- * Checks that a server has received what a request needs. A standby receives everything some time after the primary.
- * An interval of a number of days ends where the standby is; an explicit end and a cursor of another server wait until
- * the standby has received them.
+ * Checks that this server has received the data that a request needs. A standby receives data later than the primary.
+ * An interval of a number of days ends at the time up to which the standby has received everything. Requests with an
+ * explicit end, or with a cursor of another server, wait until the standby has caught up.
  */
 
-/** Returns the time of a reading: `now`, or on a standby the time before which it has received everything. */
+/**
+ * Returns the time for which data can be read: `now`, or on a standby the time up to which it has received everything,
+ * if that is earlier.
+ */
 export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
   return replicatedThrough === undefined ? now : micros(Math.min(now, replicatedThrough));
 }
 
-/** Throws `behind` unless the server has received everything before an instant. */
+/** Throws `behind` unless this server has received everything before an instant. */
 export function assertReceived({ replicatedThrough }: Frontier, until: Micros): void {
   if (replicatedThrough === undefined || until <= replicatedThrough) return;
   throw new StoreError(
@@ -25,8 +28,8 @@ export function assertReceived({ replicatedThrough }: Frontier, until: Micros): 
 }
 
 /**
- * Throws `behind` unless the server has received everything before the explicit end of an interval, as far as it has
- * passed, and before the position at which a list continues.
+ * Throws `behind` unless this server has received everything before the end of an explicit interval and before the
+ * position at which a list continues. Both are limited to `now`.
  */
 export function assertAskedReceived(
   frontier: Frontier,

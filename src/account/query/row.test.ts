@@ -42,7 +42,7 @@ describe('the row of an observation', () => {
     });
   });
 
-  it('is serialized as canonical JSON, for any content', () => {
+  it('is serialized as canonical JSON, whatever it contains', () => {
     const texts = fc.string({ unit: 'grapheme' });
     const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
     fc.assert(
@@ -69,7 +69,7 @@ describe('the row of an observation', () => {
     [undefined, 'application_observed'],
     [false, 'application_observed'],
     [true, 'removal_observed'],
-  ])('has for the value %s of neg the action %s', (neg, action) => {
+  ])('with neg = %s has the action %s', (neg, action) => {
     expect(rowOf(observation(neg === undefined ? {} : { neg })).action).toBe(action);
   });
 });
@@ -82,7 +82,7 @@ describe('the target of a label', () => {
     [`at://${account}/app.bsky.feed.post`, 'record'],
     [`at://${account}/app.bsky.feed.post/3k/more`, 'record'],
     [`at://${account}`, 'record'],
-  ])('with the subject %s is of the kind %s', (uri, kind) => {
+  ])('with the subject %s has the kind %s', (uri, kind) => {
     expect(targetOf(uri)).toBe(kind);
   });
 });
@@ -95,7 +95,7 @@ describe('filters', () => {
       { labeler, value: 'spam', action: 'removal_observed', target_kind: 'post' },
       { labeler, value: 'spam', removed: true, target: 'post' },
     ],
-  ] as const)('given as %j are %j for the store', (asked, filter) => {
+  ] as const)('given as %j are converted to %j for the store', (asked, filter) => {
     expect(storeFilter(asked)).toEqual(filter);
   });
 });

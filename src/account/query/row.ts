@@ -4,8 +4,8 @@ import type { LabelAction, TargetKind } from '../../contract/vocabulary.ts';
 import type { AccountFilter, Observation } from '../../store/port.ts';
 
 /**
- * Returns the published row of an observation, which contains only the fields named here. The keys are in canonical order,
- * so that one serialization of the row serves both the response and the digest.
+ * Returns the published row of an observation. Only the fields named here are published. The keys are in canonical
+ * order, so that a single serialization serves both the response and the digest.
  */
 export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
   return {
@@ -29,13 +29,13 @@ function actionOf(neg: boolean | undefined): LabelAction {
 export interface AccountFilters {
   /** DID of the labeler. */
   readonly labeler?: string;
-  /** Exact value of the label. */
+  /** Exact label value. */
   readonly value?: string;
   readonly action?: LabelAction;
   readonly target_kind?: TargetKind;
 }
 
-/** Converts filters to the form that the store accepts. */
+/** Converts filters to the form that the store expects. */
 export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
   return {
     ...(labeler === undefined ? {} : { labeler }),

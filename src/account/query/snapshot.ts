@@ -3,44 +3,45 @@ import type { Interval } from '../../store/time.ts';
 import type { AccountFilters } from './row.ts';
 
 /**
- * The snapshot of an export, fixed at its creation. A snapshot contains all data that the pages and the manifest need.
- * Snapshots exist only in cursors, so that any process can continue an export without other state.
+ * Snapshot of an account, which fixes the content of an export when it is created. It contains all parameters that the
+ * pages and the manifest depend on. Snapshots are stored only in cursors, so that any process can continue an export
+ * without further state.
  */
 export interface Snapshot extends Interval {
   /** DID of the account. */
   readonly account: string;
-  /** Start of the requested interval, before clipping. */
+  /** Start of the requested interval before it was clipped to the window. */
   readonly askedStart: Micros;
   readonly clipped: boolean;
   readonly filters: AccountFilters;
-  /** Mark of the store's generation when the export was created. */
+  /** Mark of the store's generation and revision when the export was created. */
   readonly generation: GenerationMark;
   /** Rows accepted at or after this instant are excluded. */
   readonly frontier: Micros;
-  /** Number of the account's rows in the interval, regardless of the filters. */
+  /** Number of the account's rows in the interval, before the filters are applied. */
   readonly countBound: number;
-  /** Maximum rows of a page. */
+  /** Maximum number of rows on a page. */
   readonly pageRows: number;
   /** Creation time, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** Expiry, in milliseconds since 1970. */
+  /** Expiry time, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Sixteen hex digits that identify a generation of the store. */
+/** Sixteen hex digits that identify a generation and revision of the store; see `markOf`. */
 export type GenerationMark = string & { readonly __mark: 'generation' };
 
-/** Progress of reading an export. */
+/** Progress of an export. */
 export interface Progress {
-  /** The last observation that was read, or null before the first. */
+  /** Stamp of the last row that was read, or null before the first row. */
   readonly position: Micros | null;
-  /** Number of returned rows. */
+  /** Number of rows returned so far. */
   readonly count: number;
-  /** Digest of the manifest and these rows: 32 bytes. */
+  /** Digest of the manifest and the rows returned so far: 32 bytes. */
   readonly digest: Buffer;
 }
 
-/** Content of a cursor: an export at its next page, or a snapshot for a download. */
+/** Content of a cursor: an export at its next page, or the snapshot of a download. */
 export type Cursor =
   | { readonly kind: 'export'; readonly snapshot: Snapshot; readonly progress: Progress }
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot };

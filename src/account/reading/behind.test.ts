@@ -3,7 +3,7 @@ import { StoreError } from '../../store/errors.ts';
 import { createBehindWait, maxBehindMs, StoreBehind } from './behind.ts';
 import { StoreBusy } from './reading-pool.ts';
 
-/** Creates a wait whose time passes only while it pauses. */
+/** Creates a `BehindWait` with a simulated clock that advances only during pauses. */
 function simulated() {
   const time = { now: 1_000 };
   const pause = (ms: number): Promise<void> => {
@@ -28,13 +28,13 @@ it('a request waits at most two seconds for a standby, with few attempts', async
   expect(attempts).toBeLessThan(12);
 });
 
-it('a request is answered as soon as the standby has received its end', async () => {
+it('a request succeeds as soon as the standby has received the requested end', async () => {
   const { time, wait } = simulated();
   expect(await wait(() => (time.now < 1_300 ? behind() : Promise.resolve('rows')), present)).toBe('rows');
   expect(time.now).toBeLessThan(1_600);
 });
 
-it('a request does not wait after another error', async () => {
+it('a request fails at once on any other error', async () => {
   const { time, wait } = simulated();
   await expect(wait(() => Promise.reject(new StoreError('busy', 'locked')), present)).rejects.toMatchObject({
     code: 'busy',
@@ -42,7 +42,7 @@ it('a request does not wait after another error', async () => {
   expect(time.now).toBe(1_000);
 });
 
-it('the wait ends when the client disconnects', async () => {
+it('a request stops waiting when its client disconnects', async () => {
   const gone = new AbortController();
   const { wait } = simulated();
   const turn = () => {
@@ -52,7 +52,7 @@ it('the wait ends when the client disconnects', async () => {
   await expect(wait(turn, gone.signal)).rejects.toBeInstanceOf(StoreBusy);
 });
 
-it('the number of waiting requests is bounded, and further ones are refused at once', async () => {
+it('requests beyond the maximum number of waiting requests are refused at once', async () => {
   const resume: (() => void)[] = [];
   const wait = createBehindWait({ clock: () => 0, pause: () => new Promise((resolve) => resume.push(resolve)) });
   let isBehind = true;

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../store/errors.ts';
 import { StoreBusy } from './reading-pool.ts';
 
-/** Maximum time that a request waits until a standby has received the requested end, in milliseconds. */
+/** Maximum time that a request waits for a standby to receive the requested end, in milliseconds. */
 export const maxBehindMs = 2_000;
-/** Delay before the second attempt, in milliseconds; it doubles up to `maxPauseMs`. */
+/** Delay before the second attempt, in milliseconds. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
 const maxPauseMs = 400;
-/** Maximum requests that wait at once: fewer than the memory for responses allows. */
+/** Maximum number of requests that wait at the same time; fewer than the memory for responses allows. */
 const maxWaiting = 16;
 
-/** Thrown if a standby has not received the requested end in time. */
+/** Error for a request whose requested end a standby has not received in time. */
 export class StoreBehind extends Error {
   constructor() {
     super('the standby has not received the requested end yet');
@@ -18,20 +18,20 @@ export class StoreBehind extends Error {
   }
 }
 
-/** Dependencies of waiting for a standby. */
+/** Options for waiting for a standby. */
 export interface BehindOptions {
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Resolves after a time in milliseconds, or when the signal aborts. */
+  /** Resolves after a number of milliseconds, or when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs a turn, and repeats it while the store is behind. Rejects with `StoreBehind` after `maxBehindMs`. */
+/** Runs a turn, and repeats it while the store throws `behind`. Rejects with `StoreBehind` after `maxBehindMs`. */
 export type BehindWait = <T>(turn: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 
 /**
- * Creates a `BehindWait`. A request waits between its turns, so that it occupies no reading process. A client that has
- * disconnected ends the wait.
+ * Creates a `BehindWait`. A request waits between turns, so that it does not occupy a reading process. The wait ends if
+ * the client disconnects.
  */
 export function createBehindWait({ clock, pause = pauseFor }: BehindOptions): BehindWait {
   let waiting = 0;

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreBusy } from './reading-pool.ts';
 
-/** Maximum number of attempts to run a turn while the store is busy. */
+/** Maximum number of attempts for a turn while the store is busy. */
 const maxAttempts = 5;
 
-/** Runs a turn, and retries while the store is busy, because a failure would discard the results of earlier turns. */
+/**
+ * Runs a turn and retries it while the store is busy. For use after the first turn of a request: a failure would
+ * discard the results of the earlier turns.
+ */
 export async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

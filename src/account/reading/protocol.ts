@@ -4,31 +4,31 @@ import type { AccountChunk, Observation } from '../../store/port.ts';
 import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../query/account-store.ts';
 import type { AccountView, ViewQuery } from '../view/view.ts';
 
-/** Reads that a reading process executes: the methods of the store, and one read for all data of a page. */
+/** Reads that a reading process executes: methods of the store, and `view` for all data of a page. */
 export interface AccountReads extends AccountStore {
-  /** Reads the data of an account's page; data about labelers is cached for some seconds. */
+  /** Reads all data of an account's page. Data about labelers is cached for several seconds. */
   view(asked: ViewQuery): Promise<AccountView | 'out_of_window'>;
 }
 
 /** Names of all reads that a reading process executes. */
 export const accountReads = [...accountStoreMethods, 'view'] as const satisfies readonly (keyof AccountReads)[];
 
-/** A request to a reading process, which names one read. */
+/** Request to a reading process for one read. */
 export interface ReadQuestion {
   readonly id: number;
   readonly method: AccountStoreMethod | 'view';
   readonly args: readonly unknown[];
 }
 
-/** A response of a reading process: the value of the read, or its error. */
+/** Response of a reading process: the result of the read, or its error. */
 export type ReadAnswer =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly code: StoreErrorCode | 'failed'; readonly why: string };
 
-/** Maximum size of the labels in one chunk, in bytes; limits a page of an export in addition to the number of rows. */
+/** Maximum size of the labels in one chunk, in bytes. It limits an export page in addition to the number of rows. */
 export const maxChunkBytes = 512 * 1024;
 
-/** Truncates a chunk to `maxChunkBytes` of labels, but to at least one row. */
+/** Truncates a chunk to `maxChunkBytes` of labels, but keeps at least one row. */
 export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
   const kept: Observation[] = [];
   let bytes = 0;
@@ -41,10 +41,13 @@ export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
   return { rows: kept, next };
 }
 
-/** Maximum length in characters of a text for a page; longer than any page shows, so that the page marks the truncation. */
+/**
+ * Maximum length in characters of a text in the data of a page. It is more than a page shows, so the page itself marks
+ * the text as truncated.
+ */
 const maxPageCharacters = 1_100;
 
-/** Returns an observation whose texts are truncated to `maxPageCharacters`. */
+/** Returns an observation with all texts truncated to `maxPageCharacters`. */
 export function shortened(observation: Observation): Observation {
   const { label, ...rest } = withoutBytes(observation);
   const { cid, exp } = label;
@@ -61,12 +64,14 @@ export function shortened(observation: Observation): Observation {
   };
 }
 
-/** Truncates a text to `maxPageCharacters`, without a lone surrogate at the end. */
+/** Truncates a text to `maxPageCharacters` without leaving half of a surrogate pair at the end. */
 export function cut(text: string): string {
   return text.length <= maxPageCharacters ? text : text.slice(0, maxPageCharacters).toWellFormed();
 }
 
-/** Returns an observation without the fields that this surface never publishes: signature bytes and unknown fields. */
+/**
+ * Returns an observation without the fields that this surface never publishes: the signature bytes and unknown fields.
+ */
 export function withoutBytes({ label, ...rest }: Observation): Observation {
   const { sig: _sig, extra: _extra, ...texts } = label;
   return { ...rest, label: texts };

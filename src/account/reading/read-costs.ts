@@ -1,12 +1,12 @@
 import { saltedMark } from '../budget/salted-mark.ts';
 
-/** Minimum expected duration of a long turn, in milliseconds. */
+/** Expected duration from which a turn counts as long, in milliseconds. */
 const longMs = 300;
-/** Minimum expected duration that is remembered for an account, in milliseconds; shorter turns count as cheap. */
+/** Expected duration from which it is remembered, in milliseconds; shorter turns count as cheap. */
 const cheapMs = 10;
-/** Weight of the newest turn in the expected duration. */
+/** Weight of the newest turn in the moving average. */
 const newestShare = 1 / 4;
-/** Time for which the duration of a turn is remembered, in milliseconds. */
+/** Time for which the duration of turns is remembered, in milliseconds. */
 const rememberedMs = 600_000;
 const maxRemembered = 10_000;
 
@@ -16,31 +16,31 @@ interface Cost {
 }
 
 /**
- * Durations of recent turns by account, so that cheap turns run first and long turns do not occupy every process. The
- * accounts are stored only as hashes with a salt of this process.
+ * Expected durations of turns by account, from recent turns, so that cheap turns run first and long turns never occupy
+ * all processes. Accounts are stored only as hashes with a salt of this process.
  */
 export class ReadCosts {
   readonly #monotonic: () => number;
   readonly #mark = saltedMark();
-  /** Costs by the mark of the account, in the order of the last turn. */
+  /** Costs by the hash of the account, ordered by the last turn, oldest first. */
   readonly #costs = new Map<string, Cost>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  /** Returns the expected duration of a turn about an account, in milliseconds; 0 for cheap turns and unknown accounts. */
+  /** Returns the expected duration of a turn about an account, in milliseconds, or 0 if it is cheap or unknown. */
   expected(account: string | undefined): number {
     const cost = account === undefined ? undefined : this.#costs.get(this.#mark(account));
     return cost && cost.untilMs > this.#monotonic() ? cost.ms : 0;
   }
 
-  /** Returns true if a turn about an account is expected to take long. */
+  /** Returns true if a turn about an account is expected to be long. */
   isLong(account: string | undefined): boolean {
     return this.expected(account) >= longMs;
   }
 
-  /** Records the duration of a turn, in milliseconds. After a long turn, the next one is expected to be long. */
+  /** Records the duration of a turn, in milliseconds. After a long turn, the next one is also expected to be long. */
   note(account: string | undefined, ranMs: number): void {
     if (account === undefined) return;
     const before = this.expected(account);

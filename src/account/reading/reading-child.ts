@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { StoreError } from '../../store/errors.ts';
 import { type AccountReads, accountReads, type ReadAnswer, type ReadQuestion } from './protocol.ts';
 
-/** Thrown for reads of a reading process that has exited or was killed. */
+/** Error for a read whose reading process has exited or was killed. */
 export class ReadingEnded extends Error {
   constructor() {
     super('the reading process exited');
@@ -13,21 +13,21 @@ export class ReadingEnded extends Error {
 /** A child process that reads the store. */
 export interface ReadingChild {
   readonly store: AccountReads;
-  /** Resolves when no read is in progress. */
+  /** Resolves once no read is in progress. */
   idle(): Promise<void>;
-  /** Kills the process; resolves when it has exited. Pending reads then reject with `ReadingEnded`. */
+  /** Kills the process and resolves once it has exited. Pending reads reject with `ReadingEnded`. */
   kill(): Promise<void>;
   /** Returns true if the process has exited. */
   ended(): boolean;
 }
 
 /**
- * Heap limits of a reading process, in MB. Without limits, the runtime would keep hundreds of megabytes for data that is
- * garbage after it was sent. A read that needs more memory ends the process.
+ * Heap limits of a reading process, in MB. Without them, the runtime would keep hundreds of megabytes of data that was
+ * already sent. A read that needs more memory ends the process.
  */
 const memoryFlags = ['--max-old-space-size=192', '--max-semi-space-size=2'] as const;
 
-/** Starts a reading process over the store at a URL. */
+/** Starts a reading process for the store at a URL. */
 export function startReadingChild(url: string): ReadingChild {
   const child = forkReader(url);
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
@@ -66,7 +66,7 @@ export function startReadingChild(url: string): ReadingChild {
       lastId += 1;
       waiting.set(lastId, { resolve, reject });
       child.send({ id: lastId, method, args }, (error) => {
-        // The channel is broken, so kill the process. The exit event of the process rejects the pending reads.
+        // The channel is broken. Kill the process; its exit event rejects the pending reads.
         if (error) child.kill('SIGKILL');
       });
     });
@@ -85,7 +85,7 @@ export function startReadingChild(url: string): ReadingChild {
 }
 
 function forkReader(url: string): ChildProcess {
-  // The module is .js in the compiled program, and .ts in the sources.
+  // The module is a .js file in the compiled program but a .ts file in the source tree.
   const file = new URL(`./reading-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
   return fork(file, [url], {
     serialization: 'advanced',

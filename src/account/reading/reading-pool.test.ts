@@ -22,7 +22,7 @@ function poolInTest(waitMs: number, readers = 1, sliceMs = 60_000) {
   return { busy, pool };
 }
 
-it('a client that disconnects while it waits is not counted as refused', async () => {
+it('a client that disconnects while waiting is not counted as refused', async () => {
   const { busy, pool } = poolInTest(60_000);
   const release = new AbortController();
   const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
@@ -36,7 +36,7 @@ it('a client that disconnects while it waits is not counted as refused', async (
   await held;
 });
 
-it('a client that waits for too long is counted as refused', async () => {
+it('a client that waits too long is counted as refused', async () => {
   const { busy, pool } = poolInTest(1);
   const release = new AbortController();
   const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
@@ -63,7 +63,7 @@ function lasting(pool: ReturnType<typeof poolInTest>['pool'], turn: ReadTurn) {
   };
 }
 
-it('a client has one turn at a time, while other clients have their turns', async () => {
+it('a client has at most one turn at a time, and does not delay the turns of other clients', async () => {
   const { pool } = poolInTest(60_000, 3);
   const first = lasting(pool, { client: '192.0.2.1' });
   const second = lasting(pool, { client: '192.0.2.1' });
@@ -78,7 +78,7 @@ it('a client has one turn at a time, while other clients have their turns', asyn
 it.each([
   ['of one account', (n: number) => ({ client: `192.0.2.${n}`, account: 'did:web:hot.example' })],
   ['of one IPv6 site', (n: number) => ({ client: `2001:db8:1:${n}00::1` })],
-])('turns %s never occupy every reading process', async (_what, turnOf) => {
+])('turns %s never occupy all reading processes', async (_what, turnOf) => {
   const { pool } = poolInTest(60_000, 2);
   const hot = [1, 2, 3].map((n) => lasting(pool, turnOf(n)));
   const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
@@ -88,7 +88,7 @@ it.each([
   await honest.end();
 });
 
-it('turns about accounts with long earlier turns never occupy every reading process', async () => {
+it('turns that are expected to be long never occupy all reading processes', async () => {
   const { pool } = poolInTest(60_000, 2);
   const turnOf = (n: number) => ({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` });
   now = 0;
@@ -106,7 +106,7 @@ it('turns about accounts with long earlier turns never occupy every reading proc
   await honest.end();
 });
 
-it('the reading pool serves clients with little recent use first, and accounts with short turns first', async () => {
+it('the pool serves clients with little recent use first, and then accounts with short turns', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   const took = (ms: number) => () => {
@@ -132,7 +132,7 @@ it('the reading pool serves clients with little recent use first, and accounts w
   expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
 });
 
-it('does not treat an account as cheap because its turns are refused memory', async () => {
+it('a turn that is refused memory does not lower the expected duration of its account', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   await pool.run({ client: '192.0.2.1', account: 'did:web:slow.example' }, () => {
@@ -156,7 +156,7 @@ it('does not treat an account as cheap because its turns are refused memory', as
   expect(order).toEqual(['quick', 'slow']);
 });
 
-it('ends a turn that becomes long while another turn is long, so that a process stays free for short turns', async () => {
+it('the pool ends a turn that becomes long while another one is long, so that a process stays free for short turns', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();
   const ended: string[] = [];
@@ -165,7 +165,7 @@ it('ends a turn that becomes long while another turn is long, so that a process 
       .run({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` }, async (store) => {
         while (!release.signal.aborted) {
           await store.frontier().catch((error: unknown) => {
-            // The store does not exist: each read fails, and the process continues.
+            // Each read fails because the store does not exist, but the process continues.
             if (!(error instanceof StoreError)) throw error;
           });
         }
@@ -183,7 +183,7 @@ it('ends a turn that becomes long while another turn is long, so that a process 
   expect(ended.at(-1)).toBe('read');
 });
 
-it('warms up every process, even if all of them take longer than a turn on a busy machine', async () => {
+it('the pool warms up all processes, even if each warm-up takes as long as a long turn', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   let warmed = 0;
   await pool.warm(async (store) => {

@@ -4,7 +4,7 @@ import type { AccountReads } from './protocol.ts';
 import { ReadCosts } from './read-costs.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
-/** Thrown if the store cannot be read now, for example because the queue is full or a deadline passed. */
+/** Error for a store that cannot be read now, for example because the queue is full or a deadline has passed. */
 export class StoreBusy extends Error {
   readonly retryAfterSeconds: number;
 
@@ -16,8 +16,8 @@ export class StoreBusy extends Error {
 }
 
 /**
- * Thrown if a turn has no memory for its response. Such a turn reads nothing, so its duration is not a cost of its
- * account.
+ * Error for a turn that could not reserve memory for its response. It has read nothing, so its duration does not count
+ * as the cost of its account.
  */
 export class MemoryRefused extends StoreBusy {
   constructor(retryAfterSeconds: number) {
@@ -26,38 +26,40 @@ export class MemoryRefused extends StoreBusy {
   }
 }
 
-/** Bounds of reading. */
+/** Limits of a reading pool. */
 export interface ReadingBounds {
   /** Number of reading processes. */
   readonly readers: number;
-  /** Maximum number of requests that wait for a reading process. */
+  /** Maximum number of requests waiting for a reading process. */
   readonly maxWaiting: number;
   /** Maximum waiting time, in milliseconds. */
   readonly waitMs: number;
-  /** Maximum duration of one turn, in milliseconds; after it the process is killed. */
+  /** Maximum duration of one turn, in milliseconds. The process is then killed. */
   readonly deadlineMs: number;
   /**
-   * Duration in milliseconds after which a turn counts as long. The turn is ended if long turns have reached their
-   * limit.
+   * Duration in milliseconds from which a turn counts as long. If the maximum number of long turns is then exceeded,
+   * the turn is ended.
    */
   readonly sliceMs: number;
 }
 
-/** Metrics of the pool. */
+/** Receives the metrics of the pool. */
 export interface ReadingTelemetry {
-  /** Called when a turn has ended, after `waitedMs` in the queue and `ranMs` in a reading process. */
+  /** Called at the end of a turn that waited `waitedMs` in the queue and ran for `ranMs` in a reading process. */
   turn(waitedMs: number, ranMs: number): void;
-  /** Called when a turn is refused or ended: the queue was full, the turn waited too long, or its deadline passed. */
+  /**
+   * Called when a turn is refused or ended because the queue is full, it waited too long, or its deadline has passed.
+   */
   busy(why: 'full' | 'waited' | 'deadline'): void;
   /** Called when a reading process has exited or was killed. */
   restarted(): void;
 }
 
-/** The client of a turn, and the account that the turn reads. */
+/** Client of a turn, and the account about which it reads. */
 export interface ReadTurn {
   /** Address of the client. */
   readonly client: string;
-  /** DID of the account that the turn reads, from whose earlier turns the duration is estimated. */
+  /** DID of the account. The duration of the turn is estimated from earlier turns about the same account. */
   readonly account?: string;
   /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal;
@@ -65,27 +67,27 @@ export interface ReadTurn {
   readonly onCost?: (readMs: number) => void;
 }
 
-/** Processes that read the store and can be killed, with a bounded queue of turns. */
+/** A bounded queue of turns over several reading processes, which can be killed. */
 export interface ReadingPool {
   /**
-   * Runs one turn, a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time
-   * or the turn exceeds its deadline. Rejects with the error of `work` if `work` fails. Clients with little recent use
-   * and accounts with short turns are served first. A client has one turn at a time. Neither long turns nor the turns
-   * of one IPv6 site occupy every process.
+   * Runs one turn: a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time
+   * or the turn exceeds its deadline, and with the error of `work` if it fails. Clients with little recent use and
+   * accounts with short turns are served first. A client has at most one turn at a time. Neither long turns nor the
+   * turns of one account or of one IPv6 site can occupy all processes.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
-   * Starts every process and runs `reads` in each, so that the store's files are open before the first turn. Never
-   * rejects: if the store does not exist yet, a later turn opens it.
+   * Starts all processes and runs `reads` in each of them, so that the store's files are open before the first turn.
+   * Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(reads: (store: AccountReads) => Promise<unknown>): Promise<void>;
-  /** Returns the number of waiting turns. */
+  /** Returns the number of turns in the queue. */
   waiting(): number;
-  /** Refuses all waiting turns and kills every process; resolves when all processes have exited. */
+  /** Refuses all waiting turns and kills all processes. Resolves once all processes have exited. */
   stop(): Promise<void>;
 }
 
-/** Dependencies of a pool besides its bounds. */
+/** Options for a reading pool. */
 export interface ReadingPoolOptions extends ReadingBounds {
   readonly url: string;
   readonly telemetry: ReadingTelemetry;
@@ -93,40 +95,40 @@ export interface ReadingPoolOptions extends ReadingBounds {
   readonly monotonic: () => number;
 }
 
-/** A slot for one reading process, which is started by the first turn and restarted after its exit. */
+/** Slot of one reading process. The first turn starts the process; the next turn after its exit starts a new one. */
 interface Place {
   child: ReadingChild | null;
 }
 
 interface GivenPlace {
   readonly place: Place;
-  /** Names of the limits against which the turn counts. */
+  /** Names of the limits that apply to the turn. */
   readonly names: string[];
-  /** Its entry in the queue, if it had to wait. */
+  /** Entry of the turn in the queue, if it had to wait. */
   readonly waiting?: Waiting;
 }
 
 /**
- * Reciprocal of the share of time for requests that have waited longest; their share is larger if their turns take
- * long.
+ * Reciprocal of the minimum share of time that goes to the requests that have waited longest. Their share is larger if
+ * their turns take long.
  */
 const oldestEvery = 8;
 
 /** Name of the limit on turns that are long or expected to be long. */
 const longTurns = 'long';
 
-/** Creates a reading pool; the first turn starts the first process. */
+/** Creates a reading pool. The first turn starts the first process. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  // Limit the cost, so that the request with the longest wait is due before it is refused, even if other turns occupy
-  // every process.
+  // Limit the cost, so that the turn of the longest-waiting request comes before the request is refused, even if other
+  // turns occupy all processes.
   const maxOldestCost = (waitMs * readers) / oldestEvery;
   const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost });
   const refusals = new Set<() => void>();
   const costs = new ReadCosts(monotonic);
-  /** Number of running turns by the name of a limit. */
+  /** Number of running turns by limit name. */
   const running = new Map<string, number>();
   const maxShared = Math.max(1, readers - 1);
   let stopped = false;
@@ -156,7 +158,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     }
   }
 
-  /** Waits for a free slot; the caller must return it with `giveBack`. */
+  /** Waits for a free slot. The caller must return the slot with `giveBack`. */
   function admitted(turn: ReadTurn): Promise<GivenPlace> {
     const give = (place: Place, waiting?: Waiting): GivenPlace => {
       const names = bounds(turn).map(({ name }) => name);
@@ -181,7 +183,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         queue.remove(site, waiting);
         refuse('waited');
       };
-      // A client that disconnects is not counted as refused.
+      // A client that disconnects does not count as refused.
       const leave = (): void => {
         queue.remove(site, waiting);
         settle();
@@ -210,11 +212,11 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     if (stopped) return;
     free.push(place);
     count(names, -1);
-    // The limits on the ended turn may have blocked several waiting turns, so use every free slot.
+    // The limits that the ended turn counted against may have blocked several waiting turns, so use every free slot.
     for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
-  /** Counts a turn as long; kills its process if long turns have reached their limit. */
+  /** Counts a turn as long. If the maximum number of long turns is already reached, kills its process instead. */
   function becomeLong({ names }: GivenPlace, child: ReadingChild): void {
     if (names.includes(longTurns)) return;
     if (readers > 1 && (running.get(longTurns) ?? 0) >= maxShared) {
@@ -230,7 +232,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const { place } = given;
     if (place.child === null || place.child.ended()) place.child = startReadingChild(url);
     const { child } = place;
-    // The warm-ups of all processes run at the same time: as long turns, one would end the other on a busy machine.
+    // Do not count warm-ups as long: they run in all processes at once, and on a busy machine one would end another.
     const slice = isWarmUp ? undefined : setTimeout(() => becomeLong(given, child), sliceMs);
     const deadline = setTimeout(() => void child.kill(), deadlineMs);
     try {
@@ -239,7 +241,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       if (error instanceof ReadingEnded) throw busy('deadline');
       throw error;
     } finally {
-      // The turn also includes reads that `work` did not await.
+      // Wait for reads that `reads` has started but not awaited; they belong to the turn, too.
       await child.idle();
       clearTimeout(slice);
       clearTimeout(deadline);

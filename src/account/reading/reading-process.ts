@@ -11,23 +11,23 @@ import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
 import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
- * The process that reads the store. The serving process may kill it at any time, because that is the only way to
- * interrupt a query of the store. The process opens the store at the first read, and again after a fatal error.
+ * Process that reads the store. The serving process may kill it at any time, because nothing else can interrupt a
+ * query. It opens the store at the first read, and again after a fatal error.
  */
 
 /**
- * Scheduling priority (nice value) of a reading process: it receives about a third of the processor time of a busy
- * serving process.
+ * Scheduling priority (nice value) of a reading process. It gets about a third of the processor time that a busy
+ * serving process gets.
  */
 const readerPriority = 5;
 
 const [, , url = ''] = process.argv;
 
 try {
-  // The serving process has the higher priority, because it accepts connections and forwards the results of reads.
+  // The serving process needs the higher priority, because it accepts connections and forwards the results of reads.
   setPriority(readerPriority);
 } catch {
-  // Without the permission to change the priority, both processes share the processor equally.
+  // Ignore a lack of permission: both processes then share the processor equally.
 }
 
 let opening: Promise<StoreReader> | null = null;
@@ -51,7 +51,9 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
   return boundedChunk(value as AccountChunk);
 }
 
-/** Truncates the texts of a view that its page does not show in full, before the view is copied to the serving process. */
+/**
+ * Truncates the texts of a view that the page does not show in full, before the view is sent to the serving process.
+ */
 function forPage(view: AccountView): AccountView {
   return {
     ...view,
@@ -82,7 +84,7 @@ async function answer(question: ReadQuestion): Promise<ReadAnswer> {
   }
 }
 
-/** Returns the open store, and opens it first if necessary. Concurrent reads share one store. */
+/** Returns the open store, opening it first if necessary. Concurrent reads share one store. */
 function opened(): Promise<StoreReader> {
   opening ??= openStoreReader(url);
   return opening;
@@ -91,14 +93,14 @@ function opened(): Promise<StoreReader> {
 async function release(): Promise<void> {
   const closing = opening;
   opening = null;
-  // The store is discarded even if opening or closing it failed.
+  // Discard the store even if opening or closing it failed.
   await closing?.then((store) => store.close()).catch(() => undefined);
 }
 
 process.on('message', (question: ReadQuestion) => {
-  // Ignore errors, because the serving process may have exited.
+  // Ignore errors: the serving process may have exited.
   void answer(question).then((told) => process.send?.(told, undefined, undefined, () => undefined));
 });
-// Ignore a signal to the process group: only the serving process ends a reading process.
+// Ignore signals that are sent to the process group: only the serving process may end a reading process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(0));

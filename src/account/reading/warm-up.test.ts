@@ -5,7 +5,7 @@ import { warmUp } from './warm-up.ts';
 const empty = 'did:web:empty.invalid';
 const hotAccounts = ['did:plc:a', 'did:plc:b'];
 
-/** Creates a warm-up of two reading processes that records the requested reads and pages. */
+/** Creates a warm-up over two simulated reading processes, and records the reads and pages that it requests. */
 function warmUpOf(answer: {
   readonly busyAccounts?: AccountReads['busyAccounts'];
   readonly view?: (account: string) => Promise<'out_of_window'>;
@@ -46,7 +46,7 @@ it('a warm-up reads an empty account and hot accounts in every process, and rend
   ]);
 });
 
-it('a warm-up ends at the first page that fails, for example without a store', async () => {
+it('a warm-up ends at the first page that cannot be rendered', async () => {
   const missing = warmUpOf({ draw: () => false });
   await missing.done;
   expect(missing.asked).toEqual([`read ${empty}`, `read ${empty}`, `draw ${empty}`]);
@@ -55,7 +55,7 @@ it('a warm-up ends at the first page that fails, for example without a store', a
   expect(failing.asked.slice(-1)).toEqual(['draw did:plc:a']);
 });
 
-it('a warm-up renders no page of an account that could not be read', async () => {
+it('a warm-up does not render the page of an account that could not be read', async () => {
   const { asked, done } = warmUpOf({
     view: (account) => (account === empty ? Promise.resolve('out_of_window') : Promise.reject(new Error('killed'))),
   });
@@ -63,7 +63,7 @@ it('a warm-up renders no page of an account that could not be read', async () =>
   expect(asked.filter((line) => line.startsWith('draw'))).toEqual([`draw ${empty}`]);
 });
 
-it('a warm-up resolves when its signal aborts, even during a read', async () => {
+it('a warm-up resolves when its signal is aborted, even during a read', async () => {
   const { asked, ended, done } = warmUpOf({ view: () => new Promise(() => undefined) });
   ended.abort();
   await done;

@@ -4,9 +4,11 @@ import { windowDays } from '../query/query.ts';
 import type { ViewQuery } from '../view/view.ts';
 import type { ReadingPool } from './reading-pool.ts';
 
-/** DID of an account without rows. A read of its page opens every file of the window at little cost. */
+/** DID of an account without rows. Reading its page opens every file of the window at little cost. */
 const emptyAccount = 'did:web:empty.invalid';
-/** Maximum number of hot accounts that a warm-up reads: several reads are needed before the runtime compiles the code. */
+/**
+ * Maximum number of hot accounts that a warm-up reads. Several reads are needed before the runtime compiles the code.
+ */
 const maxHotAccounts = 4;
 
 /** Options for a warm-up. */
@@ -14,16 +16,16 @@ export interface WarmUpOptions {
   readonly reading: Pick<ReadingPool, 'warm'>;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Aborted when the service must no longer wait for the warm-up. */
+  /** Aborted when the service must not wait for the warm-up any longer. */
   readonly enough: AbortSignal;
-  /** Renders the page of an account; resolves to false if that fails. */
+  /** Renders the page of an account. Resolves to false if that fails. */
   readonly draw: (account: string) => Promise<boolean>;
 }
 
 /**
- * Opens the files of every reading process, reads some hot accounts and renders their pages, so that the first client
- * waits neither for files nor for code that has never run. Ends at the first failure, and resolves when `enough` aborts,
- * so that no account can prevent the service from listening.
+ * Opens the files in every reading process, then reads several hot accounts and renders their pages, so that the first
+ * client waits neither for files nor for code that has never run. Ends at the first failure. Resolves when `enough` is
+ * aborted, so that no account can prevent the service from listening.
  */
 export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Promise<void> {
   if (!enough.aborted) await Promise.race([once(enough, 'abort'), warmUpFully()]);
@@ -32,7 +34,8 @@ export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Pro
     await reading.warm((store) => store.view(viewOf(emptyAccount, now)));
     if (enough.aborted || !(await draw(emptyAccount))) return;
     let hotAccounts: readonly string[] = [];
-    // Read the hot accounts in a second turn, because opening uncached files may use most of a turn's time limit.
+    // Read the hot accounts in a second turn: opening uncached files may use up most of the time limit of the first
+    // turn.
     await reading.warm(async (store) => {
       const found = await store.busyAccounts(maxHotAccounts);
       for (const account of found) {

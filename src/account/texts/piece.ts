@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
-/** A part of a page within a sentence, such as a time or a link. Each language puts it in its own place. */
+/** A part of a sentence that is rendered, such as a time or a link. Each language puts it in its own position. */
 export type Piece = ComponentChildren;
 
-/** Creates the link of a sentence with the link's text. */
+/** Creates a link with the given text, for use in a sentence. */
 export type LinkOf = (text: string) => Piece;

@@ -3,15 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { languages } from '../../web/language/language.ts';
 import { type Texts, textsOf } from './texts.ts';
 
-/** Arguments with which every function of a catalogue can be called; each one must be part of the result. */
+/**
+ * Arguments for calling any function of a catalogue whose parameters are all texts. Each argument that the function
+ * uses appears in the result.
+ */
 const samples = ['PIECE1', 'PIECE2', 'PIECE3', 'PIECE4'] as const;
 
-/** A text of a catalogue with its path. */
+/** An entry of a catalogue with its path. */
 type Entry = readonly [path: string, text: unknown];
 
 const ignored: readonly string[] = ['language', 'formats', 'translationNote'];
 
-/** Returns all texts and functions of a catalogue with their paths. */
+/** Returns all entries of a catalogue, texts and functions, with their paths. */
 function entriesOf(value: unknown, path = ''): Entry[] {
   if (typeof value !== 'object' || value === null) return [[path, value]];
   return Object.entries(value).flatMap(([key, one]) =>
@@ -19,19 +22,19 @@ function entriesOf(value: unknown, path = ''): Entry[] {
   );
 }
 
-/** Returns the text of a part of a page. */
+/** Returns the plain text of a rendered part. */
 function textIn(piece: unknown): string {
   if (Array.isArray(piece)) return piece.map(textIn).join('');
   if (isValidElement(piece)) return textIn((piece.props as { children?: unknown }).children);
   return typeof piece === 'string' ? piece : '';
 }
 
-/** Calls the function of a catalogue whose arguments are all texts or pieces. */
+/** Returns the plain text of an entry, calling it with the sample arguments if it is a function. */
 function sentence(text: unknown): string {
   return typeof text === 'function' ? textIn((text as (...pieces: unknown[]) => unknown)(...samples)) : String(text);
 }
 
-/** Functions with arguments that are neither texts nor pieces, with several calls each. */
+/** Sample calls of the functions that have parameters other than texts. */
 const calls: Readonly<Record<string, (t: Texts) => readonly unknown[]>> = {
   events: (t) => [t.events({ applied: 1, removed: 2 }, 0), t.events({ applied: 1_234, removed: 0 }, 3)],
   more: (t) =>
@@ -63,12 +66,14 @@ const calls: Readonly<Record<string, (t: Texts) => readonly unknown[]>> = {
   downloadsExpire: (t) => [t.downloadsExpire((text) => text, 'PIECE1')],
 };
 
-/** Returns the texts that an entry of a catalogue can give. */
+/** Returns the plain texts that a catalogue entry can produce. */
 function textsFrom(t: Texts, [path, text]: Entry): string[] {
   return calls[path]?.(t).map(textIn) ?? [sentence(text)];
 }
 
-/** Texts that may be equal to the English ones: terms of the protocol, and words that the languages share. */
+/**
+ * Entries that may be equal to the English ones: terms of the protocol, and words that the languages have in common.
+ */
 const shared: Readonly<Record<string, readonly string[]>> = {
   de: ['version', 'labeler', 'code', 'stateCount'],
   es: ['stateCount'],
@@ -78,14 +83,14 @@ const shared: Readonly<Record<string, readonly string[]>> = {
 
 const english = textsOf('en');
 
-describe.each(languages.filter((language) => language !== 'en'))('the texts in %s', (language) => {
+describe.each(languages.filter((language) => language !== 'en'))('the translation into %s', (language) => {
   const t = textsOf(language);
   const byPath = new Map(entriesOf(t));
 
-  it('are complete: each has an English counterpart of the same kind, with the same number of arguments', () => {
+  it('has the same entries as the English catalogue, each of the same type', () => {
     const shape = (texts: Texts) =>
       entriesOf(texts)
-        // A language needs only its own plural forms.
+        // Languages have different plural forms.
         .filter(([path]) => !path.startsWith('states.'))
         .map(([path, text]) => `${path} ${typeof text}`)
         .sort();
@@ -96,7 +101,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the texts in %
     }
   });
 
-  it('are translated: none is empty or equal to the English text', () => {
+  it('has no text that is empty or equal to the English text', () => {
     for (const entry of entriesOf(english)) {
       const [path] = entry;
       if (path.startsWith('states.') || shared[language]?.includes(path)) continue;
@@ -109,7 +114,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the texts in %
     }
   });
 
-  it('contain every time, number and link of the English text', () => {
+  it('contains every inserted part of each English text', () => {
     for (const entry of entriesOf(english)) {
       const [path] = entry;
       if (path.startsWith('states.')) continue;
@@ -124,7 +129,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the texts in %
     }
   });
 
-  it('never state that a label is in effect', () => {
+  it('never states that a label is in effect', () => {
     const claims = {
       de: /\b(?:ist|sind) (?:gerade |derzeit |aktuell )?(?:aktiv|in Kraft)\b|\baktuelle(?:n|s)? Labels?\b/i,
       es: /\betiquetas? (?:activas?|vigentes?|actual(?:es)?)\b/i,
@@ -135,11 +140,11 @@ describe.each(languages.filter((language) => language !== 'en'))('the texts in %
     expect(all.filter((text) => claims[language as keyof typeof claims].test(text))).toEqual([]);
   });
 
-  it('are marked as machine-made until a native speaker has reviewed them', () => {
+  it('is marked as machine-made until a native speaker has reviewed it', () => {
     expect(t.translationNote).toMatch(/maschinell|automática|機械翻訳/i);
   });
 });
 
-it('the English texts have no note of a translation', () => {
+it('the English catalogue has no note about a translation', () => {
   expect(english.translationNote).toBeNull();
 });

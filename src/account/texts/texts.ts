@@ -11,17 +11,17 @@ import { viewEs } from './view/es.ts';
 import { viewJa } from './view/ja.ts';
 import { viewPt } from './view/pt.ts';
 
-/** All texts of the account's pages in one language, with its formats. */
+/** All texts of the account pages in one language, and its formats. */
 export interface Texts extends ViewTexts, EntryTexts {
   readonly language: Language;
   readonly formats: Formats;
-  /** Note that this is a machine translation, or null after a native speaker has reviewed it. */
+  /** Note that the translation is machine-made, or null once a native speaker has reviewed it. */
   readonly translationNote: string | null;
 }
 
 /**
- * Notes on machine-made translations. After a native speaker has reviewed the catalogues of a language, replace its note
- * by null.
+ * Notes on machine-made translations. Replace the note of a language by null after a native speaker has reviewed its
+ * catalogues.
  */
 const translationNotes: Readonly<Record<Exclude<Language, 'en'>, string | null>> = {
   de: 'Maschinell übersetzt und noch nicht von Muttersprachlern geprüft; im Zweifel gilt die englische Seite. Die Worte der Labeler werden nicht übersetzt.',
@@ -38,7 +38,7 @@ const catalogues: Readonly<Record<Language, Texts>> = {
   ja: { language: 'ja', formats: formatsOf('ja'), translationNote: translationNotes.ja, ...entryJa, ...viewJa },
 };
 
-/** Returns the texts of a language. */
+/** Returns the texts in a language. */
 export function textsOf(language: Language): Texts {
   return catalogues[language];
 }

@@ -16,7 +16,7 @@ function chosen(language: Language, ...locales: unknown[]) {
 }
 
 describe('parseDefinitions', () => {
-  it("selects the text in the page's language, then a variety of that language, then English, then the first text", () => {
+  it("selects the text in the page's language, else in a variety of that language, else in English, else the first text", () => {
     const locales = [locale('fr'), locale('de'), locale('pt-BR'), locale('en-GB'), locale('en')];
     expect(chosen('en', ...locales)).toEqual({ name: 'name en', description: 'description en', lang: 'en' });
     expect(chosen('de', ...locales)?.lang).toBe('de');
@@ -36,7 +36,7 @@ describe('parseDefinitions', () => {
     expect(chosen('en', locale('"><script>'))).toMatchObject({ name: 'name "><script>', lang: null });
   });
 
-  it('omits definitions of the wrong shape and uses the first of duplicates', () => {
+  it('omits definitions with an invalid structure, and uses the first of duplicate definitions', () => {
     expect([
       ...parseDefinitions(
         content([
@@ -51,13 +51,13 @@ describe('parseDefinitions', () => {
     ]).toEqual([['twice', [{ name: 'first', description: 'description en', lang: 'en' }]]]);
   });
 
-  it('never throws, for any JSON and any text', () => {
+  it('never throws, whatever it parses', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => void parseDefinitions(JSON.stringify(value))));
     fc.assert(fc.property(fc.jsonValue(), (value) => void parseDefinitions(content(value))));
     expect(parseDefinitions('{').size).toBe(0);
   });
 
-  it('runs once per minute for cached definitions, even if a labeler has no definitions', async () => {
+  it('is called at most once per minute and labeler, even if the labeler has no definitions', async () => {
     let now = 0;
     const asked: string[] = [];
     const store = {
@@ -83,7 +83,7 @@ describe('parseDefinitions', () => {
     const cache = new DefinitionCache(() => now);
     const labels = ['x', 'x', 'y'].flatMap((val) => ['did:a', 'did:b'].map((src) => ({ src, val })));
     const first = await cache.of(store, labels, 'en');
-    // The cache returns definitions only for the requested values.
+    // The cache returns only the definitions of the requested values.
     expect([...first].map(([did, { byValue }]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
     now = 59_999;
     expect((await cache.of(store, [{ src: 'did:a', val: 'y' }], 'en')).get('did:a')?.byValue.size).toBe(0);

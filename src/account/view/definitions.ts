@@ -3,37 +3,37 @@ import { isObject, type JsonObject } from '../../input/json-object.ts';
 import { type Language, languages } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
-/** A labeler's definition of one of its values, verbatim: untrusted text. */
+/** A labeler's definition of one of its label values, verbatim; untrusted text. */
 export interface Definition {
   readonly name: string;
   readonly description: string;
-  /** Language tag of the two texts, or null if it is invalid. */
+  /** Language tag of both texts, or null if the tag is invalid. */
   readonly lang: string | null;
 }
 
-/** Definitions of one value, at least one: the definition that is selected for each language of the pages. */
+/** Definitions of one value in the languages that pages may show; at least one. */
 type Translations = readonly [Definition, ...Definition[]];
 
-/** Definitions of a labeler, from its last observed record. */
+/** Definitions of one labeler, from the last record observed. */
 export interface LabelerDefinitions {
   readonly seenAt: Micros;
   readonly byValue: ReadonlyMap<string, Definition>;
 }
 
-/** Definitions of a labeler in all languages. */
+/** Cached definitions of one labeler, in several languages. */
 interface ReadDefinitions {
   readonly seenAt: Micros;
   readonly byValue: ReadonlyMap<string, Translations>;
 }
 
-/** Lifetime of cached definitions in milliseconds, which is the maximum age of a definition on a page. */
+/** Lifetime of cached definitions, in milliseconds; also the maximum age of a definition on a page. */
 const keptMs = 60_000;
 /** Maximum number of labelers with cached definitions. */
 const maxKept = 300;
 /** Maximum number of values read per labeler; further values are ignored. */
 const maxValues = 2_000;
 
-/** Cache of labelers' definitions. `monotonic` is a monotonic clock, in milliseconds. */
+/** Cache of labelers' definitions. `monotonic` returns the time of a monotonic clock in milliseconds. */
 export class DefinitionCache {
   readonly #monotonic: () => number;
   readonly #kept = new Map<string, { readonly until: number; readonly found: ReadDefinitions | null }>();
@@ -43,8 +43,8 @@ export class DefinitionCache {
   }
 
   /**
-   * Reads the definitions of the values on a page in its language, or in another language if the labeler does not offer
-   * it; omits labelers without any known definition.
+   * Returns the definitions of the values on a page, in the language of the page or in another one if the labeler does
+   * not offer it. Omits labelers without any definitions.
    */
   async of(
     store: Pick<AccountStore, 'definitions'>,
@@ -77,8 +77,8 @@ export class DefinitionCache {
 }
 
 /**
- * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). The content
- * is untrusted; entries that do not conform to the lexicon are omitted.
+ * Parses the definitions in a labeler's record (`app.bsky.labeler.defs#labelerPolicies`), given as JSON. The content is
+ * untrusted; omits entries that do not conform to the lexicon.
  */
 export function parseDefinitions(content: string): ReadonlyMap<string, Translations> {
   const found = new Map<string, Translations>();
@@ -98,17 +98,17 @@ function usable(locales: readonly JsonObject[]): Definition[] {
   );
 }
 
-/** Returns only the definitions that some page shows, so that the cache does not keep the others. */
+/** Returns the definitions that some page may show, so that the cache does not keep the others. */
 function selected(definitions: Translations): Translations {
   const shown = new Set(languages.map((language) => choose(definitions, language)));
   const [first] = definitions;
-  // Keep the first definition, because it is shown if the labeler offers neither the page's language nor English.
+  // Keep the first definition: it is shown if the labeler offers neither the language of the page nor English.
   return [first, ...definitions.filter((definition) => definition !== first && shown.has(definition))];
 }
 
 /**
- * Selects the definition in a language. Without one, selects a definition in a variety of that language, then in
- * English, and then the first one.
+ * Selects the definition in a language. If there is none, selects one in a variety of that language, else in English,
+ * else the first one.
  */
 export function choose(definitions: Translations, language: Language): Definition {
   return inLanguage(definitions, language) ?? inLanguage(definitions, 'en') ?? definitions[0];
@@ -121,7 +121,7 @@ function inLanguage(definitions: Translations, language: Language): Definition |
   );
 }
 
-/** Matches a BCP 47 language tag, as the `lang` attribute requires. */
+/** Matches a BCP 47 language tag, which the `lang` attribute requires. */
 const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}$/;
 
 function listIn(value: unknown, key: string): JsonObject[] {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { kept } from './kept.ts';
 
 /**
- * Creates a cached read that takes `took` milliseconds and returns the number of its calls, with a clock for the cache.
+ * Creates a cached read that takes `took` milliseconds and returns how often it was called, and a function that sets
+ * the clock.
  */
 function reading(took: number) {
   let now = 0;
@@ -20,7 +21,7 @@ function reading(took: number) {
   return { ask, at };
 }
 
-it('a value is read once for all requests during its lifetime', async () => {
+it('kept reads a value once for all requests during its lifetime', async () => {
   const { ask, at } = reading(3);
   expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a 1', 'a 1']);
   at(999);
@@ -29,7 +30,7 @@ it('a value is read once for all requests during its lifetime', async () => {
   expect(await ask('d')).toBe('d 2');
 });
 
-it('a slow read is cached longer, so that reading takes at most one per cent of the time', async () => {
+it('kept caches the result of a slow read longer, so that reading takes at most one per cent of the time', async () => {
   const { ask, at } = reading(200);
   await ask('a');
   at(19_999);
@@ -38,7 +39,7 @@ it('a slow read is cached longer, so that reading takes at most one per cent of 
   expect(await ask('c')).toBe('c 2');
 });
 
-it('a failure is not cached', async () => {
+it('kept does not cache a failure', async () => {
   const { ask } = reading(1);
   await expect(Promise.all([ask('fail'), ask('b')])).rejects.toThrow('failed');
   expect(await ask('c')).toBe('c 2');

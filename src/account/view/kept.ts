@@ -1,7 +1,10 @@
-/** Reciprocal of the maximum share of time for reading a cached value: one per cent. */
+/** A cached value may take at most 1/`rarest` of the time to read, that is, one per cent. */
 const rarest = 100;
 
-/** Returns a function that caches a read value for `ms` milliseconds, or longer if the read was slow. */
+/**
+ * Returns a function that caches the result of a read for `ms` milliseconds, or longer if the read was slow. All
+ * arguments share the same cached value.
+ */
 export function kept<Asked extends readonly unknown[], T>(
   { ms, monotonic }: { readonly ms: number; readonly monotonic: () => number },
   read: (...asked: Asked) => Promise<T>,
@@ -18,7 +21,7 @@ export function kept<Asked extends readonly unknown[], T>(
       () => {
         until = began + Math.max(ms, rarest * (monotonic() - began));
       },
-      // A failure rejects the promise of every waiting caller. The next call reads again.
+      // All waiting callers receive the rejection; the next call reads again.
       () => {
         last = null;
       },

@@ -7,36 +7,37 @@ import { atMost } from '../query/coverage.ts';
 import { kept } from './kept.ts';
 import { overlap, union } from './timeline.ts';
 
-/**
- * Unobserved time of single labelers within the window. The data is the same for every account.
- */
+/** Unobserved time of individual labelers in the window. It is the same for every account. */
 export interface Missed {
-  /** Gaps of each labeler, sorted and disjoint, and at most as many as an export lists. */
+  /** Gaps of each labeler, sorted and disjoint; at most as many as an export lists. */
   readonly byLabeler: ReadonlyMap<string, readonly Interval[]>;
   /** Intervals in which at least one labeler has a gap. */
   readonly any: readonly Interval[];
 }
 
-/** Missed time of the labelers that a page does not list individually. */
+/** Summary of the missed time of labelers that a page does not list individually. */
 export interface MissedSum {
   readonly labelers: number;
-  /** Microseconds of missed time of the labeler with the most missed time. */
+  /** Missed time of the labeler that missed most, in microseconds. */
   readonly longest: number;
 }
 
-/** Missed time of a network without gaps. */
+/** Missed time if no labeler has a gap. */
 export const nothingMissed: Missed = { byLabeler: new Map(), any: [] };
 
-/** Maximum number of intervals in a chart: more intervals would be indistinguishable. */
+/** Maximum number of intervals in a chart. More could not be distinguished. */
 const maxStretches = 300;
 
 /**
- * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps of each of hundreds of labelers would cost
+ * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps for each of hundreds of labelers would cost
  * more than the rest of a page.
  */
 const keptMs = 30_000;
 
-/** Returns a cached read of the missed time in a window. `monotonic` is a monotonic clock, in milliseconds. */
+/**
+ * Returns a cached read of the missed time in a window. `monotonic` returns the time of a monotonic clock in
+ * milliseconds.
+ */
 export function missedOf(monotonic: () => number): (store: AccountStore, window: Interval) => Promise<Missed> {
   return kept({ ms: keptMs, monotonic }, async (store: AccountStore, { start, end }: Interval) => {
     const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);
@@ -58,7 +59,7 @@ function gather(gaps: readonly StoredGap[], window: Interval): Missed {
   return { byLabeler, any: stretchesOf(all, window) };
 }
 
-/** Returns the missed time of all labelers that are not `listed`. */
+/** Summarizes the missed time of all labelers except those in `listed`. */
 export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interval: Interval): MissedSum {
   let labelers = 0;
   let longest = 0;
@@ -70,7 +71,7 @@ export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interv
   return { labelers, longest };
 }
 
-/** Merges the closest intervals until at most `maxStretches` remain, without hiding any missed time. */
+/** Merges the closest intervals until at most `maxStretches` remain. Never hides missed time. */
 export function stretchesOf(intervals: readonly Interval[], bounds: Interval): Interval[] {
   return fewer(union(intervals, bounds), maxStretches);
 }

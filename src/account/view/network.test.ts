@@ -20,7 +20,7 @@ function position(source: string, acceptedAt: number): Position {
   return { source, endpoint: 'https://labeler.example', value: '1', acceptedAt: micros(acceptedAt) };
 }
 
-it('the last read of a labeler is the later one of the times in its position and in its roster row', async () => {
+it("the time of a labeler's last read is that of its position or of its roster row, whichever is later", async () => {
   const store = {
     roster: () => Promise.resolve([row(one, 50), row(two, 50), row(three, 50), row(four, null)]),
     purges: () => Promise.resolve([]),
@@ -37,7 +37,7 @@ it('the last read of a labeler is the later one of the times in its position and
   );
 });
 
-it('a page links to the endpoint of a labeler that it shows if the endpoint is a public https address', async () => {
+it('networkView returns the origins of shown labelers whose endpoint is a public https address', async () => {
   const store = {
     roster: () =>
       Promise.resolve([

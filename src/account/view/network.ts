@@ -5,25 +5,25 @@ import type { AccountStore } from '../query/account-store.ts';
 import { kept } from './kept.ts';
 import { publicOrigin } from './public-origin.ts';
 
-/** Information about all labelers, which is the same for every account. */
+/** Data about all labelers, which is the same for every account. */
 export interface Labelers {
-  /** Enrolled labelers with their state. */
+  /** Source states of the enrolled labelers. */
   readonly states: ReadonlyMap<string, string>;
   /** Known labelers that are not enrolled. */
   readonly notEnrolled: ReadonlySet<string>;
-  /** Handles in the labelers' documents; an unconfirmed handle is a claim. */
+  /** Handles from the labelers' DID documents. An unconfirmed handle is only a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
-  /** Endpoints in the labelers' documents: untrusted text. */
+  /** Endpoints from the labelers' DID documents; untrusted text. */
   readonly endpoints: ReadonlyMap<string, string>;
   /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
-  /** Rows that were removed. */
+  /** Rows that were removed from the store. */
   readonly removed: Removals;
 }
 
-/** The part of the labeler information that one page shows. */
+/** Data about the labelers that one page shows. */
 export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
-  /** Origins of the shown labelers to which a page may link. */
+  /** Origins of the shown labelers, if the page may link to them. */
   readonly origins: ReadonlyMap<string, string>;
   /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
@@ -31,7 +31,7 @@ export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
   readonly byState: ReadonlyMap<string, number>;
 }
 
-/** Selects the labeler information for a page that shows the labelers in `shown`. */
+/** Selects the data about labelers for a page that shows the labelers in `shown`. */
 export function networkView(
   { states, notEnrolled, names, endpoints, removed }: Labelers,
   shown: Iterable<string>,
@@ -49,10 +49,12 @@ export function networkView(
   return { byState, notEnrolled: notEnrolled.size, names: shownNames, origins, removed };
 }
 
-/** Lifetime of cached labeler information, in milliseconds: the maximum error of a "last read" time on a page. */
+/** Lifetime of cached data about labelers, in milliseconds; also the maximum error of a "last read" time on a page. */
 const keptMs = 5_000;
 
-/** Returns a cached read of the labelers. `monotonic` is a monotonic clock, in milliseconds. */
+/**
+ * Returns a cached read of the data about labelers. `monotonic` returns the time of a monotonic clock in milliseconds.
+ */
 export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
   return kept({ ms: keptMs, monotonic }, read);
 }
@@ -64,8 +66,8 @@ async function read(store: AccountStore): Promise<Labelers> {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
-  // The roster row holds the last response of a source without a position. The position of any other source is newer
-  // than its roster row.
+  // The roster row contains the last response of a labeler without a position. For any other labeler, the position is
+  // newer.
   for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {

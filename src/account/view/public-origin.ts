@@ -1,13 +1,15 @@
 import { admitHttpUrl } from '../../network/guard/outbound-url.ts';
 import { isResolvableHandle } from '../../network/identity/handle.ts';
 
-/** Maximum length of a linked origin in characters; a page repeats the origin in every observation of the labeler. */
+/**
+ * Maximum length of an origin in a link, in characters. A page repeats the origin in every observation of the labeler.
+ */
 const maxLength = 300;
 
 /**
- * Returns the origin of a labeler's endpoint to which a page may link: https, a host name of the public network, no
- * credentials. The endpoint is untrusted text. Returns null for any other endpoint, because a link to it could make the
- * reader's browser send a request into the reader's own network.
+ * Returns the origin of a labeler's endpoint, which is untrusted text, if a page may link to it: https, a host name of
+ * the public network, no credentials. Returns null otherwise, because a link could make the reader's browser send a
+ * request into the reader's own network.
  */
 export function publicOrigin(endpoint: string | undefined): string | null {
   if (endpoint === undefined) return null;

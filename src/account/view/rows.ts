@@ -7,23 +7,23 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
-/** Maximum number of rows of an account for which one page shows all rows. */
+/** Maximum number of an account's rows for which a page shows all rows. */
 export const wholeRows = 100;
-/** Maximum rows per part on a page that shows only the newest rows. */
+/** Maximum number of rows per part on a page that shows only the newest rows. */
 export const newestRows = 25;
-/** Maximum rows on a page of a single part. */
+/** Maximum number of rows on a page that shows a single part. */
 export const partRows = 100;
-/** Maximum rows that are read per part in search of rows that match the filters. */
+/** Maximum number of rows to read per part when searching for rows that match the filters. */
 const passedRows = 20_000;
 
-/** One part of a page: observations on the account itself, on its posts, or on its other records. */
+/** Part of a page: observations on the account itself, on its posts, or on its other records. */
 export interface Part {
   readonly target: TargetKind;
-  /** Number of all rows of the part in the interval, or null if some were not counted. */
+  /** Number of all rows of the part in the interval, or null if some rows were not counted. */
   readonly total: number | null;
-  /** The newest rows, or those before the requested position; newest first. */
+  /** The newest rows, or the rows before the requested position; newest first. */
   readonly rows: readonly Observation[];
-  /** Position at which the list continues; null at its end. */
+  /** Position at which the list continues, or null if no rows follow. */
   readonly next: Micros | null;
 }
 
@@ -31,11 +31,11 @@ export interface Part {
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
-  /** Instant before which the rows were accepted, or null for the newest rows. */
+  /** Only rows accepted before this instant are listed; null for the newest rows. */
   readonly before: Micros | null;
 }
 
-/** Reads all three parts of a page, or only the requested one. */
+/** Reads the parts of a page: all three, or only the one that the query selects. */
 export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
   const { target_kind: only } = query.filters;
   const kinds = only === undefined ? targetKinds : [only];
@@ -48,7 +48,7 @@ export async function readParts(store: AccountStore, query: PartsQuery, tally: A
   return Promise.all(kinds.map((kind) => readPart(store, query, tally.days, kind, limit)));
 }
 
-/** Reads the three parts of a page that shows every row in one query. */
+/** Reads all three parts at once, for a page that shows every row. */
 async function readWhole(
   store: AccountStore,
   { account, filters, start, end }: PartsQuery,
@@ -70,7 +70,7 @@ async function readWhole(
   }));
 }
 
-/** Merges consecutive days into intervals, newest first, so that days that are not listed are not read. */
+/** Merges consecutive days into intervals, newest first. Days that are not in the list are not read. */
 function stretchesOf(days: readonly AccountDay[]): Interval[] {
   const found: Interval[] = [];
   for (const { start, end } of days) {
@@ -109,7 +109,7 @@ async function readPart(
     const chunk = await seek({ start: oldest.start, end: newest.end }, limit);
     return { target, total, rows: chunk.rows, next: chunk.next };
   }
-  // Read rows day by day, so that a day without a matching row is not read.
+  // Read day by day, and skip days without matching rows.
   let passed = 0;
   for (const day of wanted) {
     if (passed >= passedRows) return { target, total, rows, next: micros(day.end) };
@@ -130,7 +130,7 @@ function rowsIn(days: readonly AccountDay[]): number {
   return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
 }
 
-/** Returns the number of rows with the given kind of target, or null if a day was not counted. */
+/** Returns the number of rows with the given target kind, or null if a day was not counted. */
 export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
   return days.reduce<number | null>(
     (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),

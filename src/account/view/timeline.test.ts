@@ -8,7 +8,7 @@ const first = dayStart(20_000);
 const at = (days: number): Interval['start'] => micros(first + days * day);
 const none = { applied: 0, removed: 0 };
 
-/** Returns the counts of a day with labels applied to the account and labels removed from a post. */
+/** Returns the counts of a day on which labels were applied to the account and removed from a post. */
 function counted(days: number, applied: number, removed: number): AccountDay {
   const counts = {
     rows: applied + removed,
@@ -32,7 +32,7 @@ function timeline(change: Partial<Parameters<typeof timelineOf>[0]>) {
 }
 
 describe('timelineOf', () => {
-  it('counts applications and removals of each day, with zeros for an observed day without any', () => {
+  it('returns the applications and removals of each day, with zeros for an observed day without events', () => {
     expect(timeline({})).toEqual({
       start: at(0),
       end: at(3),
@@ -48,7 +48,7 @@ describe('timelineOf', () => {
     });
   });
 
-  it('returns no counts instead of zeros for an unobserved day', () => {
+  it('returns null instead of zeros for the counts of an unobserved day', () => {
     const { days, unseen } = timeline({ whole: [{ start: at(1), end: at(2) }] });
     expect(days.map(({ counts }) => counts)).toEqual([{ applied: 2, removed: 1 }, null, { applied: 5, removed: 0 }]);
     expect(unseen).toEqual([{ start: at(1), end: at(2) }]);
@@ -68,7 +68,7 @@ describe('timelineOf', () => {
     expect(total).toEqual({ applied: 5, removed: 0 });
   });
 
-  it("keeps the counts of a day with a gap, and also returns the gap's length", () => {
+  it('returns the counts of a day with a gap together with the length of the gap', () => {
     const gap = { start: micros(at(0) + 3 * hour), end: micros(at(0) + 5 * hour) };
     expect(timeline({ whole: [gap] }).days[0]).toEqual({
       start: at(0),

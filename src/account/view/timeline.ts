@@ -1,39 +1,39 @@
 import type { AccountTally, DayCounts, EventCount } from '../../store/account-counts.ts';
 import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 
-/** Data of one UTC day of the requested interval, for the chart and the table. */
+/** One UTC day of a timeline, for the chart and the table. */
 export interface TimelineDay extends Interval {
-  /** Counted observations, or null if the day's rows were not counted or no part of the day was observed. */
+  /** Counted observations, or null if the rows of the day were not counted or if no part of the day was observed. */
   readonly counts: EventCount | null;
-  /** Time in microseconds in which the whole network, or the requested labeler, was not observed. */
+  /** Time for which the whole network, or the labeler of the filter, was not observed, in microseconds. */
   readonly unseen: number;
-  /** Other time in microseconds in which at least one labeler of the account was not observed. */
+  /** Further time for which at least one labeler was not observed, in microseconds. */
   readonly partly: number;
 }
 
-/** An account's interval, day by day, with its unobserved time. */
+/** An account's interval, divided into days, with its unobserved time. */
 export interface Timeline extends Interval {
   readonly days: readonly TimelineDay[];
   readonly unseen: readonly Interval[];
   readonly partly: readonly Interval[];
-  /** Sum over the counted days. */
+  /** Sum over all counted days. */
   readonly total: EventCount;
   /** Number of days whose rows were not counted. */
   readonly uncounted: number;
 }
 
-/** Data from which a timeline is computed. */
+/** Data for computing a timeline. */
 export interface TimelineInputs extends Interval {
-  /** The available part of the interval: earlier rows have been removed. */
+  /** Available part of the interval. Rows before it have been removed. */
   readonly available: Interval;
   readonly tally: AccountTally;
-  /** Gaps of all labelers that the page shows. */
+  /** Gaps in which none of the relevant labelers was observed. */
   readonly whole: readonly Interval[];
-  /** Gaps of some labelers that the page shows. */
+  /** Gaps in which at least one of the relevant labelers was not observed. */
   readonly some: readonly Interval[];
 }
 
-/** Creates a timeline from counts and unobserved time; an unobserved day has no counts instead of zeros. */
+/** Computes a timeline from counts and unobserved time. For an unobserved day, the counts are null instead of zero. */
 export function timelineOf({ start, end, available, tally, whole, some }: TimelineInputs): Timeline {
   const unseen = union([...whole, { start, end: available.start }, { start: available.end, end }], { start, end });
   const partly = minus(union(some, { start, end }), unseen);
@@ -63,7 +63,7 @@ export function timelineOf({ start, end, available, tally, whole, some }: Timeli
 
 const nothing: EventCount = { applied: 0, removed: 0 };
 
-/** Returns the sum of a day's counts over all kinds of target. */
+/** Returns the sum of a day's counts over all target kinds. */
 export function sum({ account, post, record }: DayCounts): EventCount {
   return plus(plus(account, post), record);
 }
@@ -72,7 +72,7 @@ function plus(a: EventCount, b: EventCount): EventCount {
   return { applied: a.applied + b.applied, removed: a.removed + b.removed };
 }
 
-/** Returns the union of intervals within bounds, as sorted, disjoint and non-empty intervals. */
+/** Returns the union of intervals, clipped to the bounds, as sorted and disjoint intervals. */
 export function union(intervals: readonly Interval[], bounds: Interval): Interval[] {
   const merged: Interval[] = [];
   const clipped = intervals
@@ -90,7 +90,7 @@ export function union(intervals: readonly Interval[], bounds: Interval): Interva
   return merged;
 }
 
-/** Returns the parts of `intervals` that are not in `taken`; both must be sorted and disjoint. */
+/** Returns the parts of `intervals` that are not in `taken`. Both must be sorted and disjoint. */
 function minus(intervals: readonly Interval[], taken: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval) => {
     const left: Interval[] = [];
@@ -105,7 +105,7 @@ function minus(intervals: readonly Interval[], taken: readonly Interval[]): Inte
   });
 }
 
-/** Returns how much of an interval a set of disjoint intervals covers, in microseconds. */
+/** Returns how much of an interval is covered by disjoint intervals, in microseconds. */
 export function overlap(intervals: readonly Interval[], { start, end }: Interval): number {
   return intervals.reduce((total, one) => total + Math.max(0, Math.min(one.end, end) - Math.max(one.start, start)), 0);
 }

@@ -3,19 +3,22 @@ import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
-/** Reading history of a labeler: it was read at some time, it is known but was never read, or it is unknown. */
+/**
+ * Reading history of a labeler: `read` if it was read at least once, `never_read` if it is only known, else
+ * `not_known`.
+ */
 export type Reading = 'read' | 'never_read' | 'not_known';
 
-/** Reading state of a labeler, now and in the past. */
+/** State of a labeler, and when it was last read. */
 export interface HowRead {
   readonly reading: Reading;
-  /** State that the instrument reports for the labeler, or null if the labeler is not enrolled. */
+  /** Source state of the labeler, or null if the labeler is not enrolled. */
   readonly state: string | null;
   /** Time of the labeler's last successful read, or null if unknown. */
   readonly lastAsked: Micros | null;
 }
 
-/** Returns the reading state of a labeler; `rows` is true if the account has rows from the labeler. */
+/** Returns whether and when a labeler was read. `rows` is true if the account has rows from the labeler. */
 export function howRead(labeler: string, rows: boolean, { states, notEnrolled, lastAsked }: Labelers): HowRead {
   const known = states.has(labeler) || notEnrolled.has(labeler);
   return {
@@ -26,8 +29,8 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
 }
 
 /**
- * Returns the parts of an interval in which a labeler was not read. They complement the recorded gaps, which exist only
- * for labelers that are read.
+ * Returns the parts of an interval in which a labeler was not read. They complement recorded gaps, which exist only for
+ * labelers that are being read.
  */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
   if (reading !== 'read') return [{ start, end }];
@@ -35,7 +38,7 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Returns true if pages were accepted before, but none for longer than the coverage tolerance. */
+/** Returns true if a page was accepted before, but none for longer than the coverage tolerance. */
 export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
   return frontier.observedThrough !== null && isSilent(frontier, now);
 }

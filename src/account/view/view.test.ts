@@ -14,7 +14,7 @@ import { type AccountView, readView } from './view.ts';
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
 
 it.each([12, 300])(
-  'all parts of a page of %s rows end at one frontier, even if rows are accepted while the page is built',
+  'all parts of a page with %s rows end at the same frontier, even if rows are accepted while the page is built',
   async (count) => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, count, { at: noon + 1_000_000 });
@@ -48,12 +48,12 @@ it.each([12, 300])(
     });
     const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
     expect(Math.max(...newest)).toBe(frontier.end - 1);
-    // The days still cover the whole interval.
+    // The days must still cover the whole interval.
     expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
   },
 );
 
-it('an interval without accepted rows has counted, empty days', async () => {
+it('an interval without rows has days with counts of zero', async () => {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, 3, { at: noon + 1_000_000 });
   const start = micros(noon + 2_000_000);
@@ -75,7 +75,7 @@ it('an interval without accepted rows has counted, empty days', async () => {
 const rows = 3;
 const [known, gone, stranger] = ['did:web:known.example', 'did:web:gone.example', 'did:web:stranger.example'] as const;
 
-/** Creates a view of the last seven days, seven days after a store began with some rows. */
+/** Creates a view of the last seven days, for a store that began seven days ago with several rows. */
 async function viewWith(
   { roster = [], gaps = [] }: { readonly roster?: readonly RosterRow[]; readonly gaps?: readonly StoredGap[] },
   { labeler, now = end }: { readonly labeler?: string; readonly now?: number } = {},
@@ -123,7 +123,7 @@ describe('a page with a labeler filter', () => {
       '',
     ],
     ['that is not known', [], stranger, 'This labeler is unknown', ''],
-  ])('shows a labeler %s as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
+  ])('shows a labeler %s as unobserved instead of showing zeros', async (_, roster, labeler, said, state) => {
     const view = await viewWith({ roster }, { labeler });
     const { timeline, interval } = view;
     expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
@@ -139,7 +139,7 @@ describe('a page with a labeler filter', () => {
     expect(html).not.toContain('<title>');
   });
 
-  it('shows a labeler that is no longer followed as unobserved since its last response', async () => {
+  it('shows a labeler that is no longer enrolled as unobserved since its last response', async () => {
     const lastAnswered = noon + 2 * day;
     const roster = [row(gone, 'established', { enrolled: false, lastAnswered: micros(lastAnswered) })];
     const { timeline } = await viewWith({ roster }, { labeler: gone });
@@ -166,7 +166,7 @@ describe('an unobserved day', () => {
   const countsOf = ({ timeline }: AccountView) => timeline.days.map(({ counts }) => counts);
   const none = { applied: 0, removed: 0 };
 
-  it('has no counts during an interruption, though its rows were counted', async () => {
+  it('has no counts during an interruption, although its rows were counted', async () => {
     const view = await viewWith({ gaps: [own(1.5, 3.5)] });
     expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([rows, 0, 0, 0, 0, 0, 0, 0]);
     expect(countsOf(view)).toEqual([{ applied: 2, removed: 1 }, none, null, null, none, none, none, none]);
@@ -184,7 +184,7 @@ describe('an unobserved day', () => {
     expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
   });
 
-  it('has no counts in a gap of the labeler in the filter, and zeros in a gap of another labeler', async () => {
+  it('has no counts in a gap of the labeler in the filter, but zeros in a gap of another labeler', async () => {
     const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
     const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
     const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
@@ -192,7 +192,7 @@ describe('an unobserved day', () => {
     expect([asked, other, all]).toEqual([null, none, none]);
   });
 
-  it('differs from a day with too many rows to count; neither day shows a zero, and the page shows no total', async () => {
+  it('is distinguished from a day with too many rows to count, which makes the total unknown', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });
     const store: AccountStore = {
@@ -214,7 +214,7 @@ describe('an unobserved day', () => {
   });
 });
 
-it("a labeler's gap appears even if the cached data of all labelers is older", async () => {
+it("a labeler's gap is shown even if the cached data about all labelers is older", async () => {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, rows, { at: noon + 1_000_000 });
   const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
@@ -234,7 +234,7 @@ it("a labeler's gap appears even if the cached data of all labelers is older", a
   expect(view.timeline.partly).toMatchObject([gap]);
 });
 
-describe('labelers without a row of the account', () => {
+describe('labelers without rows of the account', () => {
   const gap = (source: string, from: number, to: number, reason: StoredGap['reason']): StoredGap => ({
     ...{ source, reason, start: micros(noon + from * hour), end: micros(noon + to * hour) },
   });
@@ -242,7 +242,7 @@ describe('labelers without a row of the account', () => {
   const down = [gap(gone, 60, 62, 'source_unavailable'), gap(gone, 62, 63, 'cursor_reset')];
   const roster = [row(known, 'established'), row(gone, 'established')];
 
-  it('appear as a sum and as partly missed time', async () => {
+  it('are shown in a summary and as partly missed time', async () => {
     const view = await viewWith({ roster, gaps: [late, ...down] });
     const { timeline, missed } = view;
     expect(missed).toEqual({ labelers: 2, longest: 30 * hour });
@@ -259,7 +259,7 @@ describe('labelers without a row of the account', () => {
     expect(text).not.toContain(known);
   });
 
-  it('are omitted if a labeler filter is set, and labelers in the list are not counted in the sum', async () => {
+  it('are omitted if a labeler filter is set, and listed labelers are not counted in the summary', async () => {
     const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
     const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
     expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);
@@ -268,7 +268,7 @@ describe('labelers without a row of the account', () => {
     expect(all.timeline.partly[0]).toEqual({ start: noon, end: noon + 40 * hour });
   });
 
-  it('are drawn as a bounded number of intervals, for any number of gaps', async () => {
+  it('are shown as a bounded number of intervals for any number of gaps', async () => {
     const gaps = Array.from({ length: 500 }, (_, i) => gap(i % 2 ? known : gone, i / 4, i / 4 + 0.1, 'not_observed'));
     const { timeline, missed } = await viewWith({ roster, gaps });
     expect(timeline.partly).toHaveLength(300);

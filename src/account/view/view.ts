@@ -15,30 +15,33 @@ import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 import { type HowRead, howRead, unreadOf } from './unread.ts';
 
-/** Maximum number of labelers on an account's page; labelers with more rows are preferred. */
+/** Maximum number of labelers on an account's page. Labelers with more rows are listed first. */
 export const maxLabelersShown = 50;
-/** Maximum number of rows that are counted for a page; days beyond this limit are shown as not counted. */
+/** Maximum number of rows counted for a page. Days beyond the limit are shown as not counted. */
 const countedRows = 200_000;
-/** A labeler filter that matches no labeler, so that the coverage contains only interruptions of the service. */
+/** Labeler name that matches no labeler: its coverage contains only interruptions of the service. */
 const serviceOnly = 'almanac';
 
 /** A labeler with rows of the account, or the labeler of the filter. */
 export interface LabelerView extends LabelerCount, HowRead {
-  /** Gaps of the labeler in the interval, without interruptions of the service. */
+  /** Gaps of the labeler in the interval, excluding interruptions of the service. */
   readonly gaps: readonly StoredGap[];
 }
 
-/** The data of an account's page. */
+/** Data of an account's page. */
 export interface AccountView {
   readonly query: AskedQuery;
   readonly now: Micros;
-  /** The requested interval within the rolling window, and its retained part. */
+  /** Requested interval, limited to the rolling window. `interval` is the part of it that is retained. */
   readonly shown: Interval;
   readonly interval: ClippedInterval;
   readonly frontier: Frontier;
   readonly startedAt: Micros;
   readonly tally: AccountTally;
-  /** Number of all rows of the account in the interval, regardless of the filters, or null if some were not counted. */
+  /**
+   * Number of all rows of the account in the interval, before the filters are applied, or null if some were not
+   * counted.
+   */
   readonly rows: number | null;
   readonly timeline: Timeline;
   readonly parts: readonly Part[];
@@ -46,14 +49,14 @@ export interface AccountView {
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
-  /** Unobserved time of the labelers that are not listed; empty with a labeler filter. */
+  /** Missed time of the labelers that are not listed; empty if a labeler filter is set. */
   readonly missed: MissedSum;
   /** Interruptions of the service, during which no labeler was observed. */
   readonly ownGaps: readonly StoredGap[];
   readonly network: NetworkView;
 }
 
-/** Dependencies of reading a view. */
+/** Sources of the data of a view. */
 export interface ViewSources {
   readonly store: AccountStore;
   readonly definitions: DefinitionCache;
@@ -61,17 +64,17 @@ export interface ViewSources {
   readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
-/** Query of a page, with the time of the request. */
+/** Query of a page and the time of the request. */
 export interface ViewQuery {
   readonly query: AskedQuery;
-  /** Position at which the list of one part continues, or null for the newest. */
+  /** Position at which the list of one part continues, or null for the newest rows. */
   readonly before: Micros | null;
   readonly now: Micros;
   /** Preferred language of the labelers' definitions; English by default. */
   readonly language?: Language;
 }
 
-/** Reads the data of a page; `out_of_window` if no part of the interval is retained. */
+/** Reads the data of a page. Returns `out_of_window` if no part of the interval is retained. */
 export async function readView(
   { store, definitions, labelers, missed }: ViewSources,
   { query, before, now: asked, language = 'en' }: ViewQuery,
@@ -84,7 +87,7 @@ export async function readView(
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
-  // Rows that are accepted while the page is built appear neither in its parts nor in its downloads.
+  // Exclude rows that are accepted while the page is built from both its parts and its downloads.
   const known = micros(Math.min(end, frontier.end));
   const [tally, network] = await Promise.all([tallyUntil(store, query, { interval, known }), labelers(store)]);
   const named = labelersShown(tally, filters.labeler);
@@ -103,8 +106,7 @@ export async function readView(
   const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   const silence = silenceOf(frontier, now);
-  // Missed time includes the time in which an unfollowed labeler was not read, because no gap is recorded for that
-  // time.
+  // Add the time for which a labeler was not read after it left: no gap is recorded for that time.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,
@@ -133,7 +135,7 @@ export async function readView(
   };
 }
 
-/** Counts the rows of the interval until `known`, and adds days without rows until the end of the interval. */
+/** Counts the rows of the interval before `known`, and adds empty days up to the end of the interval. */
 async function tallyUntil(
   store: AccountStore,
   { account, filters }: AskedQuery,
@@ -145,12 +147,12 @@ async function tallyUntil(
   return continuedTo(await store.tallyAccount({ account, start, end: known, filter, budget: countedRows }), end);
 }
 
-/** Returns the number of rows in all days of a tally, or null if some days were not counted. */
+/** Returns the number of rows in a tally, or null if some days were not counted. */
 function countedRowsOf({ days }: AccountTally): number | null {
   return days.reduce<number | null>((sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows), 0);
 }
 
-/** Extends a tally by days without rows up to an instant. */
+/** Extends a tally by empty days up to an instant. */
 function continuedTo(tally: AccountTally, end: Micros): AccountTally {
   const days = [...tally.days];
   const last = days.pop();
@@ -173,7 +175,7 @@ function emptyDays({ start, end }: Interval): AccountDay[] {
   return days;
 }
 
-/** Returns the labelers with the most rows, including the labeler of the filter. */
+/** Returns the labelers to be listed: those with the most rows, or only the labeler of the filter. */
 function labelersShown(tally: AccountTally, asked: string | undefined): LabelerCount[] {
   if (asked !== undefined) {
     return [tally.labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
@@ -194,7 +196,7 @@ function viewOf(
   };
 }
 
-/** Returns the requested interval within the rolling window, including parts that are no longer available. */
+/** Returns the requested interval limited to the rolling window, including parts that are no longer retained. */
 function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;

@@ -26,7 +26,7 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
     shareOf: shares.shareOf,
     flushGaps: async (sources) => {
       await shares.gaps.flush(sources);
-      // Pages that wait while this instrument becomes the writer are checked again before they are stored.
+      // Wait until a takeover in progress has ended. Acceptance then checks the pages again before it stores them.
       await base.role?.kept.released();
     },
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
@@ -85,7 +85,10 @@ export function createReaderPorts(
   };
 }
 
-/** A standby does not count repeats, because the store contains its rows already; it counts them when it stores them. */
+/**
+ * Returns the ports that count repeats. A standby does not count repeats in pages, because the store already contains
+ * their rows; it counts them at the takeover, when it stores its own rows.
+ */
 function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts['acceptance']['repeats'] {
   const none: PageRepeats = { changes: [], committed: () => undefined };
   return {

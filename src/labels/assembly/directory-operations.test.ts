@@ -56,7 +56,7 @@ test('an operation of a known labeler causes a read of its document, even if it 
   await run;
 });
 
-test('seeds and established labelers are not evicted by strangers who fill the directory with labelers', () => {
+test('seeded and established labelers are not evicted if strangers fill the directory with labelers', () => {
   const { roster, operate } = rosterOfStrangers();
   const day = 86_400_000_000;
   roster.add(did(0), 'discovered', 'relay r.example');

@@ -51,7 +51,7 @@ export async function directoryOperations(
   };
 }
 
-/** Creates the handler of the operations of the directory on `host`. */
+/** Creates the handler for operations from the directory on `host`. */
 export function operationHandler(
   roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
   host: string,
@@ -59,7 +59,7 @@ export function operationHandler(
   return ({ did, isLabeler }) => {
     const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
-    // The document of a new labeler is read without this call.
+    // Adding a labeler schedules the read of its document, so only a known labeler needs this call.
     if (isKnown) roster.documentChanged(did);
   };
 }

@@ -17,9 +17,9 @@ export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
   readonly labeler: (did: string) => KnownLabeler | undefined;
-  /** Current budget of the disk. */
-  readonly disk: () => DiskBudget;
   /** Returns the current budget of the disk. */
+  readonly disk: () => DiskBudget;
+  /** Minimum interval between two writes of one source's gaps, in milliseconds. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
 }

@@ -18,7 +18,7 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
 }
 
-/** Reads a note as a number. Returns null if it does not exist or is not a number. */
+/** Reads a note as a number. Returns null if the note does not exist or is not a number. */
 export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;
@@ -47,7 +47,7 @@ export async function recordDowntime(
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
   if (lost) {
-    log.warn('the store has lost commits by a failover, or was restored: the time since its last row is a gap', {
+    log.warn('the store has lost commits in a failover, or was restored: the time since its last row is a gap', {
       storedThrough: formatMicros(start),
       lostFrom: formatMicros(progress.end),
       recordedThrough: formatMicros(record?.end ?? progress.end),
@@ -61,14 +61,15 @@ export async function recordDowntime(
 }
 
 /**
- * Ends the reads of account processes if the store has lost rows since this standby, which kept its own, last read it.
+ * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
+ * its own copies of those rows again.
  */
 export async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
   const record = await readStoreRecord(artifacts);
   const progress = await progressOf(store, store.tokens?.former ?? null);
   if (record === null || !hasLost(progress, record)) return;
   await store.endReads(Math.max(progress.revision, record.revision));
-  log.warn('the store has lost commits, for example by a failover: this standby stores its rows again', {
+  log.warn('the store has lost commits, for example in a failover: this standby stores its rows again', {
     lostFrom: formatMicros(progress.end),
     recordedThrough: formatMicros(record.end),
   });

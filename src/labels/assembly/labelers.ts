@@ -33,7 +33,10 @@ class DefinitionsStored {
   notify: (did: string) => void = () => undefined;
 }
 
-/** Creates the parts; reading begins when the roster is loaded. Calls `fail` if a reader fails because of the store. */
+/**
+ * Creates the parts that follow labelers; reading begins when the roster is loaded. Calls `fail` if a reader fails
+ * because of the store.
+ */
 export async function createLabelers(
   base: Foundation,
   ports: ReaderPorts,

@@ -20,7 +20,8 @@ export async function loadRoster(
   { roster, runner, reachability }: Readers,
   { refused, repeats }: { readonly refused: RefusedMemory; readonly repeats: Pick<RepeatMemory, 'load'> },
 ): Promise<void> {
-  // A standby reads while another process writes: the counts must not include rows after the positions.
+  // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
+  // include rows after the positions.
   for (const rows of await store.refusedRows()) refused.load(rows);
   const answered = loadPositions(await store.positions(), runner, repeats);
   const rows = await store.roster();

@@ -6,5 +6,5 @@ import type { StoreWriter } from '../../store/port.ts';
 export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Micros, log: Log): Promise<void> {
   const { postponed } = await store.maintain(at);
   if (postponed.length > 0)
-    log.warn('closed days could not be rewritten and are tried again', { days: postponed.join(' ') });
+    log.warn('closed days could not be rewritten and will be retried', { days: postponed.join(' ') });
 }

@@ -8,7 +8,10 @@ import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
-  /** Directory of the store, on whose disk the free space is monitored, or of the files that accompany a remote store. */
+  /**
+   * Directory of the store, on whose disk the free space is monitored. For a remote store, the directory of the files
+   * that accompany it.
+   */
   readonly folder: string;
   /** True if the store is in a database, whose free space is unknown. Default: false. */
   readonly isStoreRemote?: boolean;

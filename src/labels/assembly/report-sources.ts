@@ -18,7 +18,7 @@ export interface ReportSourcesOptions {
 
 /**
  * Returns a function that writes the resource use of each known source for `almanac labels sources`. Use is counted
- * from this call on.
+ * from the time of this call.
  */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
   const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;

@@ -11,11 +11,11 @@ import { lookMs, type RoleAction, type RoleEvent, roleStep, standingBy } from '.
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
-/** Number of looks at the writer between two reads of the rows that it stored. */
+/** Number of checks of the writer per read of the rows that it stored. */
 const looksPerFollow = 4;
-/** Interval between two looks at a writer that this standby has ended, in milliseconds. */
+/** Interval between two checks of a writer that this standby has ended, in milliseconds. */
 const endLookMs = 20;
-/** Maximum time after the start until the standby counts as ready, even if some labelers have not responded. */
+/** Time since the start after which the standby counts as ready even if some labelers have not responded. */
 const maxStartTime = minute;
 
 /**
@@ -31,7 +31,7 @@ export async function standBy(
   const watch = new StandbyWatch(assembled, role);
   try {
     for (let look = 0; !signal.aborted && role.role === 'standby'; look += 1) {
-      // A look never waits for the rows, of which a busy store may have many.
+      // Do not wait for the rows: a busy store may have many, and the checks of the writer must not be delayed.
       if (look % looksPerFollow === 0) watch.beginToFollow();
       const writer = await watch.look();
       if (writer !== null) {
@@ -57,12 +57,12 @@ class StandbyWatch {
   readonly #role: InstrumentRole;
   #state = standingBy;
   #isReady = false;
-  /** Work that failed at its last attempt, which was logged. */
+  /** Kinds of work whose last attempt failed. The first failure of a series is logged. */
   readonly #failing = new Set<'follow' | 'ready' | 'look'>();
   #following: Promise<void> | null = null;
   /** Permanent failure of following the store. */
   #failure: { readonly error: unknown } | null = null;
-  /** True after this standby ended the writer, until the lock is free. */
+  /** True from the time when this standby ended the writer until the lock is released. */
   #isEnding = false;
 
   constructor(assembled: Assembled, role: InstrumentRole) {
@@ -78,7 +78,10 @@ class StandbyWatch {
     return this.#isEnding;
   }
 
-  /** Starts to read what the writer stored, unless that is in progress. The next look throws a permanent failure. */
+  /**
+   * Starts to read the rows that the writer stored, unless a read is in progress. If it fails permanently, the next
+   * `look` throws the error.
+   */
   beginToFollow(): void {
     this.#following ??= this.#follow()
       .catch((error: unknown) => {
@@ -89,12 +92,12 @@ class StandbyWatch {
       });
   }
 
-  /** Resolves when the store is not being read any more. */
+  /** Resolves when no read of the store is in progress. */
   async followed(): Promise<void> {
     await this.#following;
   }
 
-  /** Forgets rows that the writer stored, and notes which sources are read live. */
+  /** Removes kept rows that the writer stored, and records which sources are read live. */
   async #follow(): Promise<void> {
     const { base, labelers } = this.#assembled;
     const { kept } = this.#role;
@@ -102,10 +105,10 @@ class StandbyWatch {
       await kept.follow();
       this.#failing.delete('follow');
     } catch (error) {
-      // The floor rises when the writer drops a day.
+      // An `out_of_window` error is temporary: the start of the retained time moves when the writer drops a day.
       const isPassing = error instanceof StoreError && (error.retry || error.code === 'out_of_window');
       if (!isPassing) throw error;
-      this.#tellOnce('follow', 'the store could not be followed and is read again', error);
+      this.#tellOnce('follow', 'the rows of the writer could not be read; the read will be retried', error);
     }
     const now = base.clocks.wall();
     for (const { did, tracker } of labelers.roster.labelers) {
@@ -130,7 +133,7 @@ class StandbyWatch {
     base.log.info('the standby is ready');
   }
 
-  /** Looks at the writer. Returns the opened store if this instrument has become the writer. */
+  /** Checks the writer. Returns the opened store if this instrument has become the writer, or null. */
   async look(): Promise<StoreWriter | null> {
     const { base } = this.#assembled;
     const sighting = await this.#sighting();
@@ -147,7 +150,7 @@ class StandbyWatch {
     return action === 'open_store' ? this.#open() : null;
   }
 
-  /** Returns what the store tells of the writer; null if it cannot be reached. */
+  /** Returns the state of the writer according to the store, or null if the store cannot be reached. */
   async #sighting(): Promise<WriterSighting | null> {
     try {
       const sighting = await this.#role.standby.writer();
@@ -155,12 +158,12 @@ class StandbyWatch {
       return sighting;
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      this.#tellOnce('look', 'the writer could not be seen', error);
+      this.#tellOnce('look', 'the state of the writer could not be read', error);
       return null;
     }
   }
 
-  /** Logs the first of successive failures. */
+  /** Logs only the first of successive failures. */
   #tellOnce(work: 'follow' | 'ready' | 'look', message: string, error: unknown): void {
     if (!this.#failing.has(work)) this.#assembled.base.log.warn(message, errorFields(error));
     this.#failing.add(work);
@@ -169,7 +172,7 @@ class StandbyWatch {
   report(): void {
     const { rows } = this.#role.kept.kept;
     const oldestMs = rows.oldest === null ? null : rows.oldest / 1000;
-    // A standby that cannot see the store cannot replace its writer.
+    // A standby that cannot reach the store cannot replace its writer.
     const isReady = this.#role.role === 'standby' && this.#isReady && this.#failing.size === 0;
     this.#assembled.base.telemetry.role(this.#role.role, { rows: rows.size, bytes: rows.bytes, oldestMs, isReady });
   }
@@ -192,7 +195,7 @@ class StandbyWatch {
     if (end.kind === 'alive') return;
     this.#isEnding = end.kind !== 'kept';
     if (end.kind === 'killed') {
-      log.warn('the writer did not respond for 3 s and was killed', { pid: end.pid });
+      log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
     } else if (end.kind === 'ended') {
       log.warn('the writer did not respond for 3 s and its lease was ended', { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {
@@ -203,7 +206,7 @@ class StandbyWatch {
   async #open(): Promise<StoreWriter | null> {
     const { log } = this.#assembled.base;
     this.#isEnding = false;
-    // The new writer uses the identities that are being read.
+    // Wait for the read in progress, because the new writer uses the identities that are being read.
     await this.#following;
     try {
       return await this.#role.standby.takeOver();
@@ -215,7 +218,10 @@ class StandbyWatch {
     }
   }
 
-  /** Returns true if every source that has responded before is read, or has failed for this instrument too. */
+  /**
+   * Returns true if every source that has ever responded is read now, or fails for this instrument too. Always returns
+   * true once `maxStartTime` has passed.
+   */
   #readsAll(now: Micros): boolean {
     if (now - this.observedSince >= maxStartTime) return true;
     const { roster, runner } = this.#assembled.labelers;

@@ -4,7 +4,7 @@ import { wait } from '../clock/wait.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import type { Preconditions } from './preconditions.ts';
 
-/** Dependencies for checking the clock before a start. */
+/** Dependencies for checking the clock at startup. */
 export interface StartClockOptions {
   readonly clocks: Clocks;
   readonly log: Log;

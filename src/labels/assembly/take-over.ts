@@ -33,8 +33,9 @@ export interface TakeOverOptions {
 }
 
 /**
- * Stores what this standby kept in the opened store, which then receives all changes: records the gaps that both instruments have, appends the
- * kept rows, and then the positions. A crash between two steps overstates a gap or repeats rows, and hides nothing.
+ * Stores the data that this standby kept in the opened store: records the gaps that both instruments have in common,
+ * then appends the kept rows, and then the positions. The opened store receives all later changes. A crash between two
+ * steps overstates a gap or repeats rows, but never hides a gap.
  */
 export async function takeOver(
   { base, labelers, ports }: Assembled,
@@ -49,10 +50,10 @@ export async function takeOver(
   const startedAt = (await writer.epoch()).startedAt;
   await endLostReads(writer, settings.artifacts, log);
   const missed = await missedChanges(writer, kept.gaps.of(null), watched);
-  // Changes that readers caused until now count from this standby's own progress.
+  // Flush the gaps that the readers have caused so far, because they derive from this standby's own progress.
   await shares.gaps.flush();
   role.kept.hold(opened);
-  // The readers note the refused labels of pages that were kept just before.
+  // Let the readers record the refused labels of the pages that were kept last.
   await nextTurn();
   const [positions, rows, gaps] = await Promise.all([
     writer.positions(),
@@ -71,11 +72,11 @@ export async function takeOver(
   if (watched.aliveAt === null || watched.aliveAt < watched.observedSince) {
     await recordDowntime(writer, { artifacts: settings.artifacts, clock: () => watched.observedSince, log }, startedAt);
   }
-  // Gaps precede the positions, and the withdrawal of gaps follows the rows.
+  // Record gaps before the positions, and withdraw gaps only after the rows are stored.
   await changeGaps(writer, [...missed, ...records]);
   const theirs = await writer.refusedRows();
   const refused = ports.acceptance.refused.merge(theirs, clock(), (source) => known.has(source));
-  // Pages that were judged before this moment and are not kept yet are judged again, by the merged refused labels.
+  // Make the readers judge all pages again that are not kept yet, because the merged refused labels apply to them.
   role.generation += 1;
   const stored = await replay(kept, writer, {
     clock,
@@ -88,13 +89,13 @@ export async function takeOver(
   reachability.load(rows, (did) => roster.labeler(did));
   role.kept.activate();
   roster.rewriteAll();
-  log.info('this instrument is the active one now', { ...stored });
+  log.info('this instrument is now active', { ...stored });
   await writeHeartbeat(opened, clock);
   await acts.recorder.replace(await progressOf(opened, opened.tokens?.own ?? null));
   await acts.keep();
 }
 
-/** Returns the interruptions of this standby from the time at which the former writer was last seen to work. */
+/** Returns the changes that record the interruptions of this standby since the last heartbeat of the former writer. */
 async function missedChanges(
   writer: StoreWriter,
   own: readonly StoredGap[],
@@ -111,7 +112,7 @@ async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<strin
   return Map.groupBy(await writer.gaps({ start: floor, end: now }), ({ source }) => source);
 }
 
-/** Joins the progress of both instruments for each source. Returns the changes of the gaps. */
+/** Merges the progress of both instruments for each source. Returns the changes of the gaps. */
 function joined(
   { roster }: Assembled['labelers'],
   { rows, answered, gaps }: FormerState,
@@ -123,7 +124,8 @@ function joined(
     const row = rows.get(did);
     const stored = row ? labelerFromRow(row, answered.get(did) ?? null).tracker.tracked : null;
     const through = tracker.unreadSince;
-    // The former writer stopped reading a denied labeler first, and a purge may have removed what this one read.
+    // Ignore the labels that this standby read of a denied labeler: the former writer stopped reading it first, and a
+    // purge may have removed those labels.
     const readSince = (from: Micros | undefined): Interval | null =>
       denied || from === undefined || through === null || from >= through ? null : { start: from, end: through };
     const changes = jointChanges({

@@ -18,7 +18,7 @@ import { sourcesReporter } from './report-sources.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
-/** Interval between records of how far the store has come, in milliseconds. */
+/** Interval between two writes of the store's progress next to the artifact, in milliseconds. */
 const recordMs = 1_000;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
@@ -31,12 +31,12 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Work that is repeated at intervals, and one last time at the stop. */
+/** Work that is repeated at intervals, and once more when the instrument stops. */
 export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
   publish(): Promise<void>;
-  /** Writes how far the store has come next to the artifact. */
+  /** Writes the progress of the store next to the artifact. */
   readonly recorder: StoreRecorder;
 }
 
@@ -137,7 +137,7 @@ export function startTasks(
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk, purge without waiting for readers, because only the removal frees space.
+  // On a full disk, purge without waiting for readers, because only the purge frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = everyActive(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),

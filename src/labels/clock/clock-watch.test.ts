@@ -19,7 +19,7 @@ function clocks() {
   };
 }
 
-describe('the watch of the clock', () => {
+describe('the clock watch', () => {
   test('reports no step while both clocks agree or drift slowly', () => {
     const { watch, pass } = clocks();
     for (let i = 0; i < 2_000; i++) {
@@ -64,7 +64,7 @@ describe('the watch of the clock', () => {
     expect(watch.look()).not.toBe(null);
   });
 
-  test('does not trust the clock after a step until an upstream agrees', () => {
+  test('treats the clock as doubtful after an upstream contradicts a step, until an upstream agrees', () => {
     const { watch, pass, wall } = clocks();
     pass(0, hour);
     watch.look();
@@ -74,7 +74,7 @@ describe('the watch of the clock', () => {
     expect(watch.doubtful).toBe(false);
   });
 
-  test('treats the clock as doubtful after a step until an upstream agrees with it', () => {
+  test('treats the clock as unconfirmed after a step until an upstream agrees', () => {
     const { watch, pass, wall } = clocks();
     expect([watch.confirmed, watch.doubtful]).toEqual([false, false]);
     watch.onUpstreamTime(micros(wall() - minute));
@@ -86,7 +86,7 @@ describe('the watch of the clock', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('does not trust an unconfirmed clock if a requested upstream contradicts it', () => {
+  test('treats an unconfirmed clock as doubtful if the response of an upstream contradicts it', () => {
     const { watch, wall } = clocks();
     watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);
@@ -97,7 +97,7 @@ describe('the watch of the clock', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('treats an unconfirmed clock as doubtful only if a requested upstream contradicts it', () => {
+  test('compares the time in a response with the clock at the time of the request', () => {
     const { watch, pass, wall } = clocks();
     const askedAt = wall();
     pass(10 * minute);

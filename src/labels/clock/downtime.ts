@@ -9,7 +9,9 @@ export interface LastObservation {
   readonly observedThrough: Micros | null;
   /** Time of the last accepted page according to the state file, recorded with the last heartbeat. */
   readonly notedThrough: Micros | null;
-  /** True if the store lacks what an instrument read from it, according to the record next to the artifact. */
+  /**
+   * True if the store lacks rows that the instrument once read from it, according to the record next to the artifact.
+   */
   readonly hasLost?: boolean;
 }
 
@@ -18,7 +20,7 @@ export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** Maximum age in microseconds of an epoch without a heartbeat that this start may have begun. */
+/** Maximum age, in microseconds, of an epoch that counts as begun by this start if it has no heartbeat. */
 const maxNewEpochAge = 5 * second;
 /**
  * Maximum time by which the newest row may be later than the last heartbeat, in microseconds; heartbeats are written
@@ -27,11 +29,11 @@ const maxNewEpochAge = 5 * second;
 const maxHeartbeatLag = minute;
 
 /**
- * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
- * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
- * that no heartbeat covers (and the gaps that were recorded since are missing). `hasLost` also finds a store that was
- * restored, or failed over, as a whole. In these cases the interval begins at the
- * earlier of the two times.
+ * Returns the interval without observation before a start at `now`, or null if there was none. The interval begins at
+ * the last heartbeat or, if it is later, at the last accepted page. A store that was restored from a backup is detected
+ * by contradictions between its rows and its state file: recorded rows are missing, or there are rows that no heartbeat
+ * covers, so gaps recorded since then may be missing. `hasLost` detects a store that was restored, or failed over, as a
+ * whole. After a restore the interval begins at the earlier of the two times.
  */
 export function downtime(
   { startedAt, heartbeat, observedThrough, notedThrough, hasLost = false }: LastObservation,

@@ -2,11 +2,14 @@ import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import { type DirectoryOperation, parseDirectoryExport } from '../../network/identity/directory-operation.ts';
 
-/** Maximum operations per page that the directory serves. */
+/** Maximum number of operations per page that the directory serves. */
 export const maxCount = 1_000;
-/** Minimum operations per page; a page of this many operations of maximum size is within the byte limit. */
+/** Minimum number of operations per page; a page of this many operations of maximum size is within the byte limit. */
 const minCount = 50;
-/** Maximum pages per run. The reader then tries the stream again, because the position may be within its window. */
+/**
+ * Maximum number of pages per run. The reader then tries the stream again, because its position may be within the
+ * stream's window by then.
+ */
 const pagesPerRun = 60;
 /**
  * Interval between requests for pages, in milliseconds: at most 1,000 operations a second, the same rate as for the
@@ -63,7 +66,7 @@ export async function readDirectoryExport(
     for (const operation of rising) onOperation(operation);
     if (lines < count) return { kind: 'read' };
     const last = rising.at(-1);
-    // Fail on a page that does not advance the position, because the next run would request it again.
+    // End the run at a page that does not advance the position, because the next request would return the same page.
     if (last === undefined) return { kind: 'read' };
     after = last.seq;
   }
@@ -75,8 +78,8 @@ function exportUrl(directory: string, after: number, count: number): string {
 }
 
 /**
- * Count any other status as a failure, because a cache or a firewall in front of the directory may refuse requests for
- * some time.
+ * Converts a response without a page to the result of the run. Counts any status outside `absentStatuses` as a failure,
+ * because a cache or a firewall in front of the directory may refuse requests for some time.
  */
 function failureOf(answer: Exclude<TextAnswer, { kind: 'text' }>): ExportRun {
   if (answer.kind !== 'status') return { kind: 'failed', why: answer.kind, retryAfterMs: null };

@@ -90,7 +90,7 @@ function exportOf(newest: number, options: { readonly maxLines?: number; readonl
   return { asked, getText };
 }
 
-test('the directory stream reads the export page by page from an outdated position up to its window', async () => {
+test("the directory stream reads the export page by page from an outdated position up to the stream's window", async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (Number(cursor) < 2_500) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(2_501));
@@ -135,8 +135,8 @@ test('an export that ends in an error is resumed after the last operation that i
 });
 
 /**
- * Creates a stream that accepts positions from 20 on, and an export of the operations up to 20. The export fails
- * `failures` times before it serves a page.
+ * Creates a stream that accepts positions of 20 and above, and an export of the operations up to 20. The first `times`
+ * requests for the export fail.
  */
 async function afterFailures(failure: TextAnswer, times: number) {
   const { url, cursors } = await directory((peer, cursor) => {
@@ -169,15 +169,18 @@ test.each<{ why: string; failure: TextAnswer }>([
   },
 );
 
-test.each([404, 405, 410, 501])('an export that responds with %i immediately discards the position', async (code) => {
-  const { url, cursors } = await directory((peer, cursor) => {
-    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
-    else peer.send(operation(99));
-  });
-  const { seqs, warnings } = follow(url, { position: 12, http: { getText: async () => status(code) } });
-  await expect.poll(seqs).toEqual([99]);
-  expect({ cursors, warnings }).toMatchObject({ cursors: ['12', null], warnings: [{ why: 'OutdatedCursor' }] });
-});
+test.each([404, 405, 410, 501])(
+  'a position is discarded immediately if the export responds with status %i',
+  async (code) => {
+    const { url, cursors } = await directory((peer, cursor) => {
+      if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+      else peer.send(operation(99));
+    });
+    const { seqs, warnings } = follow(url, { position: 12, http: { getText: async () => status(code) } });
+    await expect.poll(seqs).toEqual([99]);
+    expect({ cursors, warnings }).toMatchObject({ cursors: ['12', null], warnings: [{ why: 'OutdatedCursor' }] });
+  },
+);
 
 test.each([
   { retryAfterMs: 90_000, waitMs: 90_000 },
@@ -209,7 +212,7 @@ test('the position is discarded once the export has failed for 6 hours', async (
   expect(warnings).toMatchObject([{ why: 'status 403' }, { why: 'status 403' }]);
 });
 
-test('runs without an operation are counted from the last operation that the stream sent', async () => {
+test('export runs without an operation are counted from the last operation that the stream sent', async () => {
   // The stream refuses the position 9 times, sends an operation, and refuses the position 9 times again.
   const { url, cursors } = await directory((peer, _, nth) => {
     if (nth === 10) peer.send(operation(13));
@@ -312,7 +315,7 @@ test.each(['with the handshake', 'later'])(
           signal.addEventListener('abort', () => resolve(), { once: true });
         }),
     });
-    // The messages of one read of the socket are delivered. No further message follows in the same second.
+    // All messages of one read of the socket are delivered; no further message follows in the same second.
     await expect.poll(() => turn.length).toBe(1);
     const first = seqs().length;
     expect(first).toBeGreaterThanOrEqual(50);

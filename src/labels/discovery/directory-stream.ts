@@ -16,7 +16,7 @@ export interface DirectoryStreamOptions {
   /** User agent that is sent with every handshake. */
   readonly userAgent: string;
   readonly resolve: Resolve;
-  /** Reads the paged export when the position is older than the stream. */
+  /** Client for the paged export, which is read when the position is older than the stream's window. */
   readonly http: Pick<HttpClient, 'getText'>;
   readonly random: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -48,8 +48,8 @@ const noStreamMs = 3_600_000;
 /** Maximum wait that a failed export can request, in milliseconds. */
 const maxRetryMs = 3_600_000;
 /**
- * Time after which a position is discarded if the export keeps failing, in milliseconds: 6 hours. New labelers are then
- * read from the stream; the other ways of discovery find most of those that were missed.
+ * Time in milliseconds after which a position is discarded if the export keeps failing. New labelers are then read from
+ * the stream; other discovery sources name most of the labelers that were missed.
  */
 const maxFailingMs = 6 * 3_600_000;
 
@@ -100,7 +100,8 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Catch the error, because the callback of a socket must not throw and an invalid message must not affect later ones.
+   * Reads one message of the stream. Catches all errors, because the callback of a socket must not throw and an invalid
+   * message must not affect later ones.
    */
   #read(data: Buffer, signal: AbortSignal): void {
     const second = this.#second;
@@ -128,9 +129,9 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream rarely reaches the
-   * maximum; a flood does. The directory buffers a few hundred messages for a client, and closes the stream of a client
-   * that falls further behind.
+   * Stops reading for the rest of the second after the maximum number of messages or bytes. A live stream rarely
+   * reaches the maximum; a flood does. The directory buffers a few hundred messages for a client, and closes the stream
+   * of a client that falls further behind.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const second = this.#second;
@@ -168,7 +169,10 @@ class DirectoryFollower implements DirectoryStream {
     return info;
   }
 
-  /** Returns the minimum wait before the next connection, in milliseconds. */
+  /**
+   * Returns the minimum wait in milliseconds before the next connection, according to the way in which the last one
+   * ended.
+   */
   async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<number> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
     if (name === 'OutdatedCursor' && this.position !== null) return this.#catchUp(this.position, signal);

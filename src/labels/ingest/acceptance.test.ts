@@ -114,7 +114,7 @@ test('the gap of a pause ends when acceptance resumes', async () => {
   await running;
 });
 
-test('a group and a gap that the store rejects temporarily are written next', async () => {
+test('a group and a gap that the store rejected temporarily are the next to be written', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -150,7 +150,7 @@ test('a group and a gap that the store rejects temporarily are written next', as
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits during a pause is rejected at the stop, as is every later page', async () => {
+test('a page that waits during a pause is rejected when the instrument stops, as is every later page', async () => {
   const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);

@@ -79,7 +79,7 @@ export interface AcceptanceOptions {
   /** Checks the preconditions outside the store; called before each commit. */
   readonly checkPreconditions: () => PreconditionCheck;
   readonly clockGeneration: () => number;
-  /** Resolves after the time, in milliseconds; rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
   readonly log: Log;
@@ -219,7 +219,10 @@ export class PageAcceptance {
     return page.clockGeneration !== this.#options.clockGeneration();
   }
 
-  /** Holds a group with a page that was judged too early: gaps may wait while this instrument becomes the writer. */
+  /**
+   * Returns true, and keeps the group for later, if a page of the group must be judged again: the clock or the role may
+   * have changed while the gaps were written.
+   */
   #holdsStale(group: readonly Queued[]): boolean {
     const isStale = group.some((one) => this.#isStale(one));
     if (isStale) this.#held = group;
@@ -262,8 +265,8 @@ export class PageAcceptance {
   }
 
   /**
-   * Waits for one interval, and first records the gap so far, so that a crash does not hide it. The gap begins where the
-   * gap of a clock step ends, because a heartbeat may have detected the step earlier.
+   * Records the gap so far, so that a crash does not hide it, and then waits for one retry interval. The gap begins
+   * where the gap of a clock step ends, because a heartbeat may have detected the step earlier.
    */
   async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;

@@ -104,12 +104,12 @@ describe('the admission of an invalid label', () => {
     ['pre_epoch', 'authored before the epoch', { ...plain, cts: '2026-06-30T23:59:59.999Z' }],
     ['late', 'authored more than 48 h ago', { ...plain, cts: '2026-07-08T11:59:59.999Z' }],
     ['future', 'authored more than 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
-  ])('refuses as %s a label %s', (reason, _, label) => {
+  ])('refuses with the reason %s a label %s', (reason, _, label) => {
     expect(admit(label, rules)).toEqual({ kind: 'refused', reason });
   });
 });
 
-test('any value is accepted or refused, without an exception', () => {
+test('admission accepts or refuses any value without throwing', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (value) => {
       expect(['accepted', 'refused']).toContain(admit(value, rules).kind);

@@ -15,8 +15,8 @@ export const maxLateness = 48 * hour;
  */
 export const maxAhead = 300 * second;
 /**
- * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and real labels have
- * 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers share.
+ * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and a real label
+ * about 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers share.
  */
 export const maxAdmittedBytes = 4_096;
 /** Reason for refusing a label at admission. Duplicates are found later, by the store. */

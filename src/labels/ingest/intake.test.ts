@@ -82,7 +82,7 @@ test('rows that are not stored do not count against the daily cap', async () => 
   expect(ports.acceptance.cap.usedBytes.seeded).toBeCloseTo(2 * one, -1);
 });
 
-test('a row is live if a reader that has read all earlier labels receives it, and never if it fills in or is sampled', async () => {
+test('a row is live if a reader that has read all earlier labels receives it, but not if it is filled in or sampled', async () => {
   const live: (boolean | undefined)[] = [];
   const { ports, source, intake } = intakeWith({
     accept: ({ observations }) => {

@@ -12,11 +12,11 @@ import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
-/** Rows of one page or of some frames, in the order of the labeler. */
+/** Rows of one page or of several frames, in the order in which the labeler sent them. */
 export interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
-  /** True if the same transport may have delivered some of these rows in its preceding delivery. */
+  /** True if the same transport may already have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
   /** Change of the resume position that is committed with the rows. */
   readonly move: PositionMove;

@@ -60,7 +60,7 @@ export interface ReaderTime {
   readonly clock: () => Micros;
   readonly epoch: Micros;
   readonly random: () => number;
-  /** Resolves after the time, in milliseconds, or immediately when the signal aborts. */
+  /** Resolves after `ms` milliseconds, or immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly timings: Timings;
 }

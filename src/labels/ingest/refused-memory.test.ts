@@ -42,7 +42,7 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
 describe('the memory of refused rows', () => {
-  test('counts a row of both transports once, and equal rows as often as one transport delivers them', () => {
+  test('counts a row once if both transports deliver it, and equal rows as often as one transport delivers them', () => {
     const { take } = kept();
     const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
     expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
@@ -72,7 +72,7 @@ describe('the memory of refused rows', () => {
     expect(memory.take(did, now, delivery).counts(printOf('a'), 'late')).toBe(true);
   });
 
-  test('keeps the newest of very many rows within the length of a bucket, and the rows of other sources', () => {
+  test('keeps the newest rows that fit a bucket if a source has very many, and keeps the rows of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');

@@ -28,7 +28,7 @@ export interface RefusedTake {
   committed(): void;
 }
 
-/** A refused row that was counted for the `number`th time. */
+/** A refused row at the time when it was counted; `number` is 3 if equal rows had been counted twice before. */
 export interface CountedRow {
   readonly source: string;
   readonly print: string;
@@ -61,7 +61,10 @@ export interface Delivery {
 const maxHours = 50;
 /** Maximum characters of all sources together; above the maximum, the memory forgets the largest source. */
 const maxCharacters = 16_000_000;
-/** Maximum number of counted rows in the journal; beyond it, the oldest are forgotten and may count twice or never. */
+/**
+ * Maximum number of counted rows in the journal; above it, the oldest are forgotten, and may be counted twice or not at
+ * all.
+ */
 const maxJournal = 50_000;
 /** Fraction of `maxCharacters` that remains after trimming. */
 const trimmedTo = 0.95;
@@ -83,7 +86,9 @@ export class RefusedMemory {
   readonly #sources = new Map<string, Map<number, string>>();
   #forgotten: readonly RefusedRowsChange[] = [];
   #characters = 0;
-  /** Rows that this memory counted, while another process counts the refused rows of the store; else null. */
+  /**
+   * Rows that this memory counted while another process counts the refused rows of the store; null without a journal.
+   */
   #journal: CountedRow[] | null = null;
 
   /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
@@ -103,10 +108,11 @@ export class RefusedMemory {
   }
 
   /**
-   * Ends the journal and adopts the counts of the process that counted until `now`, in microseconds. `stored` are its
-   * buckets. A row counts as often as the process that counted it most often, and as delivered as often as this one
-   * received it, because this process reads on from its own positions. The buckets of sources that `reads` excludes are
-   * adopted unchanged. Returns the rows that the other process has not counted, and the changes of its buckets.
+   * Ends the journal and adopts the counts of the process that counted until `now`, in microseconds. `stored` are the
+   * buckets of that process. The merged count of a row is the larger of the counts of both processes. Its number of
+   * deliveries is that of this process, because this process continues from its own positions. The buckets of sources
+   * for which `reads` returns false are adopted unchanged. Returns the rows that the other process has not counted, and
+   * the changes of its buckets.
    */
   merge(stored: readonly RefusedRows[], now: number, reads: (source: string) => boolean): RefusedMerge {
     const since = Math.floor(now / 3_600_000_000) - maxHours;
@@ -219,7 +225,7 @@ export class RefusedMemory {
   }
 }
 
-/** Returns the buckets' rows of two processes as one text, oldest first. */
+/** Merges the rows of one bucket of two processes, and returns them as one text, oldest first. */
 function mergedText(theirs: string, ours: string, since: number): string {
   if (theirs === ours) return ours;
   const [stored, own] = [readText(theirs, since), readText(ours, since)];

@@ -51,7 +51,7 @@ test('every delivered row counts once, however far the writer and the standby ha
   );
 });
 
-test('the changes of a merge store what the memory contains, and the rows of a source that is not read stay unchanged', () => {
+test('a merge changes the stored buckets to those in memory, and leaves the buckets of a source that is not read unchanged', () => {
   const writer = process([]);
   writer.deliver(['a', 'b']);
   const standby = process([]);

@@ -5,10 +5,10 @@ import { identityOf } from '../../store/identity.ts';
 import { readLabel } from './label-fields.ts';
 
 /**
- * Returns the fingerprint of one row of a labeler, even of a row that is not a storable label: the identity of the
- * observation, or a hash of a value that is not a label, without its signature and row number. A row has the same
- * fingerprint by stream, by poll, and after it is signed again. The cost is bounded, because only a part of a row that
- * is far larger than any label is hashed.
+ * Returns the fingerprint of one row of a labeler. The fingerprint of a storable label is its label identity; the
+ * fingerprint of any other row is a hash of the row without its signature and row number. A row has the same
+ * fingerprint in the stream and in a poll, and after it is signed again. The cost is bounded, because only a part of a
+ * row that is far larger than any label is hashed.
  */
 export function fingerprint(value: unknown): string {
   const label = isObject(value) ? readLabel(value) : 'malformed';
@@ -34,7 +34,9 @@ const endLength = 32_768;
  */
 const unhashedFields: ReadonlySet<string> = new Set(['sig', 'id']);
 
-/** Hashes a row as JSON with sorted keys, incrementally: so that the complete text of a row is never in memory. */
+/**
+ * Hashes a row as JSON with sorted keys. Works incrementally, so that the complete text of a row is never in memory.
+ */
 class RowDigest {
   readonly #hash: Hash;
   #values = 0;

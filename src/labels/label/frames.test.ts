@@ -13,14 +13,14 @@ const frame = (header: unknown, body: unknown) => Buffer.concat([encode(header),
 describe('recorded frames', () => {
   const read = Object.fromEntries(recorded.frames.map(({ name, hex }) => [name, readFrame(Buffer.from(hex, 'hex'))]));
 
-  test('are read as labels with their number and every field', () => {
+  test('recorded frames are decoded to labels with their sequence number and every field', () => {
     expect(JSON.parse(JSON.stringify(read.labels))).toEqual({
       kind: 'labels',
       ...(recorded.frames.find(({ name }) => name === 'labels')?.body as object),
     });
   });
 
-  test('are read as messages about the cursor', () => {
+  test('recorded frames are decoded to messages about the cursor', () => {
     expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
       { kind: 'outdated_cursor' },
       { kind: 'future_cursor' },
@@ -41,11 +41,11 @@ test.each([
   ['malformed', encode({ op: 1, t: '#labels' })],
   ['malformed', Buffer.from('hello')],
   ['malformed', Buffer.alloc(0)],
-])('a frame that is %s is read as expected', (kind, bytes) => {
+])('a frame of the kind %s is recognized', (kind, bytes) => {
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
-test('no bytes cause an exception', () => {
+test('reading a frame never throws, whatever its bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(readFrame(bytes)).toHaveProperty('kind');
@@ -71,14 +71,14 @@ function array(length: number, item: number): Uint8Array {
   return bytes;
 }
 
-describe('a frame that would decode to far more memory than its bytes', () => {
+describe('a frame with too many elements', () => {
   test.each([
     ['empty arrays', labelsOf(array(11_900_000, 0x80))],
     ['empty maps', labelsOf(array(11_900_000, 0xa0))],
     ['integers', labelsOf(array(11_900_000, 0x01))],
     ['empty arrays in one label', labelsOf(Buffer.concat([Buffer.from([0x81]), array(300_000, 0x80)]))],
     ['arrays in one another', labelsOf(Buffer.alloc(5_000, 0x81))],
-  ])('is not decoded (%s)', (_what, bytes) => {
+  ])('a frame that would decode to far more memory than its bytes is not decoded (%s)', (_what, bytes) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(readFrame(bytes)).toEqual({ kind: 'over_budget' });
@@ -87,7 +87,7 @@ describe('a frame that would decode to far more memory than its bytes', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('is distinguished from a frame of the maximum number of labels, each with every field and some unknown fields', () => {
+  test('a frame of the maximum number of labels, each with every field and some unknown fields, is decoded', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const label = {
       ...{

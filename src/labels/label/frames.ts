@@ -24,13 +24,13 @@ export type LabelFrame =
   | { readonly kind: 'over_budget' };
 
 /**
- * Number of elements that any frame may have. Longer frames may have one element per eight bytes; labels have one per
- * twelve.
+ * Number of elements that is allowed in a frame of any length. A long frame may have one element per eight bytes; real
+ * labels have one per twelve.
  */
 const minElements = 1_024;
 const bytesPerElement = 8;
 
-/** Checks the depth and the number of elements of a frame, header and body, on its bytes. Never throws. */
+/** Checks the depth and the number of elements of a frame, header and body, without decoding it. Never throws. */
 export function scanFrame(bytes: Uint8Array): CborShape {
   const { elements, depth, fields } = inputLimits.labelFrame;
   const proportional = minElements + bytes.length / bytesPerElement;

@@ -48,8 +48,8 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
 }
 
 /**
- * Returns the signature from a CBOR frame or from `$bytes` of JSON, because the decoder represents both by the same
- * class.
+ * Returns the bytes of a signature, which is either bytes of a CBOR frame or a `$bytes` object of JSON. Returns
+ * undefined if there is no signature.
  */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
@@ -65,7 +65,7 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   }
 }
 
-/** Encodes the fields that the lexicon does not name as DAG-CBOR, because the signature covers them too. */
+/** Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature covers them too. */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
@@ -78,13 +78,13 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
   }
 }
 
-/** Maximum nesting of containers in the fields that the lexicon does not name. */
+/** Maximum nesting of containers in fields that are not in the lexicon. */
 const maxExtraDepth = 32;
 
 /**
- * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes; a
- * negative result means that the value does not fit. The scan then ends early, because encoding a value that is too
- * large would allocate memory for all of it.
+ * Returns how many bytes of `room` remain after a value encoded as DAG-CBOR; the length prefixes are overestimated. A
+ * negative result means that the value does not fit. The scan ends as soon as the value does not fit, whereas encoding
+ * would allocate memory for all of it.
  */
 function roomLeft(value: unknown, room: number, depth: number): number {
   let left = room - 1;

@@ -68,7 +68,7 @@ function flipped({ label }: Vector): ReceivedLabel[] {
 
 describe('a label', () => {
   it.each(vectors)(
-    'verifies if it is a test vector, and its signed bytes are those of the vector ($name)',
+    'a label that is a test vector verifies, and its signed bytes equal those of the vector ($name)',
     async (vector) => {
       const separated = separateSignature(vector.label);
       expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
@@ -78,17 +78,20 @@ describe('a label', () => {
     },
   );
 
-  it.each(vectors)('verifies in the form of a stream, and with its fields in any order ($name)', async (vector) => {
-    const key = didKey(vector.signing_key);
-    const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
-    const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
-    expect(await valid(streamed, key)).toBe(true);
-    expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
-    const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
-    expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
-  });
+  it.each(vectors)(
+    'a label verifies as received from a stream, and with its fields in any order ($name)',
+    async (vector) => {
+      const key = didKey(vector.signing_key);
+      const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
+      const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
+      expect(await valid(streamed, key)).toBe(true);
+      expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
+      const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
+      expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
+    },
+  );
 
-  it.each(vectors)('does not verify with a changed signature or field ($name)', async (vector) => {
+  it.each(vectors)('a label does not verify with a changed signature or field ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
     const changed: ReceivedLabel[] = [
@@ -104,7 +107,7 @@ describe('a label', () => {
     expect(await Promise.all(changed.map((one) => valid(one, key)))).toEqual(changed.map(() => false));
   });
 
-  it('does not verify with a key of another labeler or curve', async () => {
+  it('a label does not verify with a key of another labeler or curve', async () => {
     const keys = [...new Set(vectors.map((vector) => vector.signing_key))];
     const table = await Promise.all(
       vectors.map(async (vector) => {
@@ -118,7 +121,7 @@ describe('a label', () => {
     expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
   });
 
-  it('is unsigned without a signature, and malformed if no key can produce its signature', () => {
+  it('a label is unsigned without a signature, and malformed if no key can produce its signature', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
@@ -161,7 +164,7 @@ it('the dependencies contain no JavaScript implementation that the checks could 
 });
 
 describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
-  it.each(interop)('has the expected validity of the interoperability tests ($comment)', async (one) => {
+  it.each(interop)('a signature has the validity that the interoperability tests expect ($comment)', async (one) => {
     const message = Buffer.from(one.messageBase64, 'base64');
     const signature = Buffer.from(one.signatureBase64, 'base64');
     const key = didKey(one.publicKeyDid);
@@ -169,20 +172,23 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)('is refused in its high-S form, although it is mathematically valid ($name)', async (vector) => {
-    const key = didKey(vector.signing_key);
-    const order =
-      key.curve === 'k256'
-        ? 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-        : 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-    const signature = Buffer.from(vector.label.sig.$bytes, 'base64');
-    const s = BigInt(`0x${signature.subarray(32).toString('hex')}`);
-    const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex');
-    const $bytes = Buffer.concat([signature.subarray(0, 32), high]).toString('base64');
-    expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
-  });
+  it.each(vectors)(
+    'a signature is refused in its high-S form, although it is mathematically valid ($name)',
+    async (vector) => {
+      const key = didKey(vector.signing_key);
+      const order =
+        key.curve === 'k256'
+          ? 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+          : 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+      const signature = Buffer.from(vector.label.sig.$bytes, 'base64');
+      const s = BigInt(`0x${signature.subarray(32).toString('hex')}`);
+      const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex');
+      const $bytes = Buffer.concat([signature.subarray(0, 32), high]).toString('base64');
+      expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
+    },
+  );
 
-  it('is invalid, without an exception, if the key or the numbers are invalid', async () => {
+  it('a signature is invalid, without an exception, if the key or the numbers are invalid', async () => {
     const message = Buffer.from('x');
     const signature = Buffer.alloc(64);
     const key = didKey(vectors[0]?.signing_key ?? '');

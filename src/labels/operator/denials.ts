@@ -10,7 +10,7 @@ import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 
 /** Dependencies of applying the operator's denials. */
 export interface DenialsOptions {
-  /** Directory of the store, which contains the list. */
+  /** Directory of the store, which contains the list of denied labelers. */
   readonly folder: string;
   /** Returns the known labelers. */
   readonly labelers: () => Iterable<KnownLabeler>;
@@ -33,7 +33,7 @@ export class Denials {
     this.#options = options;
   }
 
-  /** Returns the list in force. */
+  /** Returns the list that is in force. */
   get list(): DenyList {
     return this.#list;
   }
@@ -83,7 +83,7 @@ export class Denials {
     if (reading.kind === 'list') await this.#apply(reading.list);
   }
 
-  /** Sets the list without recording gaps. Called at a start, before any labeler is read. */
+  /** Sets the list without recording gaps. Must be called at startup, before any labeler is read. */
   load(list: DenyList): void {
     this.#list = list;
     for (const labeler of this.#options.labelers()) this.judge(labeler);

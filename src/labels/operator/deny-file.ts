@@ -141,7 +141,7 @@ function parseEntry(value: unknown, number: number): DenyEntry {
   }
   if (!isInstant(since)) throw invalid('"since" is not an RFC 3339 time in UTC');
   if (purge !== null && (!isInstant(purge) || target.kind === 'domain'))
-    throw invalid('"purge" is not a time, or not on a DID');
+    throw invalid('"purge" is not an RFC 3339 time, or the entry has no DID');
   return { target, reason, since, purge };
 }
 

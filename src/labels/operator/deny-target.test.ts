@@ -40,7 +40,7 @@ describe('the command almanac labels deny', () => {
     expect(() => parseDenyTarget(operand)).toThrow(message);
   });
 
-  it('parses any operand to a target that it formats and parses again, or refuses it in one line', () => {
+  it('parses any operand to a target whose text parses to the same target, or refuses it in one line', () => {
     const texts = fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.ipV4(), fc.ipV6(), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(texts, (text) => {
@@ -61,7 +61,7 @@ describe('the command almanac labels deny', () => {
 });
 
 describe('the domains of a labeler', () => {
-  it('are those of its endpoint and of its did:web', () => {
+  it('the domains of a labeler are the registrable domains of its endpoint and of its did:web', () => {
     expect(domainsOfLabeler({ did: plc, endpoint: 'https://labels.mod.example.com' })).toEqual(['example.com']);
     expect(domainsOfLabeler({ did: 'did:web:a.example.org', endpoint: 'https://b.example.com' })).toEqual([
       'example.com',

@@ -50,7 +50,7 @@ export function domainsOfLabeler({
 }
 
 function didTarget(text: string): DenyTarget {
-  // A DID is case-sensitive except for the host of a did:web, so capitals are typing mistakes.
+  // Convert every DID except a did:plc to lower case, because the host of a did:web is not case-sensitive.
   const did = canonicalDid(text.startsWith('did:plc:') ? text : text.toLowerCase());
   if (!isDid(did)) throw refused(text, `a DID is ${didInWords}`);
   return { kind: 'did', did };

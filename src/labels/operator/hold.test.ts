@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
 
 describe('a hold', () => {
-  test('marks the current artifact without changing its generation time, and marks later artifacts until the release', async () => {
+  test('a hold marks the current artifact without changing its generation time, and later artifacts until its release', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
     await setHold(folder, name, hold);
@@ -29,7 +29,7 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('marks the hours file too, in one line, and releases it', async () => {
+  test('a hold marks the hours file too, in one line, until its release', async () => {
     const hours = join(folder, 'labels-hours.json');
     writeFileSync(hours, '{"schema":"labels.hours.v1",\n"labelers":[]}');
     await setHold(folder, name, hold);
@@ -38,7 +38,7 @@ describe('a hold', () => {
     expect(readFileSync(hours, 'utf8')).toBe('{"schema":"labels.hours.v1","labelers":[],"hold":false}\n');
   });
 
-  test('is released by the next attempt if a release failed after it removed the file', async () => {
+  test('a hold is released by the next attempt if a release failed after it removed the file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
     // A full disk can cause this state, in which the hold file is removed and the artifact still has the mark.
@@ -47,7 +47,7 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
   });
 
-  test('is reported neither as set nor as released if the current artifact cannot be read', async () => {
+  test('a hold is reported neither as set nor as released if the current artifact cannot be read', async () => {
     mkdirSync(join(folder, name));
     await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
     expect(await readHold(folder)).toEqual(hold);
@@ -59,8 +59,8 @@ describe('a hold', () => {
     ['empty', ''],
     ['not an object', '[]'],
     ['without a reason', '{"since": "2026-11-20T12:00:00Z"}'],
-    ['with a reason that is no text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
-  ])('still applies to the artifact if its file is %s', async (_, text) => {
+    ['with a reason that is not a text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
+  ])('a hold still applies to the artifact if the hold file is %s', async (_, text) => {
     await setHold(folder, name, hold);
     writeFileSync(holdPath(folder), text);
     expect(await readHold(folder)).toEqual({ reason: 'the hold cannot be read', since: '' });
@@ -68,13 +68,13 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('still applies to the artifact if its file cannot be opened', async () => {
+  test('a hold still applies to the artifact if the hold file cannot be opened', async () => {
     mkdirSync(holdPath(folder));
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('applies to an artifact if it is set or released while the artifact is written', async () => {
+  test('a hold that is set or released while the artifact is written applies to the artifact', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {
       const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);

@@ -100,12 +100,12 @@ async function markArtifact(path: string, hold: boolean, write = writeArtifact):
   return true;
 }
 
-/** Writes the hours file, which would exceed its maximum size if it was indented. */
+/** Writes the hours file without indentation, because an indented file would exceed its maximum size. */
 function writeCompact(path: string, file: object): Promise<void> {
   return replaceFile(path, (handle) => handle.writeFile(`${JSON.stringify(file)}\n`));
 }
 
-/** Parses JSON. Returns null for an artifact that is not JSON, which is never served. */
+/** Parses JSON. Returns null for an artifact that is not JSON, because such an artifact is never served. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

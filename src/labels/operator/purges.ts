@@ -25,7 +25,7 @@ export async function removeRequested(options: PurgesOptions, signal: AbortSigna
     for (const { target, purge } of options.list().entries) {
       const at = parseTimestamp(purge);
       if (target.kind !== 'did' || at === null || !options.idle(target.did)) continue;
-      if (await store.requestPurge({ source: target.did, at })) log.info('a purge starts');
+      if (await store.requestPurge({ source: target.did, at })) log.info('a purge has started');
     }
     while (!signal.aborted && (await store.purge(clock())));
   } catch (error) {

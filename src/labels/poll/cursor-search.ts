@@ -44,8 +44,8 @@ export async function searchCursor(
   };
   const earliest = target - searchMargin;
   /**
-   * Returns true if the first rows after the cursor are newer than the target, so that the position is at the cursor or
-   * before it.
+   * Returns true if the first rows after the cursor are newer than the target, so that the wanted cursor is this one or
+   * a lower one.
    */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));
@@ -72,8 +72,7 @@ export async function searchCursor(
 }
 
 /**
- * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they show
- * it.
+ * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they do.
  */
 export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
   let before = Number.NEGATIVE_INFINITY;

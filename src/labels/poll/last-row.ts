@@ -38,7 +38,7 @@ export function markOf(row: unknown): string {
   return fingerprint(row) + keyOf(row);
 }
 
-/** Returns the fingerprint in a mark; a mark of an earlier version is only a fingerprint. */
+/** Returns the fingerprint in a mark. A mark of an earlier version consists of the fingerprint alone. */
 export function fingerprintIn(mark: string): string {
   return mark.slice(0, fingerprintLength);
 }
@@ -48,8 +48,8 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
   const known = fingerprintIn(mark);
   if (labels.some((row) => fingerprint(row) === known)) return 'present';
   if (labels.length === 0) return 'gone';
-  // Ignore the omission of the row from an unordered page. Another row with the same number shows that the database is
-  // another one.
+  // Do not infer that the row is gone because an unordered page omits it. A different row with the same number shows
+  // that the labeler's database was replaced.
   if (fingerprintAtNumber !== null) return fingerprintAtNumber === known ? 'present' : 'gone';
   if (isReplaced(mark, labels)) return 'replaced';
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
@@ -57,7 +57,8 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
 
 /**
  * Returns the new rows of the first frame of a resumed stream, which should begin with the last row that was read.
- * `another`: another row has its number. `missing`: the frame contains neither the row nor its replacement.
+ * Returns `another` if a different row has the last row's number, or `missing` if the frame contains neither the last
+ * row nor its replacement.
  */
 export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
   if (last.tail === null && seq === last.seq) return [];

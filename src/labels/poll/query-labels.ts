@@ -12,7 +12,7 @@ export interface LabelPage {
   readonly labels: readonly unknown[];
   /** Cursor as received, or null if the page has no cursor. */
   readonly cursor: string | null;
-  /** Time of the labeler's clock in milliseconds, or null if the response has no date. */
+  /** Time of the labeler's clock in milliseconds since 1970, or null if the response has no date. */
   readonly date: number | null;
 }
 

@@ -35,26 +35,29 @@ describe('the coverage status', () => {
       'a young epoch with a source that probes',
       { startedAt: now, sources: [established, { ...established, state: 'probing' }] },
     ],
-  ])('is %s for %s', (status, _, over) => {
+  ])('the coverage status is %s for %s', (status, _, over) => {
     expect(coverageOf({ ...inputs, ...over }).status).toBe(status);
   });
 
-  test.each(sourceStates.filter((state) => state !== 'established'))('is unknown if one source is %s', (state) => {
-    expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
-      'unknown',
-    );
-  });
+  test.each(sourceStates.filter((state) => state !== 'established'))(
+    'the coverage status is unknown if one source is %s',
+    (state) => {
+      expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
+        'unknown',
+      );
+    },
+  );
 });
 
 describe('the warm-up of the coverage', () => {
-  test('is the part of the window before the epoch', () => {
+  test('the warm-up is the part of the window before the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 5 * day - hour) })).toMatchObject({
       observed_days: 5,
       warmup: { start: '2026-08-02T00:00:00.000Z', end: '2026-08-26T23:00:00.000Z', reason: 'not_observed' },
     });
   });
 
-  test('is over once the window begins with the epoch', () => {
+  test('the warm-up is over once the window begins with the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 30 * day) })).toMatchObject({
       observed_days: 30,
       warmup: null,
@@ -65,21 +68,21 @@ describe('the warm-up of the coverage', () => {
 describe('time without an accepted page', () => {
   const tenMinutes = 600_000_000;
 
-  test('is not a gap up to 10 minutes', () => {
+  test('time without an accepted page is not a gap if it lasts at most 10 minutes', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes) })).toMatchObject({
       status: 'no_recorded_gaps',
       gaps: [],
     });
   });
 
-  test('is a gap of every source if it exceeds 10 minutes, which also makes the status unknown', () => {
+  test('time without an accepted page is a gap of every source if it exceeds 10 minutes, and makes the status unknown', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
       status: 'unknown',
       gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],
     });
   });
 
-  test('is counted once if an interruption of the instrument is recorded for that time', () => {
+  test('time without an accepted page is counted once if it is also recorded as an interruption', () => {
     const paused = { ...gap, end: now };
     expect(coverageOf({ ...inputs, gaps: [paused], observedThrough: gap.start })).toMatchObject({
       status: 'unknown',
@@ -93,7 +96,7 @@ test('observed_through is the time of the last accepted page, or null', () => {
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });
 
-test('gaps that exceed the maximum number become one gap, the whole window', () => {
+test('gaps beyond the maximum number become one gap that spans the whole window', () => {
   const reasons = ['ingest_paused', 'cursor_reset', 'maintenance'] as const;
   const gaps = reasons.flatMap((reason) =>
     Array.from({ length: 55 }, (_, i) => ({
@@ -133,7 +136,7 @@ test('the counts of sources by state and by origin sum to the number of enrolled
   );
 });
 
-test('a gap that begins before the epoch is listed from the epoch on, after the warm-up', () => {
+test('a gap that begins before the epoch is listed from the start of the epoch, after the warm-up', () => {
   const startedAt = micros(now - 10 * day);
   const early = { ...gap, start: micros(now - 20 * day), end: micros(now - 9 * day) };
   const { gaps, warmup } = coverageOf({ ...inputs, startedAt, gaps: [early] });

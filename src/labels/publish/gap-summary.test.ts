@@ -12,13 +12,13 @@ const window = { start: micros(0), end: micros(30 * day) };
 const observed = { start: micros(day), end: window.end };
 const week = { start: micros(23 * day), end: window.end };
 
-/** Returns gaps of minutes around the window, in any order. */
+/** Generates gaps in and around the window, in any order. */
 const anyGaps = fc
   .array(
     fc.record({
       source: fc.constantFrom('did:plc:a', 'did:plc:b', 'did:plc:c', null),
       reason: fc.constantFrom(...gapReasons),
-      // Some gaps begin close to the start of the observation, and within a minute of one another.
+      // Some gaps begin close to the start of the observation, less than a minute apart.
       start: fc.oneof(fc.integer({ min: 1_430, max: 1_450 }), fc.integer({ min: -100, max: 31 * 1_440 })),
       length: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 3_000 })),
       seconds: fc.integer({ min: 0, max: 59 }),
@@ -36,7 +36,7 @@ const counted = new Set(['did:plc:a', 'did:plc:b']);
 const summaryOf = (over: Partial<SummaryInputs>) =>
   summarizeGaps({ ...{ gaps: [], departures: [], counted, window, observed, week }, ...over });
 
-test('the union of the summary is that of all gaps of the instrument and of the counted labelers, in any order', async () => {
+test('the summary has the same union as all gaps of the instrument and of the counted labelers, in any order', async () => {
   await fc.assert(
     fc.asyncProperty(anyGaps, anyGaps, async (gaps, departures) => {
       const { gaps: summarized } = await summaryOf({ gaps, departures });
@@ -48,7 +48,7 @@ test('the union of the summary is that of all gaps of the instrument and of the 
   );
 });
 
-test('a gap that ends before the observed time is not joined with one that begins shortly after its start', async () => {
+test('a gap before the observed time is not joined with a gap that begins just after the observed time does', async () => {
   const [before, after] = [-30_000_000, 20_000_000].map((from): StoredGap => {
     const start = micros(observed.start + from);
     return { source: 'did:plc:a', reason: 'source_unavailable', start, end: micros(start + 25_000_000) };
@@ -57,7 +57,7 @@ test('a gap that ends before the observed time is not joined with one that begin
   expect((await summaryOf({ gaps: [before, after] })).gaps).toEqual([after]);
 });
 
-test('the missed time of each counted labeler is that of its own gaps in the window', async () => {
+test('the missed time of a counted labeler is the time of its own gaps in the window', async () => {
   await fc.assert(
     fc.asyncProperty(anyGaps, anyGaps, async (gaps, departures) => {
       const { times } = await summaryOf({ gaps, departures });
@@ -71,7 +71,7 @@ test('the missed time of each counted labeler is that of its own gaps in the win
   );
 });
 
-test('labelers that were paused in the last week are cut short, also those that are not counted', async () => {
+test('labelers that were paused in the last week are reported as cut short, even if they are not counted', async () => {
   const paused = (source: string, from: number): StoredGap => {
     return { source, reason: 'ingest_paused', start: micros(from * day), end: micros(from * day + hour) };
   };
@@ -91,7 +91,7 @@ test('hundreds of thousands of gaps are summarized in turns of less than 10 ms',
     };
   });
   const turns: number[] = [];
-  // Garbage collection makes single turns longer.
+  // Measure several runs, because garbage collection makes single turns longer.
   for (let run = 0; run < 5; run += 1) {
     turns.push(await longestTurn(() => summaryOf({ gaps, counted: new Set(dids) })));
   }

@@ -5,19 +5,19 @@ import { Turns } from './turns.ts';
 
 /** Gaps of all labelers, as the overview states them. */
 export interface GapSummary {
-  /** Gaps of the instrument, and the union of those of the counted labelers at the smallest tolerance. */
+  /** Gaps of the instrument, and the union of the gaps of the counted labelers at the smallest tolerance. */
   readonly gaps: readonly StoredGap[];
-  /** Missed time by labeler, of the counted labelers with gaps. */
+  /** Missed time of each counted labeler that has gaps. */
   readonly times: ReadonlyMap<string, Missed>;
   /** Labelers that exceeded their share of a day in the last week, so that their counts are incomplete. */
   readonly cutShort: ReadonlySet<string>;
 }
 
-/** Gaps to summarize, and how. */
+/** Input of the summary of gaps. */
 export interface SummaryInputs {
-  /** Gaps of a reading. */
+  /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];
-  /** Gaps since the departures of labelers. */
+  /** Gaps of labelers that left the enrolment, since their departure. */
   readonly departures: readonly StoredGap[];
   /** Labelers whose gaps count. */
   readonly counted: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export interface SummaryInputs {
   readonly week: Interval;
 }
 
-/** Number of gaps between two looks at the time. */
+/** Number of gaps that are processed between two checks of the turn. */
 const gapsAtOnce = 128;
 
 /** Summarizes gaps. Thousands of labelers have tens of thousands of gaps, so the work yields to the event loop. */
@@ -70,7 +70,7 @@ function* inOrder(first: readonly StoredGap[], second: readonly StoredGap[]): Ge
   }
 }
 
-/** Returns the gaps in the order of their starts. Those of a reading already are. */
+/** Returns the gaps sorted by start. Gaps that were read from the store are already sorted. */
 function sorted(gaps: readonly StoredGap[]): readonly StoredGap[] {
   const isSorted = gaps.every(({ start }, i) => i === 0 || (gaps[i - 1]?.start ?? start) <= start);
   return isSorted ? gaps : gaps.toSorted((a, b) => a.start - b.start);

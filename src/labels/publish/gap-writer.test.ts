@@ -95,7 +95,7 @@ test('the gap writer ignores an empty gap', async () => {
   expect(commits).toEqual([]);
 });
 
-test('gap changes that are added during a failing write are written after the failed ones', async () => {
+test('gap changes that are added during a failing write are written after the changes of that write', async () => {
   const kinds: string[] = [];
   const failing = Promise.withResolvers<void>();
   let writes = 0;

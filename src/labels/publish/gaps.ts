@@ -22,7 +22,8 @@ export interface GapUnion {
   /** Gaps sorted by start, disjoint per reason, inside the window. */
   readonly gaps: readonly UnionGap[];
   /**
-   * True if even the widest tolerance gives too many gaps: `gaps` then consists of one `unknown` gap, the whole window.
+   * True if even the widest tolerance gives too many gaps: `gaps` then consists of one `unknown` gap that spans the
+   * whole window.
    */
   readonly overflow: boolean;
 }
@@ -32,8 +33,8 @@ export interface GapUnion {
  * closer than the tolerance are joined, which overstates the missed time but never hides it.
  */
 export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
-  // Join the gaps with the smallest tolerance first. Few remain of those of thousands of labelers, and a wider tolerance
-  // joins them to the same gaps as it would join all.
+  // Join the gaps with the smallest tolerance first. This leaves few of the gaps of thousands of labelers, and joining
+  // these with a wider tolerance gives the same result as joining all gaps with that tolerance.
   const finest = coalesced(clippedByReason(stored, window), minToleranceMinutes);
   const joined = gapReasons.map((reason) => finest.filter((gap) => gap.reason === reason));
   let [low, high] = [minToleranceMinutes, maxToleranceMinutes];
@@ -77,7 +78,8 @@ function coalesced(byReason: readonly (readonly UnionGap[])[], toleranceMinutes:
 }
 
 /**
- * Union of the gaps of all labelers in a window, at the smallest tolerance. Few remain of those of thousands of labelers.
+ * Union of the gaps of all labelers in a window, at the smallest tolerance. The union has few gaps even if there are
+ * thousands of labelers.
  */
 export class FinestGaps {
   readonly #window: Interval;
@@ -88,7 +90,7 @@ export class FinestGaps {
     this.#window = window;
   }
 
-  /** The gaps so far. The source of joined gaps is that of the first one. */
+  /** Joined gaps of the union so far. The source of a joined gap is the source of its first gap. */
   get gaps(): readonly StoredGap[] {
     return this.#gaps;
   }
@@ -110,11 +112,11 @@ export class FinestGaps {
   }
 }
 
-/** Time of a source in which it was not read. */
+/** Total time in which a source was not read. */
 export interface Missed {
   /** Length in microseconds. */
   missed: number;
-  /** End of the gaps that are included. */
+  /** End of the last gap that is included. */
   through: number;
 }
 

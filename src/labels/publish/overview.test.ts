@@ -53,16 +53,16 @@ test('each caveat with a share states the total', () => {
   const caveats = caveatsOf(troubled, counts, refusals, 2);
   expect(caveats.map((caveat) => caveat.replace(/[.:].*/, ''))).toEqual([
     '2 of 3 labelers that this instrument follows are being read',
-    '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
+    '1 of 2 labelers whose labels were observed in the window is being read; it accounts for 25 of the 100 events',
     '5 of 8 known labelers are not followed',
     'Some labelers keep only one row for each subject and value',
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
     '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a share of the day, which is 2000000 labels at most; ' +
       '2 that were paused within 7 days are not ranked',
-    '4 of 7 labelers wait, because no more are read at a time',
+    '4 of 7 labelers wait, because the maximum number of labelers is already being read',
     '7 further labelers were announced beyond the limit of known labelers',
-    '2 rows of the window were refused because of form, size or author, of 102',
+    '2 of 102 rows of the window were refused because of their form, size or author',
   ]);
 });
 
@@ -75,7 +75,7 @@ test('each caveat has the correct singular or plural', () => {
   );
   const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
   expect(said[2]).toBe(
-    '1 of 4 known labelers is not followed: no document names its address, or that never answered. Each is contacted again daily.',
+    '1 of 4 known labelers is not followed: no document names its address, or it never responded. Each is contacted again daily.',
   );
   expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
     '1 of 3 labelers that this instrument follows is being read',
@@ -87,18 +87,18 @@ test('each caveat has the correct singular or plural', () => {
     '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is disk space',
     '1 of 4 labelers waits',
     '1 further labeler was announced beyond the limit of known labelers',
-    '1 row of the window was refused because of form',
+    '1 of 101 rows of the window was refused because of its form',
   ]);
 });
 
-test('a caveat distinguishes unreachable labelers and labelers that never responded', () => {
+test('a caveat distinguishes unreachable labelers from labelers that never responded', () => {
   const notFollowed = (unreachable: number) => caveatsOf({ ...inputs, unreachable }, counts, [], 0)[2];
   expect(notFollowed(1)).toBe(
-    '5 of 8 known labelers are not followed: of 4, no document names their address, or that never answered; ' +
-      '1 answered once and has been unreachable for 7 days. Each is contacted again daily.',
+    '5 of 8 known labelers are not followed: for 4, no document names their addresses, or they never responded; ' +
+      '1 responded once and has been unreachable for 7 days. Each is contacted again daily.',
   );
   expect(notFollowed(5)).toBe(
-    '5 of 8 known labelers are not followed: 5 answered once and have been unreachable for 7 days. Each is contacted again daily.',
+    '5 of 8 known labelers are not followed: 5 responded once and have been unreachable for 7 days. Each is contacted again daily.',
   );
 });
 
@@ -106,10 +106,10 @@ test('a caveat counts refused labels on records of spaces', () => {
   const said = (count: number) =>
     caveatsOf(inputs, counts, [{ source: 'did:plc:a', reason: 'space_uri', count }], 0).at(-1);
   expect(said(1)).toBe(
-    '1 row of the window was refused for labelling records of spaces, which are not public, of 101.',
+    '1 of 101 rows of the window was refused because it labels a record of a space, which is not public.',
   );
   expect(said(3)).toBe(
-    '3 rows of the window were refused for labelling records of spaces, which are not public, of 103.',
+    '3 of 103 rows of the window were refused because they label records of a space, which is not public.',
   );
 });
 
@@ -148,7 +148,7 @@ test('no caveat names an account, and caveats without a cause are omitted', () =
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
 });
 
-test('each count is that of its own interval: a day, seven days, and the window', async () => {
+test('each count covers its own interval: a day, seven days, or the window', async () => {
   const now = micros(100 * day);
   const counted = (...events: readonly number[]) => ({
     counts: events.map((count, i) => ({ labeler: `did:plc:${'abc'[i]}`, events: count })),

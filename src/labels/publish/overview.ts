@@ -158,7 +158,7 @@ function readingCaveats(
   return [
     `${share(reading.size, sources.length)} that this instrument follows ${are(reading.size)} being read.`,
     `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
-      `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
+      `read; ${emitting.length === 1 ? 'it accounts' : 'they account'} for ${rows} of the ${all} events.`,
     notFollowed(notEnrolled, unreachable, sources.length + notEnrolled),
     'Some labelers keep only one row for each subject and value: if such a labeler applies and removes a label between two ' +
       'reads, neither event is observed.',
@@ -207,7 +207,9 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
   const caveats: string[] = [];
   if (waiting > 0) {
     const wait = waiting === 1 ? 'waits' : 'wait';
-    caveats.push(`${share(waiting, sources.length + waiting)} ${wait}, because no more are read at a time.`);
+    caveats.push(
+      `${share(waiting, sources.length + waiting)} ${wait}, because the maximum number of labelers is already being read.`,
+    );
   }
   if (dropped > 0) {
     const further =
@@ -229,14 +231,14 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
 function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
   const sum = (caveat: 'form' | 'space'): number =>
     refusals.reduce((total, { reason, count }) => total + (caveatOfReason[reason] === caveat ? count : 0), 0);
-  const rows = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'} of the window`;
-  const was = (count: number): string => (count === 1 ? 'was' : 'were');
+  const refused = (count: number): string =>
+    `${share(count, accepted + count, 'row')} of the window ${count === 1 ? 'was' : 'were'} refused because`;
   const [odd, inSpaces] = [sum('form'), sum('space')];
   const caveats: string[] = [];
-  if (odd > 0) caveats.push(`${rows(odd)} ${was(odd)} refused because of form, size or author, of ${accepted + odd}.`);
+  if (odd > 0) caveats.push(`${refused(odd)} of ${odd === 1 ? 'its' : 'their'} form, size or author.`);
   if (inSpaces > 0)
     caveats.push(
-      `${rows(inSpaces)} ${was(inSpaces)} refused for labelling records of spaces, which are not public, of ${accepted + inSpaces}.`,
+      `${refused(inSpaces)} ${inSpaces === 1 ? 'it labels a record' : 'they label records'} of a space, which is not public.`,
     );
   return caveats;
 }
@@ -247,9 +249,9 @@ function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): st
  */
 function notFollowed(count: number, unreachable: number, known: number): string {
   const others = count - unreachable;
-  const never = `no document names ${others === 1 ? 'its' : 'their'} address, or that never answered`;
-  const gone = `${unreachable} answered once and ${unreachable === 1 ? 'has' : 'have'} been unreachable for 7 days`;
-  const why = unreachable === 0 ? never : others === 0 ? gone : `of ${others}, ${never}; ${gone}`;
+  const never = `no document names ${others === 1 ? 'its address, or it' : 'their addresses, or they'} never responded`;
+  const gone = `${unreachable} responded once and ${unreachable === 1 ? 'has' : 'have'} been unreachable for 7 days`;
+  const why = unreachable === 0 ? never : others === 0 ? gone : `for ${others}, ${never}; ${gone}`;
   return `${share(count, known, 'known labeler')} ${are(count)} not followed: ${why}. Each is contacted again daily.`;
 }
 

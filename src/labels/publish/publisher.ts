@@ -77,7 +77,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Parts of a publisher that remember what they have read. */
+/** Parts of a publisher that cache what they read. */
 interface Parts {
   readonly reader: WindowReader;
   readonly cache: LabelersCache;
@@ -93,7 +93,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const reading = await reader.read(now, settings.windowDays);
     await nextTurn();
     const inputs = labelersInputs(options);
-    // Read the states of the list and of the overview in the same turn, so that both count the same ones.
+    // Read the states for the list and for the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter(({ denied }) => !denied);
     const denied = options.denied();
@@ -117,7 +117,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       capped: cap.pausedSources,
       dailyRows: cap.limit,
     };
-    // The states are read, so the overview may have turns of its own.
+    // All states for the overview are read, so the work may yield to the event loop here.
     await nextTurn();
     const overview = await makeOverview(reading, states);
     const pending = reading.purges.filter(({ completedAt }) => completedAt === null);

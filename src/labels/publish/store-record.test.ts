@@ -20,20 +20,20 @@ describe('a store', () => {
     ['a heartbeat', { heartbeat: earlier }],
     ['a writer', { token: 6 }],
     ['a removal of rows', { revision: 2 }],
-  ])('has lost something if it lacks %s of its record', (_, lacking) => {
+  ])('a store has lost data if it lacks %s of its record', (_, lacking) => {
     expect(hasLost({ ...progress, ...lacking }, progress)).toBe(true);
   });
 
   it.each<[string, Partial<StoreProgress>]>([
-    ['contains as much', {}],
-    ['has come further', { end: micros(now + 1), token: 8, revision: 4 }],
+    ['is as far as its record', {}],
+    ['is further than its record', { end: micros(now + 1), token: 8, revision: 4 }],
     ['counts no writers', { token: null }],
-    ['is another one', { generationId: 'b', end: earlier }],
-  ])('has lost nothing if it %s', (_, found) => {
+    ['is not the recorded store', { generationId: 'b', end: earlier }],
+  ])('a store has lost no data if it %s', (_, found) => {
     expect(hasLost({ ...progress, ...found }, progress)).toBe(false);
   });
 
-  it('has lost nothing without a record, or if the record does not know a writer', () => {
+  it('a store has lost no data without a record, or if the record contains no token, page or heartbeat', () => {
     expect(hasLost(progress, null)).toBe(false);
     expect(hasLost(progress, { ...progress, token: null, observedThrough: null, heartbeat: null })).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('the record of a store', () => {
       ...(of.at.token !== null && { tokens: { own: of.at.token, former: 0 } }),
     });
 
-  it('is read as it was written', async () => {
+  it('a record is parsed to the values that were written', async () => {
     const artifacts = directory();
     await recorderIn(artifacts, { at: progress }).update();
     expect(await readStoreRecord(artifacts)).toEqual(progress);
@@ -62,7 +62,7 @@ describe('the record of a store', () => {
     expect(await readStoreRecord(artifacts)).toEqual(empty);
   });
 
-  it('follows the store, and stays when the store has lost something, until it is replaced', async () => {
+  it('a record is updated with the store, but is kept after the store has lost data, until it is replaced', async () => {
     const artifacts = directory();
     const store = { at: progress };
     const recorder = recorderIn(artifacts, store);
@@ -81,7 +81,7 @@ describe('the record of a store', () => {
   });
 
   it.each(['', '{', '[]', '{"generation_id":"a","token":1}', '{"generation_id":"a","token":"1","revision":1}'])(
-    'counts as missing if it is %j',
+    'a record counts as missing if its content is %j',
     async (text) => {
       const artifacts = directory();
       writeFileSync(join(artifacts, 'labels-store.json'), text);
@@ -89,7 +89,7 @@ describe('the record of a store', () => {
     },
   );
 
-  it('counts as missing if it is larger than a record can be', async () => {
+  it('a record counts as missing if it is larger than the maximum size', async () => {
     const artifacts = directory();
     await recorderIn(artifacts, { at: progress }).update();
     const path = join(artifacts, 'labels-store.json');

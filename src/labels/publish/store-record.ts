@@ -9,7 +9,7 @@ import type { StoreReader, StoreWriter } from '../../store/port.ts';
 /** Progress of a store at the time at which an instrument read it. */
 export interface StoreProgress {
   readonly generationId: string;
-  /** Fencing token of the last writer; null if the store has none, or the instrument does not know it. */
+  /** Fencing token of the last writer; null if the store has no tokens, or the instrument does not know the token. */
   readonly token: number | null;
   readonly revision: number;
   /** Instant after the last row. */
@@ -18,12 +18,15 @@ export interface StoreProgress {
   readonly heartbeat: Micros | null;
 }
 
-/** Name of the record, which is next to the artifact, and not in the store, so that a failover of the store keeps it. */
+/**
+ * Name of the record. The record is next to the artifact and not in the store, so that it survives a failover of the
+ * store.
+ */
 const recordName = 'labels-store.json';
 /** Maximum bytes of a record. */
 const maxBytes = 4_096;
 
-/** Reads how far a store has come. `token` is that of the last writer. */
+/** Reads the progress of a store. `token` is the fencing token of the last writer. */
 export async function progressOf(
   store: Pick<StoreReader, 'frontier' | 'heartbeat'>,
   token: number | null,
@@ -36,8 +39,8 @@ export async function progressOf(
 }
 
 /**
- * Returns true if a store has lost what its record contains: by a failover with asynchronous replication, or because an
- * older copy was restored. The record of another store says nothing.
+ * Returns true if a store has lost data that its record contains, because of a failover with asynchronous replication
+ * or a restore of an older copy. Returns false if the record belongs to another store.
  */
 export function hasLost(found: StoreProgress, record: StoreProgress | null): boolean {
   if (record === null || record.generationId !== found.generationId) return false;
@@ -46,7 +49,7 @@ export function hasLost(found: StoreProgress, record: StoreProgress | null): boo
     found.revision < record.revision ||
     isBefore(found.observedThrough, record.observedThrough) ||
     isBefore(found.heartbeat, record.heartbeat) ||
-    // Of two stores that count no writers, or of different kinds, the token says nothing.
+    // Ignore the token if the store has none: such a store does not count its writers.
     (found.token !== null && isBefore(found.token, record.token))
   );
 }
@@ -55,7 +58,7 @@ function isBefore(found: number | null, recorded: number | null): boolean {
   return recorded !== null && (found === null || found < recorded);
 }
 
-/** Reads the record next to the artifact. Returns null if there is none, or it is not one. */
+/** Reads the record next to the artifact. Returns null if the file does not exist or is not a valid record. */
 export async function readStoreRecord(artifacts: string): Promise<StoreProgress | null> {
   const text = await readFile(join(artifacts, recordName), 'utf8').catch(() => null);
   if (text === null || text.length > maxBytes) return null;
@@ -87,7 +90,7 @@ export class StoreRecorder {
   readonly #artifacts: string;
   readonly #store: Pick<StoreWriter, 'frontier' | 'heartbeat' | 'tokens'>;
   #last: StoreProgress | null = null;
-  /** The record that this object wrote. */
+  /** Text of the last record that this object wrote. */
   #text = '';
 
   constructor(artifacts: string, store: Pick<StoreWriter, 'frontier' | 'heartbeat' | 'tokens'>) {
@@ -96,8 +99,8 @@ export class StoreRecorder {
   }
 
   /**
-   * Writes how far the store has come, if that changed. Keeps a record of more: the next start detects what the store
-   * has lost.
+   * Writes the progress of the store if it changed. Keeps a record that is further than the store, so that the next
+   * start detects the lost data.
    */
   async update(): Promise<void> {
     this.#last ??= await readStoreRecord(this.#artifacts);
@@ -105,7 +108,7 @@ export class StoreRecorder {
     if (!hasLost(found, this.#last)) await this.replace(found);
   }
 
-  /** Writes how far the store has come, also if it had come further. */
+  /** Writes the progress of the store, even if the existing record is further. */
   async replace(found: StoreProgress): Promise<void> {
     const { generationId, token, revision, end, observedThrough, heartbeat } = found;
     const text = JSON.stringify({

@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Time in milliseconds after which work yields to the event loop. */
 const turnMs = 4;
 
-/** Maximum duration in milliseconds of one work, after which it fails. */
+/** Maximum duration of a piece of work, in milliseconds, after which it fails. */
 const workMs = 20_000;
 
 /**
- * Limits the turns of the event loop that long work occupies, whatever its steps cost, and the duration of the work, on
- * which other work waits.
+ * Divides long work into short turns of the event loop, whatever its steps cost. Limits the duration of the work,
+ * because other work waits for it.
  */
 export class Turns {
   readonly #monotonic: () => number;

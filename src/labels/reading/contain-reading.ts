@@ -6,7 +6,7 @@ import type { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * Reads a source until the signal aborts. If the data of the source causes an error, perhaps through a bug of this
+ * Reads a source until the signal aborts. If the data of the source causes an error, perhaps because of a bug in this
  * instrument, the source counts as failed and is read again later. Other sources are not affected. Rejects only on a
  * permanent failure of the store.
  */

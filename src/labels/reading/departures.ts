@@ -7,8 +7,8 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
- * Returns the event for an absent labeler. Its labels are unknown since it was last read to its end. Returns null while
- * the labeler is read, and while its document is not known.
+ * Returns the event for an absent labeler, whose labels since it was last read to its end are unknown. Returns null
+ * while the labeler is read, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,

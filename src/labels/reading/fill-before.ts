@@ -42,15 +42,16 @@ export async function fillBefore(
   let fault: SourceFault | null = null;
   let outcome = await round();
   for (let failures = 0; outcome?.kind === 'fault' && !signal.aborted; outcome = await round()) {
-    // Continue with the stream, because a limit of this instrument is no failure of the source. The pages are requested
-    // again.
+    // Continue with the stream, because a limit of this instrument is not a failure of the source. The pages are
+    // requested again later.
     if (outcome.fault === null) {
       await wait(random() * timings.pollMs, signal);
       continue;
     }
     fault = outcome;
     failures += 1;
-    // A resumed stream needs no pages. For another one, a single timeout must not make a gap of all earlier labels.
+    // A resumed stream needs no pages. Otherwise retry, because a single timeout must not turn all earlier labels into
+    // a gap.
     if (resumed || outcome.fault !== 'failed' || failures >= maxTransientFailures) break;
     await wait(backoff.next(), signal);
   }
@@ -62,7 +63,7 @@ export async function fillBefore(
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Only live labels arrive: the labels between the last read row and the first frame are unknown.
+  // The stream delivers only live labels, so the labels between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';

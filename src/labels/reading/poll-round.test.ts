@@ -55,7 +55,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
   return { source, stored, quirks, gaps, memory, round };
 }
 
-test('ordered pages move the position to the cursor of the last one', async () => {
+test('ordered pages move the position to the cursor of the last page', async () => {
   const answers = new Map([
     [100, page(rows(0, pageLimit), '350')],
     [350, page(rows(300, 2), '352')],
@@ -120,20 +120,20 @@ describe('the last row of a source', () => {
     return found;
   }
 
-  test('allows later rows to be stored if it is present', async () => {
+  test('later rows are stored if the last row is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('delays later rows if its look-up fails', async () => {
+  test('later rows are delayed if the look-up of the last row fails', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('causes a gap and a reset if another row has its number', async () => {
+  test('another row with the number of the last row causes a gap and a reset', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);

@@ -60,7 +60,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   let cursor = last === null ? start : start - 1;
   let rows = 0;
   while (!signal.aborted) {
-    // The rows of the last page are stored.
+    // Release the memory of the preceding page, whose rows are stored.
     if (sampled === null) memory.release();
     const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;
@@ -71,7 +71,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (last !== null) {
       const { mark } = last;
-      // An unordered full page may omit any row, so it is no evidence.
+      // Ignore an unordered full page, because it may omit any row and thus proves nothing about the last one.
       const lost = full && shuffled ? null : await checkLastRow(round, page, { ...last, full });
       if (lost !== null) return lost;
       fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));

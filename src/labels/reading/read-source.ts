@@ -147,8 +147,8 @@ function waitAfter(
   next: () => number,
 ): number {
   const { timings, clock, random } = ports.time;
-  // Wait a short, constant time after a limit of this instrument. The wait is random, so that sources do not retry at
-  // the same time.
+  // After a limit of this instrument, wait for a short time that does not grow. The time is random, so that sources do
+  // not retry simultaneously.
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;

@@ -13,8 +13,8 @@ export interface PageRequester {
 }
 
 /**
- * Requests a page once. The number of concurrent requests for large pages is limited, because each page may occupy much
- * memory.
+ * Requests a page once. The number of concurrent requests for large pages is limited, because each page may occupy a
+ * lot of memory.
  */
 export async function requestPage(
   { source, ports, signal }: PageRequester,

@@ -17,8 +17,8 @@ interface Running {
 }
 
 /**
- * Maximum number of endpoints of a labeler whose positions are kept. A labeler that returns to an earlier endpoint is
- * resumed at its old position.
+ * Maximum number of endpoints per labeler whose positions are kept. If a labeler returns to one of these endpoints,
+ * reading resumes at the kept position.
  */
 const maxEndpoints = 4;
 /** Maximum number of positions that one commit removes from the store. */
@@ -151,7 +151,7 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** Returns the identity of a labeler for the slot scheduler, with its current priority. */
+  /** Returns the labeler as a peer for the slot scheduler, with its current priority. */
   #peerOf(labeler: KnownLabeler): Peer {
     const now = (): Micros => this.#ports.time.clock();
     return {

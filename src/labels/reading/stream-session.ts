@@ -304,7 +304,7 @@ class Session {
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
-    // Live rows are complete: all missed rows precede them.
+    // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 
@@ -331,7 +331,7 @@ class Session {
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') {
-      // All labels of the frame are new although a row was expected: one of them replaced it.
+      // A row was expected, but all labels of the frame are new: one of them replaced that row.
       const isReplaced = fresh === labels && expected.tail !== null;
       if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
       return fresh;

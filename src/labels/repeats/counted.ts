@@ -37,7 +37,7 @@ export interface LabelerEvents {
 
 /** Counts without bursts of repeats, and the number of omitted rows. */
 export interface Counted {
-  /** Labelers in descending order of their counts, then by DID. Labelers without further rows are omitted. */
+  /** Labelers in descending order of their counts, then by DID. Labelers whose rows are all repeats are omitted. */
   readonly counts: readonly LabelerEvents[];
   readonly leftOut: number;
   /** Number of labelers with a burst in the interval. */

@@ -34,8 +34,8 @@ export class LookUps {
   }
 
   /**
-   * Runs a look-up in the turn of its source. Resolves with null, without running it, if the source's budget is used
-   * up.
+   * Runs a look-up when it is the source's turn. Resolves with null, without running the look-up, if the source's
+   * hourly budget is used up.
    */
   async run<T>(source: string, lookUp: () => Promise<T>): Promise<T | null> {
     if (!this.#take(source)) return null;

@@ -115,7 +115,7 @@ test('a row is a new event if the look-up may have omitted its duplicate', async
   expect(await busy.count(label(1), label(2), label(3))).toBe(0);
   const all = finderOver(others);
   expect(await all.count(label(2))).toBe(1);
-  // Rows from before the duplicate horizon are late when they arrive again.
+  // Rows older than the duplicate horizon count as late when they arrive again.
   const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
   expect(await late.count(label(2))).toBe(1);
 });

@@ -60,7 +60,7 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
         }
         return repeats;
       } catch (error) {
-        // A day is expired or damaged: count the rows as new events and continue to read the source.
+        // If a day is expired or damaged, count the rows as new events and continue to read the source.
         if (error instanceof StoreError) return 0;
         throw error;
       }
@@ -104,7 +104,10 @@ async function lookUp(
   return { rows, isComplete: next === null || next < now - duplicateHorizon };
 }
 
-/** Judges the labels of a page in order. A label without a stored equal becomes the newest state of its name. */
+/**
+ * Judges the labels of a page in order. A label that equals no stored row becomes the newest state of its src, uri, cid
+ * and val.
+ */
 class PageJudge {
   readonly #newest = new Map<string, boolean>();
 

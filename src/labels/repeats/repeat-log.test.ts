@@ -8,19 +8,19 @@ const all = { start: micros(0), end: micros((first + 100_000) * minute) };
 const at = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
 
 describe('a burst', () => {
-  test(`consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
+  test(`a burst consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
     expect(burstsIn(burstsOf([at(0, burstRows - 1)]), all)).toBe(0);
     expect(burstsIn(burstsOf([at(0, burstRows)]), all)).toBe(burstRows);
     expect(burstsIn(burstsOf([at(0, 60), at(59, 40)]), all)).toBe(100);
     expect(burstsIn(burstsOf([at(0, 60), at(60, 40)]), all)).toBe(0);
   });
 
-  test('includes every repeat within an hour of enough others, and no later repeat', () => {
+  test('a burst includes every repeat that is within an hour of enough other repeats, and no later repeat', () => {
     expect(burstsIn(burstsOf([at(0, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(120);
     expect(burstsIn(burstsOf([at(2, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(125);
   });
 
-  test('is subtracted from an interval if its minutes begin in the interval', () => {
+  test('a burst is subtracted from an interval if its minutes begin in the interval', () => {
     const burst = [at(0, 100), at(1, 200), at(2, 400)];
     const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
     expect(burstsIn(burstsOf(burst), interval)).toBe(200);
@@ -80,7 +80,7 @@ test('repeats are parsed as they were formatted, and invalid entries are skipped
   ]);
 });
 
-test('a text that is too short for every minute keeps the sum of each hour, and then only the newest hours', () => {
+test('a text that is too short for every minute keeps hourly sums, and then only those of the newest hours', () => {
   const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
   const text = writeRepeats(week, 4_000);
   expect(text.length).toBeLessThanOrEqual(4_000);

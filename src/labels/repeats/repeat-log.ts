@@ -20,7 +20,8 @@ export interface Repeats {
 }
 
 /**
- * Returns the repeats with those of another minute added, in order, without repeats that no published window includes.
+ * Returns the repeats in order of their minutes, with the given minute added and without those too old for any
+ * published window.
  */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));
@@ -86,7 +87,9 @@ export function readRepeats(text: string): Repeats[] {
   return repeats;
 }
 
-/** Merges the minutes of the oldest hour with several entries. Returns the same entries if no hour has several. */
+/**
+ * Merges the minutes of the oldest hour that has several entries. Returns the same entries if there is no such hour.
+ */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];

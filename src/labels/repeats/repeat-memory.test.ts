@@ -35,7 +35,7 @@ test('a memory of repeats continues from the stored state, and a page without re
 
 const text = (minuteOfText: number, count: number): string => `${minuteOfText.toString(36)}.${count.toString(36)}`;
 
-test('the source with the oldest newest repeat is forgotten if there are too many sources', async () => {
+test('the source whose newest repeat is the oldest is forgotten if there are too many sources', async () => {
   const { memory } = memoryOf([1, 1, 1, 1]);
   const source = (n: number): string => `did:web:${n}.example`;
   for (let n = 0; n < 2_000; n += 1) memory.load(source(n), 'repeats', text(n === 7 ? at - 9 : at - 1, 5));

@@ -21,7 +21,7 @@ export interface EvictionCandidates {
   /** Newest labelers of groups that exceed their share. */
   readonly surplus: string[];
   /**
-   * Domains of did:web that have used up their share: another labeler of such a domain does not evict a labeler of
+   * Domains of did:web that have used up their share. A further labeler of such a domain must not evict a labeler of
    * `surplus`.
    */
   readonly crowded: ReadonlySet<string>;

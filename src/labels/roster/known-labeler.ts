@@ -29,7 +29,7 @@ export type ResolutionStatus = (typeof resolutionStatuses)[number];
 export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];
-  /** Sources that named the labeler: `seeds`, `relay HOST`, `jetstream`. */
+  /** Discovery sources that named the labeler: `seeds`, `relay HOST`, `jetstream`, `directory HOST`. */
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;
@@ -46,14 +46,14 @@ export interface KnownLabeler {
 
 /**
  * Returns true if a labeler is an enrolled source: its document names a labeler service, and the labeler has passed its
- * trial or is in it.
+ * trial or is still on trial.
  */
 export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
   if (denied) return false;
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && tracker.enrolled(now);
 }
 
-/** Returns true if the seeds file names a labeler, even if another source named it first. */
+/** Returns true if the seeds file names a labeler, even if another discovery source named it first. */
 export function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provenance'>): boolean {
   return origin === 'seeded' || provenance.has('seeds');
 }

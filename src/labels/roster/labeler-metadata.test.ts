@@ -43,7 +43,7 @@ function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
   return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
 }
 
-/** Fetches the metadata of a labeler with the given response of the DNS and its own document. */
+/** Fetches the metadata of a labeler. `dns` gives the DNS response; the resolved document is the labeler's own. */
 function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
   const document = { did, handle: labeler.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
   const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
@@ -67,7 +67,7 @@ function askAll(
     store: { putDefinitions },
     labeler: (asked) => labelers.get(asked),
     clock: () => micros(time * 1000),
-    // A wait ends immediately, so that the next fetch uses the time that the test set.
+    // End each wait after a millisecond, so that the next fetch uses the time that the test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
     definitionsStored: () => undefined,
@@ -133,7 +133,7 @@ test.each([
   ['names the labeler', names(did), true],
   ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
   ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
-])('the confirmation of a handle whose DNS record %s is %s', async (_, dns, confirmed) => {
+])('a handle whose DNS record %s has handleConfirmed %s', async (_, dns, confirmed) => {
   const labeler = labelerWith();
   ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);

@@ -62,7 +62,7 @@ export class LabelerMetadata {
   readonly #newMinIntervalMs: number;
   /** Time of each labeler's next fetch, in milliseconds. */
   readonly #due = new Map<string, number>();
-  /** Time at which definitions were last accepted, in milliseconds. */
+  /** Time at which the definitions of each labeler were last accepted, in milliseconds. */
   readonly #taken = new Map<string, number>();
   /** Handle and host of each labeler at its last fetch. */
   readonly #known = new Map<string, string>();

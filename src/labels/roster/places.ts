@@ -90,8 +90,8 @@ export class Places {
   }
 
   /**
-   * Returns the new source that loses its slot to a privileged one. Prefers sources that never responded, then those
-   * that first responded last, and among equal sources the one that got its slot last.
+   * Returns the new source that loses its slot to a privileged one. Prefers sources that never responded, then sources
+   * with the latest first response, and among equal sources the one that got its slot last.
    */
   #youngestNew(labeler: KnownLabeler): KnownLabeler | null {
     if (this.#isNew(labeler)) return null;

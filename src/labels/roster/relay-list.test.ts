@@ -28,12 +28,15 @@ test('every page of a relay is read, each labeler is listed once, and invalid DI
   expect(relay.requests).toBe(3);
 });
 
-test.each(['down', 'html', 'hanging'] as const)('a relay that is %s gives an incomplete, empty list', async (state) => {
-  relay.state = state;
-  expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
-});
+test.each(['down', 'html', 'hanging'] as const)(
+  'the list of a relay that is %s is incomplete and empty',
+  async (state) => {
+    relay.state = state;
+    expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
+  },
+);
 
-test('a relay that repeats one page forever gives an incomplete list with that page', async () => {
+test('the list of a relay that repeats one page forever is incomplete and contains that page', async () => {
   relay.state = 'endless_pages';
   const listing = await listLabelers(http, origin, options());
   expect({ ...listing, dids: listing.dids.length > 0 }).toEqual({ dids: true, complete: false });

@@ -8,10 +8,7 @@ export interface DueResolution {
   readonly privileged: boolean;
 }
 
-/**
- * Queue of documents of one kind, with maximum concurrent resolutions in total and, for did:web, per registrable
- * domain.
- */
+/** Queue of documents of one kind. Limits concurrent resolutions in total and, for did:web, per registrable domain. */
 interface Lane {
   readonly atOnce: number;
   readonly perDomain: number;

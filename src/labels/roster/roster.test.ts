@@ -135,7 +135,7 @@ test('a labeler that never responded in its trial is evicted and no longer read;
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('seeds and established labelers are not evicted by tens of thousands of labelers of strangers', () => {
+test('seeded and established labelers are not evicted if strangers add tens of thousands of labelers', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {

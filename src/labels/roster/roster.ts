@@ -24,11 +24,11 @@ export interface RosterOptions {
   /** Minimum interval between refreshes of a document after change events, in milliseconds. */
   readonly freshMs: number;
   /**
-   * Returns true if a labeler's document may be resolved now. The resolution is tried again later if it may not. Absent
-   * if every document may be resolved.
+   * Returns true if a labeler's document may be resolved now; otherwise the resolution is tried again later. Absent if
+   * every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
-  /** Called when a document was read, so that the reader of the source is started, moved or kept. */
+  /** Called after a document was read, so that the reader of the source is started, moved or kept. */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
@@ -44,7 +44,7 @@ export class Roster {
   /** Rows at the last `takeChanged`, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Labelers that were named beyond the maximum; at most `maxKnown` of them are kept. */
+  /** Labelers that were not added because the roster was full; at most `maxKnown` of them are kept. */
   readonly #dropped = new Set<string>();
   /** Candidates for eviction, computed at most once a minute. */
   #candidates = noEvictionCandidates;
@@ -56,7 +56,7 @@ export class Roster {
     this.#options = options;
   }
 
-  /** Number of labelers that were named beyond the maximum; at most `maxKnown` of them are counted. */
+  /** Number of labelers that were not added because the roster was full, up to `maxKnown`. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -85,7 +85,7 @@ export class Roster {
     }
   }
 
-  /** Adds a labeler that a source named. A known labeler only gains a provenance. */
+  /** Adds a labeler that a discovery source named. If the labeler is already known, only adds the provenance. */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
@@ -197,7 +197,7 @@ export class Roster {
     this.#wake?.();
   }
 
-  /** Makes the next `takeChanged` return every row, because another process wrote the stored ones. */
+  /** Makes the next `takeChanged` return every row, because another process wrote the stored rows. */
   rewriteAll(): void {
     this.#kept.clear();
   }
@@ -257,8 +257,8 @@ export class Roster {
   }
 
   /**
-   * Returns the time until a document's next resolution. A failing directory is retried at a constant interval, a failing
-   * host of a did:web at a growing one.
+   * Returns the time until a document's next resolution. A failing directory is retried at constant intervals, a
+   * failing host of a did:web at growing intervals.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;

@@ -160,7 +160,7 @@ export function parseServiceFrame(data: Buffer): ServiceFrame | null {
   return { time: value.time_us, event: eventOf(value) };
 }
 
-/** Parses a message of the current method, in which the fields of a commit are those of the event itself. */
+/** Parses a message of the current method, whose commit fields are fields of the event itself. */
 function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame | null {
   const { $type, did, witnessedAt } = payload;
   const time = parseTimestamp(witnessedAt ?? payload.time);

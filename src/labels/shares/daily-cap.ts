@@ -14,7 +14,7 @@ export const maxDailyRows = 2_000_000;
 export const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row, in bytes; assumed for rows of the current day that were stored before a restart. */
 const meanRowBytes = 205;
-/** Measured bytes per row of an open day in addition to its fields: indexes, counters, and the identity of the row. */
+/** Measured bytes per row of an open day in addition to its fields: indexes, counters, and the label identity. */
 const rowOverheadBytes = 64;
 /**
  * Maximum number of sources whose bytes are stored for the next start; the rows of other sources count with the mean

@@ -67,7 +67,7 @@ export function budgetOf(
 
 async function storedBytes(folder: string): Promise<number> {
   const { days } = storePaths(folder);
-  // Count a store in another directory, as in tests, as empty.
+  // Count a store without day files, as in tests, as empty.
   const names = await readdir(days).catch(() => []);
   const sizes = await Promise.all(
     names.map((name) =>

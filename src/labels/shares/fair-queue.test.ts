@@ -28,7 +28,7 @@ function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string
   return served;
 }
 
-test('a source with large items is served at the same cost as a source with small items', () => {
+test('sources with large items and sources with small items are served at the same total cost', () => {
   const served = serve(
     new Map([
       [key('large'), 1_000],

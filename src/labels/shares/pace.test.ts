@@ -65,7 +65,7 @@ test('bytes beyond the burst throttle their source and no other source', () => {
   expect([pace.isThrottled('a'), pace.isThrottled('b')]).toEqual([true, false]);
 });
 
-test('sources of a class without processor time take turns in fair order, and other classes do not wait', async () => {
+test('sources of a class that has used up its processor time take turns in fair order, and other classes do not wait', async () => {
   const { monotonic, wait, pass } = simulated();
   const free = { perSecond: 1e9, burst: 1e9 };
   const rates = only('cpuMs', free);

@@ -66,7 +66,7 @@ export interface PaceOptions {
 
 /** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Number of sources in memory at which those without a debt are removed. */
+/** Number of remembered sources above which sources without a debt are removed. */
 const maxRemembered = 20_000;
 
 /**

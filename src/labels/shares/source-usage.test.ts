@@ -17,7 +17,7 @@ test('the costs of a source are summed, and the list of sources is sorted by pro
   expect(usage.list(1).map(({ source }) => source)).toEqual(['b']);
 });
 
-test('the source usage drops the cheapest half above its maximum, and keeps the most expensive sources', () => {
+test('the source usage drops the cheapest half of the sources above its maximum, and keeps the most expensive ones', () => {
   const usage = new SourceUsage(4);
   for (const [source, cpuMs] of [
     ['a', 4],

@@ -1,6 +1,6 @@
 /** Resources that one source has used since the process started. */
 export interface Usage {
-  /** Number of received bytes that were counted. */
+  /** Number of bytes that were received and charged to the source. */
   readonly bytesIn: number;
   /** Number of bytes stored. */
   readonly bytesStored: number;

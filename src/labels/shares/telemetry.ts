@@ -35,7 +35,7 @@ export type Quirk = (typeof quirks)[number];
 /** Transport of a label. */
 export type Transport = 'stream' | 'poll';
 
-/** Groups of labelers that the source states do not count. `paused` labelers are enrolled, the others are not. */
+/** Groups of labelers that the source states do not count. Only the `paused` labelers are enrolled. */
 export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** Ways in which labelers are discovered. */
@@ -71,7 +71,10 @@ export interface Telemetry {
     budgetBytes: number,
   ): void;
   published(atMs: number): void;
-  /** Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null without rows. */
+  /**
+   * Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null if it keeps no
+   * rows.
+   */
   role(
     role: Role,
     kept: {
@@ -82,7 +85,7 @@ export interface Telemetry {
       readonly isReady: boolean;
     },
   ): void;
-  /** Counts rows that a standby dropped beyond its bounds. */
+  /** Counts rows that a standby dropped because its buffer was full. */
   standbyDropped(rows: number): void;
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;

@@ -26,7 +26,7 @@ it('a DER signature contains the same two numbers, in the shortest positive form
   );
 });
 
-it('OpenSSL verifies the DER form of its own signatures', () => {
+it('OpenSSL verifies its own signatures in DER form', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   for (let n = 0; n < 300; n += 1) {
     const message = Buffer.from(String(n));

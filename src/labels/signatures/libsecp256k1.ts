@@ -8,8 +8,8 @@ let loading: Promise<VerifySecp256k1 | null> | undefined;
 let loaded: VerifySecp256k1 | null = null;
 
 /**
- * Loads libsecp256k1 as WebAssembly. Compared with OpenSSL, it does two and a half times as many checks a second, runs
- * the same code on every platform, and has isolated memory. Resolves to null if the platform cannot load it.
+ * Loads libsecp256k1 as WebAssembly. It checks two and a half times as many signatures per second as OpenSSL, runs the
+ * same code on every platform, and has isolated memory. Resolves to null if the platform cannot load it.
  */
 export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
   loading ??= load();

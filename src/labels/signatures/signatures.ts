@@ -27,7 +27,7 @@ const askAgain = 600_000_000;
 const readLogAgain = 3_600_000_000;
 /** Minimum interval between two updates of the time at which a key was last observed, in microseconds. */
 const writeAgain = 3_600_000_000;
-/** Maximum number of labelers whose times of refreshes are remembered. */
+/** Maximum number of labelers whose last refresh is remembered. */
 const maxRemembered = 20_000;
 
 /** Cached keys of a labeler. */
@@ -82,7 +82,7 @@ export class Signatures {
     const privileged = isPrivileged(shareOf(did).priority);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     const isFailed = resolution.kind === 'failed';
-    // While the document cannot be read, no change of the last observed keys is known.
+    // If the document cannot be read, assume that the last observed keys are still current.
     const current =
       resolution.kind === 'resolved' ? resolution.document.labelKeys : isFailed ? lastSeen(await store.keys(did)) : [];
     if (!isFailed) await this.#keep(did, current);
@@ -100,7 +100,8 @@ export class Signatures {
   }
 
   /**
-   * Reads the audit log of a labeler, unless it was read in the last hour. After a failure the earlier result is used.
+   * Reads the audit log of a labeler, unless it was read in the last hour. If this fails, the earlier result remains in
+   * use.
    */
   async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
     const now = this.#options.clock();

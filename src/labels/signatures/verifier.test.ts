@@ -30,7 +30,7 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
   };
 }
 
-/** Returns the keys of a labeler that never had keys other than these. */
+/** Returns the keys of a labeler that has never had any other keys. */
 const only = (current: readonly LabelKey[]) => ({ current, earlier: [] });
 
 const label = (val: string): ReceivedLabel => ({
@@ -82,7 +82,7 @@ describe('a verifier', () => {
       ['unusable', 'yesterday', 'invalid'],
       ['missing', undefined, 'invalid'],
     ])(
-      'is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
+      'the label is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
       async (_, cts, verdict) => {
         const verifier = createVerifier();
         const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
@@ -91,14 +91,14 @@ describe('a verifier', () => {
       },
     );
 
-    it('is verified by an earlier key even if there is no current key', async () => {
+    it('the label is verified by an earlier key even if there is no current key', async () => {
       const verifier = createVerifier();
       const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
       expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
       await verifier.stop();
     });
 
-    it('is checked with at most four earlier keys', async () => {
+    it('the label is checked with at most four earlier keys', async () => {
       let checks = 0;
       const verifier = createVerifier({ check: () => Promise.resolve(++checks < 0) });
       const earlier = Array.from({ length: 16 }, () => ({ key: older.key, ...period }));
@@ -153,7 +153,7 @@ describe('a verifier', () => {
     }
   });
 
-  it('lets sockets and timers run as often if a few labels are checked with many keys', async () => {
+  it('lets sockets and timers run equally often if a few labels are checked with many keys', async () => {
     const { sign: signed, key } = labeler('secp256k1');
     let [checks, turns] = [0, 0];
     const check = () => {
@@ -202,7 +202,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('rejects aborted batches and, when it stops, running batches, and continues in all other cases', async () => {
+  it('rejects aborted batches at any time and running batches when it stops, and completes all others', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

@@ -19,7 +19,7 @@ export type Verdict =
   /** No key of the labeler is available. */
   | 'unverified';
 
-/** Keys with which the labels of one labeler are checked. */
+/** Keys that are used to check the labels of one labeler. */
 export interface LabelerKeys {
   readonly current: readonly LabelKey[];
   /** Earlier keys in the order in which they are tried, each on labels whose `cts` is in its period. */
@@ -46,7 +46,7 @@ export interface Verifier {
   stop(): Promise<void>;
 }
 
-/** Maximum number of earlier keys with which one label is checked. */
+/** Maximum number of earlier keys that are tried for one label. */
 const maxEarlierChecks = 4;
 
 /** Maximum consecutive checks on this thread before other tasks run: about two milliseconds. */
@@ -57,7 +57,7 @@ export interface VerifierOptions {
   /** Maximum concurrent checks; libuv's pool has four threads. */
   readonly concurrency?: number;
   readonly check?: SignatureCheck;
-  /** Called with the number of checks of a label of a source. */
+  /** Called with a source and the number of checks that one of its labels required. */
   readonly onChecked?: (source: string, checks: number) => void;
 }
 
@@ -174,8 +174,8 @@ function createTurns(concurrency: number): Turns {
 }
 
 /**
- * Creates a function that must be called after each check. After a number of checks the function lets sockets and
- * timers run.
+ * Creates a function that must be called after each check. Every `maxChecksPerTurn` checks, the function lets sockets
+ * and timers run.
  */
 function createPauses(): () => Promise<void> {
   let checks = 0;

@@ -6,11 +6,14 @@ import type { StandbyStore } from './standby-store.ts';
 /** Role of an instrument that began as a standby, with its store. */
 export interface InstrumentRole {
   role: Role;
-  /** Number that increases when pages must be judged again, because the refused labels of the former writer count now. */
+  /**
+   * Number that increases at the takeover. Pages that were judged before must be judged again, because the refused
+   * labels of the former writer count from then on.
+   */
   generation: number;
   readonly standby: StoreStandby;
   readonly kept: StandbyStore;
-  /** Called once, when the instrument has become the active one. */
+  /** Called once, after the instrument has become active. */
   readonly activated: () => void;
 }
 
@@ -19,14 +22,19 @@ export function isActive(role: InstrumentRole | undefined): boolean {
   return role === undefined || role.role === 'active';
 }
 
-/** Times that a standby has seen, by which the change of the writer is judged. */
+/** Times that a standby has recorded, used to determine the gaps at the takeover. */
 export interface Watched {
   /** Time at which this instrument began to observe. */
   readonly observedSince: Micros;
-  /** Last time at which the former writer was seen to work; null if it never was. */
+  /**
+   * Last time at which the heartbeat of the former writer changed; null if it never changed while this standby watched.
+   */
   readonly aliveAt: Micros | null;
-  /** Time at which this instrument had first read all labels of a source, by DID. */
+  /** For each DID, the time at which this instrument had first read all labels of the source. */
   readonly liveSince: ReadonlyMap<string, Micros>;
-  /** Time up to which a source was complete when this instrument began to read it from the stored position, by DID. */
+  /**
+   * For each DID, the time up to which the source was complete when this instrument began to read it from the stored
+   * position.
+   */
   readonly readFrom: ReadonlyMap<string, Micros>;
 }

@@ -21,15 +21,15 @@ function applied(reading: Parameters<typeof jointChanges>[0]): StoredGap[] {
   return gaps;
 }
 
-test('a gap of the standby is no gap while the former writer stored that time', () => {
+test('a gap of the standby is not recorded for a time that the former writer stored', () => {
   expect(applied({ stored: [], storedThrough: micros(100), own: [gap(10, 90)], live: null })).toEqual([]);
 });
 
-test('a gap of the standby is recorded from the end of what the former writer stored', () => {
+test('a gap of the standby is recorded from the end of the time that the former writer stored', () => {
   expect(applied({ stored: [], storedThrough: micros(50), own: [gap(10, 90)], live: null })).toEqual([gap(50, 90)]);
 });
 
-test('a gap of the former writer is withdrawn where the standby read live', () => {
+test('a gap of the former writer is withdrawn for the time in which the standby read live', () => {
   const live = { start: micros(20), end: micros(60) };
   expect(applied({ stored: [gap(10, 90)], storedThrough: micros(95), own: [], live })).toEqual([
     gap(10, 20),
@@ -37,7 +37,7 @@ test('a gap of the former writer is withdrawn where the standby read live', () =
   ]);
 });
 
-test('the gap of an outage is withdrawn where the standby read its labels afterwards, but no reset and no own gap', () => {
+test('the gap of an outage is withdrawn for the time that the standby read later, except for resets and gaps of the standby', () => {
   const live = { start: micros(60), end: micros(90) };
   const stored = [gap(10, 50), gap(50, 55, 'cursor_reset')];
   const read = { start: micros(10), end: micros(90) };
@@ -48,18 +48,18 @@ test('the gap of an outage is withdrawn where the standby read its labels afterw
   expect(applied({ ...reading, own: [], read: later })).toEqual([gap(10, 30), gap(50, 55, 'cursor_reset')]);
 });
 
-test('an outage that began for the former writer before it began for the standby is a gap from the later beginning', () => {
+test('an outage of both instruments is a gap from the later of its two beginnings', () => {
   const reading = { storedThrough: micros(10), own: [], live: null, read: { start: micros(5), end: micros(12) } };
   expect(applied({ ...reading, stored: [gap(10, 50)] })).toEqual([gap(12, 50)]);
 });
 
-test('a reset that the former writer recorded before the standby read live stays a gap', () => {
+test('a reset that the former writer recorded before the standby read live remains a gap', () => {
   const stored = [gap(10, 30, 'cursor_reset')];
   const live = { start: micros(30), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });
 
-test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s stays', (reason) => {
+test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s is never withdrawn', (reason) => {
   const stored = [gap(10, 30, reason)];
   const live = { start: micros(0), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);

@@ -3,30 +3,33 @@ import { clip, coalesce } from '../../store/gaps.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
 
-/** Reading of one source, or of the whole instrument, by both instruments. */
+/** Gaps and progress of the former writer and the standby, for one source or for the whole instrument. */
 export interface JointReading {
   /** Gaps that the former writer recorded. */
   readonly stored: readonly StoredGap[];
-  /** Time until which the former writer had stored all labels or recorded a gap; null if it never had. */
+  /** Time up to which the former writer had stored all labels or recorded a gap; null if there is no such time. */
   readonly storedThrough: Micros | null;
   /** Gaps of the standby. */
   readonly own: readonly StoredGap[];
-  /** Interruptions of the whole standby, for a source; absent if there are none. */
+  /** Interruptions of the whole standby; given only if the changes of one source are computed. */
   readonly interruptions?: readonly StoredGap[];
   /**
-   * Time in which the standby read live, except its gaps: from the moment at which it had read all earlier labels. Null
-   * if there was no such moment.
+   * Interval in which the standby read live, except in its gaps. It begins when the standby had read all earlier
+   * labels. Null if the standby never read live.
    */
   readonly live: Interval | null;
-  /** Time of which the standby read all labels except in its gaps, some of them later; absent if there is none. */
+  /**
+   * Interval whose labels the standby read, some of them later, except in its gaps; null or absent if there is no such
+   * interval.
+   */
   readonly read?: Interval | null;
 }
 
 /**
- * Returns the changes after which exactly the time that neither instrument read is a gap. Gaps of the standby are
- * recorded as far as the former writer had not stored that time. Gaps of the former writer are withdrawn where the
- * standby read live. An `unknown` gap, which stands for several others, and a `maintenance` gap, whose rows were removed on
- * request, are never withdrawn. The gap of an outage is also withdrawn where the standby read its labels afterwards.
+ * Returns the changes that leave as gaps exactly the time that neither instrument read. Records gaps of the standby for
+ * the time that the former writer had not stored. Withdraws gaps of the former writer for the time in which the standby
+ * read live, and the gap of an outage also for the time whose labels the standby read later. Never withdraws an
+ * `unknown` gap, which replaces several gaps, or a `maintenance` gap, whose rows were removed on request.
  */
 export function jointChanges({ stored, storedThrough, own, interruptions = [], live, read = null }: JointReading): {
   readonly records: readonly GapChange[];
@@ -38,7 +41,7 @@ export function jointChanges({ stored, storedThrough, own, interruptions = [], l
   const withdrawals = stored
     .filter(({ reason }) => reason !== 'unknown' && reason !== 'maintenance')
     .flatMap((gap) => readLive.flatMap((interval) => clip([gap], interval)));
-  // An outage that the standby has filled in, before the former writer could.
+  // Outages of the former writer that the standby has filled in.
   const filledIn = read === null ? [] : without(read, own);
   const outages = stored.filter(({ reason }) => reason === 'source_unavailable');
   withdrawals.push(...outages.flatMap((gap) => filledIn.flatMap((interval) => clip([gap], interval))));

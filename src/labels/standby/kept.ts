@@ -21,7 +21,7 @@ export class Kept {
   readonly #keys = new Map<string, LabelerKey>();
   readonly #definitions = new Map<string, Definitions>();
 
-  /** Calls `dropped` with the number of rows that were dropped beyond the limits. */
+  /** Calls `dropped` with the number of rows that were dropped because the limits were exceeded. */
   constructor(
     standby: Pick<StoreStandby, 'identityOf' | 'knows'>,
     limits: BufferLimits,
@@ -45,7 +45,10 @@ export class Kept {
     return this.#definitions.values();
   }
 
-  /** Keeps the rows that neither the store nor this memory contains, and the positions. */
+  /**
+   * Keeps the positions, and the rows that neither the store nor this memory contains; reports the other rows as
+   * duplicates.
+   */
   append(batch: Batch): AppendResult {
     const duplicates: number[] = [];
     for (const [i, observation] of batch.observations.entries()) {
@@ -76,12 +79,15 @@ export class Kept {
     for (const named of [this.#positions, this.#pages, this.#keys, this.#definitions]) named.clear();
   }
 
-  /** A label of an outage may have been emitted at any time before. */
+  /**
+   * Returns the time after which a label was emitted: that of the preceding page of its source. Returns 0 for a label
+   * that is not live, because it may have been emitted at any earlier time.
+   */
   #emittedAfter({ label, live }: NewObservation): Micros {
     return (live === false ? null : this.#pages.get(label.src)) ?? micros(0);
   }
 
-  /** Drops rows beyond the bounds. Their time is a gap unless the writer has stored it. */
+  /** Drops rows beyond the limits, and records a gap for the time in which they were emitted. */
   #drop(now: Micros): void {
     const gone = this.rows.trim(now);
     for (const { observation, acceptedAt, emittedAfter } of gone) {

@@ -29,7 +29,7 @@ test('a change is repeated until the store accepts it', async () => {
   expect(waits).toEqual([500, 500]);
 });
 
-test('a permanent failure is not repeated, and neither is any failure after a stop', async () => {
+test('a change is not repeated after a permanent failure or after a stop', async () => {
   const stopped = AbortSignal.abort();
   const options = { log: silentLog, wait: async () => undefined };
   const fenced = storeThatRejects([new StoreError('fenced', 'fenced')]);

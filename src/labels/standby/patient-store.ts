@@ -5,7 +5,7 @@ import type { StoreWriter } from '../../store/port.ts';
 /** Interval between two attempts, in milliseconds. */
 const retryMs = 500;
 
-/** Dependencies of repeating changes. */
+/** Dependencies of `patientStore`. */
 export interface PatientStoreOptions {
   readonly log: Log;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -13,8 +13,8 @@ export interface PatientStoreOptions {
 }
 
 /**
- * Returns the store with changes that are repeated while the store rejects them temporarily, as on a full disk, until
- * the signal aborts. A standby would lose what it kept if it gave up.
+ * Wraps a store and repeats changes that the store rejects temporarily, as it does on a full disk, until the signal
+ * aborts. Without the repetition, a takeover would lose the rows that the standby kept.
  */
 export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
   const repeated = async <T>(change: () => Promise<T>): Promise<T> => {

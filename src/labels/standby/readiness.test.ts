@@ -10,12 +10,12 @@ function reading(lastAnswered: number | null, { whole = false, outageSince = nul
   return { whole, outageSince: outageSince === null ? null : micros(outageSince), tracked };
 }
 
-test('a source is read once all its earlier labels were', () => {
+test('a source counts as read once all its earlier labels have been read', () => {
   expect(isRead(reading(null, { whole: true }), since)).toBe(true);
   expect(isRead(reading(null), since)).toBe(false);
 });
 
-test('a source whose pages never end is read after some seconds of responses, unless an outage is being filled in', () => {
+test('a source whose pages never end counts as read after a few seconds of responses, unless an outage is being filled in', () => {
   const later = since + 6 * second;
   expect(isRead(reading(since + second), since)).toBe(false);
   expect(isRead(reading(later), since)).toBe(true);

@@ -10,7 +10,7 @@ import { defaultBufferLimits } from './row-buffer.ts';
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };
 
-/** Returns what a standby kept after one page with a row, and the key of the labeler. */
+/** Returns the memory of a standby that received one page with a row, and the key of the labeler. */
 function keptPage(): Kept {
   const standby = { identityOf: ({ val }: { val: string }) => val, knows: () => false };
   const kept = new Kept(standby, defaultBufferLimits, () => undefined);
@@ -37,7 +37,7 @@ function recordingWriter() {
   return { changes, writer };
 }
 
-test('rows precede the positions after them, and follow the key after whose change they may be repeats', async () => {
+test('a replay stores keys before rows, because repeats depend on the keys, and rows before the positions after them', async () => {
   const { changes, writer } = recordingWriter();
   const repeated: PageRepeats = {
     changes: [{ source: did, endpoint: 'repeats', value: 'one repeat' }],

@@ -9,10 +9,10 @@ import { withoutPurged } from './purged-rows.ts';
 
 /** Maximum bytes of the labels of one commit. */
 const maxCommitBytes = 2 * 1024 * 1024;
-/** Maximum positions, or buckets of refused rows, of one commit: both have at most 4 KB. */
+/** Maximum number of positions, or of buckets of refused rows, in one commit; each of them has at most 4 KB. */
 const maxTexts = 200;
 
-/** Dependencies of storing what a standby kept. */
+/** Dependencies of `replay`. */
 export interface ReplayOptions {
   readonly clock: () => Micros;
   readonly refused: RefusedMerge;
@@ -20,8 +20,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Stores what a standby kept: keys, all rows, and then the refused rows and the positions that follow them. Returns the number
- * of rows that the store did not contain yet, and of those that it did.
+ * Stores the data that a standby kept: the keys, all rows, the refused rows, and the positions after them. Returns the
+ * number of rows that the store did not contain yet, and the number of rows that it already contained.
  */
 export async function replay(
   kept: Kept,
@@ -35,7 +35,7 @@ export async function replay(
     result.rows += accepted;
     result.known += duplicates.length;
   };
-  // Repeats are only looked for after a change of key.
+  // Store the keys before the rows, because repeats are looked for only after a change of key.
   for (const key of kept.keys) await store.putKey(key);
   const rows = withoutPurged(kept.rows.drain(), await store.purges()).map(({ observation }) => observation);
   for (const part of parts(rows)) {
@@ -46,7 +46,8 @@ export async function replay(
     for (const one of found) one.committed();
   }
   for (const part of refusedParts(refused)) await append(part);
-  // The counts of refused rows precede the positions: after a crash between them, the rows arrive again and are known.
+  // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and
+  // are not counted twice.
   for (const positions of chunks([...kept.positions], maxTexts)) await append({ positions });
   for (const one of kept.definitions) {
     const [newest] = await store.definitions(one.did);

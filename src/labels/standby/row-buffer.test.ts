@@ -9,7 +9,7 @@ function row(at: number, val = 'spam', src = 'did:plc:a') {
 
 const generous = { rows: 100, bytes: 1_000_000, age: 1_000 };
 
-test('a row that the store contains is no longer kept', () => {
+test('a row that the store contains is removed from the buffer', () => {
   const buffer = new RowBuffer(generous);
   buffer.add('a', row(1));
   buffer.add('b', row(2));
@@ -24,7 +24,7 @@ test.each([
   ['the number of rows', { ...generous, rows: 1 }],
   ['their bytes', { ...generous, bytes: 300 }],
   ['their age', { ...generous, age: 5 }],
-])('the oldest rows are dropped beyond the bound on %s', (_, limits) => {
+])('the oldest rows are dropped if the maximum %s is exceeded', (_, limits) => {
   const buffer = new RowBuffer(limits);
   buffer.add('a', row(1));
   buffer.add('b', row(10));
@@ -33,7 +33,7 @@ test.each([
   expect([buffer.size, buffer.bytes]).toEqual([0, 0]);
 });
 
-test('no row is dropped within the bounds', () => {
+test('a buffer within its bounds drops no row', () => {
   const buffer = new RowBuffer(generous);
   buffer.add('a', row(1));
   expect(buffer.trim(micros(1_001))).toEqual([]);
@@ -62,7 +62,7 @@ test.each([
   expect(buffer.size).toBe(0);
 });
 
-test('the largest of several sources lose rows until all have equal shares', () => {
+test('the sources with the most rows lose rows until they have equal shares', () => {
   const buffer = new RowBuffer({ ...generous, rows: 12 });
   const sources = { 'did:plc:a': 20, 'did:plc:b': 10, 'did:plc:c': 2 };
   for (const [src, count] of Object.entries(sources)) {

@@ -10,7 +10,7 @@ export interface BufferLimits {
   readonly age: number;
 }
 
-/** Default bounds: the labels of half an hour at today's rate of the whole network, several times over. */
+/** Default bounds: several times the labels that the whole network emits in half an hour at its current rate. */
 export const defaultBufferLimits: BufferLimits = { rows: 200_000, bytes: 64 * 1024 * 1024, age: 3_600_000_000 };
 
 /** Fixed memory of a kept row besides its fields, in bytes. */
@@ -20,7 +20,7 @@ const rowOverheadBytes = 200;
 export interface KeptRow {
   readonly observation: NewObservation;
   readonly acceptedAt: Micros;
-  /** Time after which the label was emitted: that of the preceding page; 0 if it may be any earlier time. */
+  /** Acceptance time of the source's preceding page, after which the label was emitted; 0 if it may be older. */
   readonly emittedAfter: Micros;
 }
 
@@ -32,13 +32,14 @@ interface SourceRows {
 
 interface Held {
   readonly row: KeptRow;
-  /** Increases with each row. */
+  /** Sequence number of the row in the buffer. */
   readonly number: number;
 }
 
 /**
- * Rows that a standby accepted and the store does not contain yet, within bounds. The bounds are shared: beyond them, the
- * source with the largest share loses its oldest rows, so that a labeler that floods the standby drops no rows of others.
+ * Rows that a standby accepted and the store does not contain yet, within bounds. All sources share the bounds: when
+ * they are exceeded, the source with the largest share loses its oldest rows, so that a labeler that floods the standby
+ * displaces no rows of other labelers.
  */
 export class RowBuffer {
   readonly #limits: BufferLimits;
@@ -59,7 +60,7 @@ export class RowBuffer {
     return this.#bytes;
   }
 
-  /** Time of the acceptance of the oldest row, or null without a row. */
+  /** Acceptance time of the oldest row, or null if the buffer is empty. */
   get oldest(): Micros | null {
     let oldest: Micros | null = null;
     for (const { rows } of this.#sources.values()) {
@@ -99,7 +100,10 @@ export class RowBuffer {
     if (own.rows.size === 0) this.#sources.delete(src);
   }
 
-  /** Removes and returns the rows that are too old, and the oldest rows of the largest sources beyond the bounds. */
+  /**
+   * Removes and returns the rows that are too old. While the bounds are exceeded, also removes the oldest rows of the
+   * sources with the largest shares.
+   */
   trim(now: Micros): KeptRow[] {
     const dropped: KeptRow[] = [];
     for (const own of this.#sources.values()) {
@@ -108,7 +112,8 @@ export class RowBuffer {
     while (this.#isOver()) {
       const [largest, second] = this.#largest();
       if (largest === null) break;
-      // Several rows at once, because a search visits all sources, and the map its removed rows.
+      // Drop several rows per search, because each search visits all sources and each iteration over a map visits its
+      // deleted rows.
       let least = Math.max(1, largest.rows.size >> 6);
       this.#drop(largest, dropped, () => {
         least -= 1;
@@ -131,7 +136,7 @@ export class RowBuffer {
     return this.size > this.#limits.rows || this.#bytes > this.#limits.bytes;
   }
 
-  /** Returns the largest part of a bound that the rows of a source use. */
+  /** Returns the share of a source: the larger of its fractions of the two bounds. */
   #shareOf({ rows, bytes }: SourceRows): number {
     return Math.max(rows.size / this.#limits.rows, bytes / this.#limits.bytes);
   }
@@ -148,7 +153,7 @@ export class RowBuffer {
     return [largest, second];
   }
 
-  /** Removes the oldest rows of a source as long as `isDue`. */
+  /** Removes the oldest rows of a source while `isDue` returns true. */
   #drop({ rows }: SourceRows, dropped: KeptRow[], isDue: (row: KeptRow) => boolean): void {
     for (const [identity, { row }] of rows) {
       if (!isDue(row)) return;

@@ -2,12 +2,13 @@ import { StoreError } from '../../store/errors.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 
-/** Reads from the store that is valid at the time of the read. */
+/** Function that reads from the store that is current at the time of the read. */
 export type Read = <T>(work: (store: StoreStandby | StoreWriter) => Promise<T>) => Promise<T>;
 
 /**
- * Reads of a standby, which go to its view of the store, and then to the writer that it has become. The view closes before
- * the new writer receives the reads: a read that met the end of the view waits for the writer, and is repeated there.
+ * Directs the reads of a standby to its view of the store, and after the takeover to the new writer. The view closes
+ * before the new writer is available: a read that fails because the view closed waits for the new writer, and is
+ * repeated there.
  */
 export class StandbyReads {
   readonly #view: StoreStandby;
@@ -32,19 +33,19 @@ export class StandbyReads {
     }
   }
 
-  /** Repeats the reads that wait: the new writer is the current store. */
+  /** Repeats the waiting reads. The new writer must be the current store. */
   succeed(): void {
     this.#succeeded.resolve();
   }
 
-  /** Lets the reads that wait fail: the store closes without a new writer. */
+  /** Makes waiting reads fail, because the store closes without a new writer. */
   close(): void {
     this.#isClosing = true;
     this.#succeeded.resolve();
   }
 }
 
-/** Returns the reads of a store that changes. */
+/** Returns the read methods of a store that may be replaced. */
 export function readsOf(read: Read, current: () => StoreReader): Omit<StoreReader, 'close'> {
   return {
     epoch: () => read((store) => store.epoch()),

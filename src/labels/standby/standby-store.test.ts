@@ -37,7 +37,7 @@ function standbyOf({ limits }: { limits?: { rows: number; bytes: number; age: nu
   return { standby, stored, clock };
 }
 
-/** Returns a writer that records what it appends. */
+/** Returns a writer that records the batches appended to it. */
 function recordingWriter() {
   const appended: Batch[] = [];
   const writer = {
@@ -50,7 +50,7 @@ function recordingWriter() {
   return { appended, writer: writer as Partial<StoreWriter> as StoreWriter };
 }
 
-test('a read that meets the end of the view of a standby is repeated on the new writer', async () => {
+test('a read that fails because the view of a standby closed is repeated on the new writer', async () => {
   const { writer } = recordingWriter();
   const view = { note: () => Promise.reject(new StoreError('closed', 'the store was closed')) };
   const { store, hold } = createStandbyStore({
@@ -76,7 +76,7 @@ test('a read of a standby that closes without a successor fails', async () => {
   await expect(store.note('n')).rejects.toThrow('the store was closed');
 });
 
-test('a standby keeps rows that neither the store nor its memory contains, and reports the others as known', async () => {
+test('a standby keeps rows that neither the store nor its memory contains, and reports all other rows as duplicates', async () => {
   const { standby, stored } = standbyOf();
   stored.add('a');
   const first = await standby.store.append(batch(1, ['a', 'b', 'b']));
@@ -90,7 +90,7 @@ test('a standby keeps rows that neither the store nor its memory contains, and r
 
 const one = { rows: 1, bytes: 1_000_000, age: 1_000_000_000 };
 
-test('a row that a standby drops becomes a gap of its labeler since the page before', async () => {
+test('a row that a standby drops becomes a gap of its labeler since the preceding page', async () => {
   const { standby } = standbyOf({ limits: one });
   await standby.store.append(batch(3_700_000, []));
   await standby.store.append(batch(5_500_000, ['a']));
@@ -101,7 +101,7 @@ test('a row that a standby drops becomes a gap of its labeler since the page bef
   expect(standby.kept.rows.size).toBe(1);
 });
 
-test('a dropped row of an outage may be of any earlier time', async () => {
+test('a dropped row of an outage becomes a gap without a lower bound', async () => {
   const { standby } = standbyOf({ limits: one });
   await standby.store.append(batch(3_700_000, []));
   const late = batch(5_500_000, ['a']);
@@ -110,7 +110,7 @@ test('a dropped row of an outage may be of any earlier time', async () => {
   expect(standby.kept.gaps.of(did)).toEqual([{ source: did, start: 0, end: 6_000_000, reason: 'ingest_paused' }]);
 });
 
-test('gaps of a standby are kept, and withdrawn again', async () => {
+test('gaps of a standby are kept, and can be withdrawn in part', async () => {
   const { standby } = standbyOf();
   const gap = { source: did, start: micros(1), end: micros(9), reason: 'source_unavailable' as const };
   await standby.store.recordGap(gap);
@@ -118,7 +118,7 @@ test('gaps of a standby are kept, and withdrawn again', async () => {
   expect(standby.kept.gaps.of(did)).toEqual([{ ...gap, end: 5 }]);
 });
 
-test('changes wait while the kept rows are stored, and then reach the writer with the current time', async () => {
+test('changes wait while the kept rows are stored, and then reach the new writer with the current time', async () => {
   const { standby, clock } = standbyOf();
   const { appended, writer } = recordingWriter();
   standby.hold(writer);

@@ -8,14 +8,14 @@ import { type Read, readsOf, StandbyReads } from './standby-reads.ts';
 
 /** A store that keeps changes in memory until another store takes them over. */
 export interface StandbyStore {
-  /** The store as the instrument uses it, before and after the change of the writer. */
+  /** The store as the instrument uses it, before and after the takeover. */
   readonly store: StoreWriter;
   readonly kept: Kept;
-  /** Forgets rows that the writer has stored. */
+  /** Removes kept rows that the writer has stored. */
   follow(): Promise<void>;
-  /** Makes changes wait, and reads from the new writer, until `activate`. */
+  /** Directs reads to the new writer, and makes changes wait until `activate`. */
   hold(writer: StoreWriter): void;
-  /** Resolves when no change waits. */
+  /** Resolves once changes need not wait: immediately, or at `activate`. */
   released(): Promise<void>;
   /** Passes all changes to the new writer from now on. */
   activate(): void;
@@ -61,7 +61,7 @@ export function createStandbyStore({
       append: (batch) =>
         change(
           () => kept.append(batch),
-          // A batch that waited has an old time, and the store refuses a time far before its last stamp.
+          // Replace the time of a batch that had to wait, because the store refuses a time far before its last stamp.
           (to) => to.append(batch.at < activeSince ? { ...batch, at: clock() } : batch),
         ),
       refusedRows: () => read((store) => store.refusedRows()),
@@ -89,7 +89,7 @@ export function createStandbyStore({
   };
 }
 
-/** Returns the changes of a store, except `append`. */
+/** Returns the methods that change a store, except `append`. */
 function changesOf(change: Change, kept: Kept) {
   const gaps = kept.gaps;
   const ignored = (write: (store: StoreWriter) => Promise<void>): Promise<void> => change(() => undefined, write);
@@ -124,7 +124,8 @@ function changesOf(change: Change, kept: Kept) {
         },
         (to) => to.putDefinitions(definitions, shares),
       ),
-    // The former writer does all of the following until this instrument takes over, and then stores its own state.
+    // Ignore the following changes before the takeover, because the former writer makes them; afterwards, this
+    // instrument stores its own state.
     beat: (at) => ignored((to) => to.beat(at)),
     dropRoster: (dids) => ignored((to) => to.dropRoster(dids)),
     putRoster: (rows) => ignored((to) => to.putRoster(rows)),

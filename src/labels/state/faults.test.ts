@@ -18,7 +18,7 @@ test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
     ],
   ],
   [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
-])('the failure that a response without a page shows is %s', (fault, answers) => {
+])('a response without a page is classified as the failure %s', (fault, answers) => {
   expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
 });
 
@@ -42,7 +42,7 @@ test.each<[string | null, ConnectError[]]>([
     ],
   ],
   [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
-])('the failure that an unopened stream shows is %s', (fault, errors) => {
+])('a stream that cannot be opened is classified as the failure %s', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
 
@@ -66,7 +66,7 @@ test.each([
   expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
 });
 
-test('the problem of a failure names what keeps the source from being read', () => {
+test('the problem of a failure names the cause that prevents the source from being read', () => {
   const why = (poll: Partial<SourceFault>, stream: Partial<SourceFault> | null = null) => {
     const fault = { fault: 'failed', why: 'dns', retryAfterMs: null } as const;
     return problemOf(stream && { ...fault, ...stream }, { ...fault, ...poll });
@@ -78,7 +78,7 @@ test('the problem of a failure names what keeps the source from being read', () 
   expect(why({ why: '503' })).toBe('server_error');
   expect(why({ why: '429' })).toBe('rate_limited');
   expect(why({ why: 'error frame' })).toBe('unknown');
-  // The stream's failure decides if it is the worse one.
+  // The failure of the stream determines the problem if it is the worse one.
   expect(why({ fault: 'rejecting', why: '404' }, { fault: 'failed', why: 'tls' })).toBe('tls_failed');
   expect(why({ fault: 'order_unverified', why: 'no order' }, { fault: 'rejecting', why: '404' })).toBe(
     'order_unverified',

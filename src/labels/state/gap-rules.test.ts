@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
 
 describe('the gap rules', () => {
   test.each(cases.map((one) => [one[2].kind, ...one] as const))(
-    'give the expected gap for the event %s %s',
+    'the gap rules give the expected gap for the event %s %s',
     (_kind, _name, state, event, expected) => {
       if (expected === null) {
         expect(gapChangeOf(did, state, event)).toBe(null);
@@ -112,7 +112,7 @@ describe('the gap rules', () => {
     },
   );
 
-  test('are all tested', () => {
+  test('all gap rules are tested', () => {
     const rows = cases.flatMap(([, , , expected]) => (expected === null ? [] : [expected[0]]));
     expect([...new Set(rows)].sort((a, b) => a - b)).toEqual(gapRules.map((_, row) => row));
   });
@@ -120,7 +120,7 @@ describe('the gap rules', () => {
 
 const instant = fc.integer({ min: 1, max: 200 });
 const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
-/** Generates sequences of events, each some minutes after the previous one. */
+/** Generates sequences of events, each a few minutes after the preceding one. */
 const events = fc.array(
   fc.tuple(
     instant,

@@ -55,8 +55,8 @@ function rule<K extends ReadingEvent['kind']>(
 }
 
 /**
- * The table of the gaps of reading a source, which the documentation repeats. The first row that matches the event and
- * whose condition holds applies. An empty gap is not recorded.
+ * Table of the gaps that reading a source causes. The documentation contains the same table. The first row that matches
+ * the event and whose condition holds applies. An empty gap is not recorded.
  */
 export const gapRules: readonly GapRule[] = [
   rule('failed', {

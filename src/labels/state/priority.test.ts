@@ -14,7 +14,7 @@ const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
 });
 
 test.each([
-  ['never answered', { firstAnswered: null }, 'new'],
+  ['never responded', { firstAnswered: null }, 'new'],
   ['first responded a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
   ['first responded 7 days ago', {}, 'established'],
   ['first responded long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
@@ -25,7 +25,7 @@ test.each([
   ],
   ['is named by the seeds file, and never responded', { seeded: true, firstAnswered: null }, 'seeded'],
   ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('a source that %s', (_, over, priority) => {
+] as const)('a source that %s has the expected priority class', (_, over, priority) => {
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 

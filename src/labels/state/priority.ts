@@ -18,7 +18,7 @@ export const priorityClasses = ['seeded', 'established', 'new'] as const;
 /** Priority class of a source. */
 export type PriorityClass = (typeof priorityClasses)[number];
 
-/** Time after the first response from which a source is established, in microseconds: 7 days. */
+/** Time since the first response after which a source is established, in microseconds: 7 days. */
 export const establishedAfter = 7 * day;
 /**
  * Time without a successful attempt after which a source is unreachable and leaves the enrolment, in microseconds: 7
@@ -28,7 +28,7 @@ export const unreachableAfter = 7 * day;
 
 /** Properties that determine the priority class of a source. */
 export interface PriorityInput {
-  /** True if the seeds file names the source, even if another source of discovery named it first. */
+  /** True if the seeds file names the source, even if another discovery source named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;
   /** Time of the first accepted page by the local clock, or null if the source never responded. */
@@ -38,8 +38,8 @@ export interface PriorityInput {
 }
 
 /**
- * States in which the responses of a source are of no use. A source that merely fails to respond for some time is not
- * in such a state.
+ * States of sources whose responses are useless. A source that merely fails to respond for some time is not in such a
+ * state.
  */
 const unusable: ReadonlySet<SourceState> = new Set([
   'refused',

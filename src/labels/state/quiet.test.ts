@@ -22,11 +22,11 @@ describe('the silence of a quiet stream', () => {
     ['means another database while its last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
     ['causes a new connection', { resumed: true }, whole, false, 'reconnect'],
-  ] as const)('leads to the expected action (%s)', (_, stream, reading, pages, act) => {
+  ] as const)('the silence of a quiet stream leads to the expected action (%s)', (_, stream, reading, pages, act) => {
     expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
-  test('is accepted if the source never sent a label', () => {
+  test('the silence of a quiet stream is accepted if the source never sent a label', () => {
     expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
@@ -38,7 +38,7 @@ describe('the confirmation of a quiet stream', () => {
     ['soon until it repeats its last frame', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
     ['soon while it fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
-  ] as const)('has the expected next action (%s)', (_, stream, reading, settled) => {
+  ] as const)('the confirmation of a quiet stream has the expected next action (%s)', (_, stream, reading, settled) => {
     expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });
 });

@@ -2,8 +2,8 @@ import type { ReadProgress } from './read-progress.ts';
 import type { ReadingState } from './reading-state.ts';
 
 /**
- * Returns true if no earlier labels are expected on the stream, so that its silence is confirmed only after a longer
- * time.
+ * Returns true if the stream is not expected to deliver earlier labels. The silence of such a stream is confirmed only
+ * after a longer time.
  */
 export function isSettled({ stream }: ReadProgress, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;

@@ -15,7 +15,7 @@ export interface StreamProgress {
   readonly expected: LastFrame | null;
   /** True if polls have read all labels before the first live frame. */
   readonly joined: boolean;
-  /** Time since which the stream is live. Null until it is known that polls do not fill in the labels from before. */
+  /** Time since which the stream is live. Null until it is known that polls do not fill in the earlier labels. */
   readonly liveFrom: Micros | null;
 }
 

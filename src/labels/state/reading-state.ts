@@ -37,7 +37,8 @@ export interface ReadingState {
   /** Start of an outage that is not yet filled in. */
   readonly outageSince: Micros | null;
   /**
-   * Time at which missed labels were last accepted. Null while the source does not respond, or if no labels are missed.
+   * Time at which missed labels were last accepted. Null while the source does not respond, or if no labels are
+   * missing.
    */
   readonly readAt: Micros | null;
   /**
@@ -49,7 +50,7 @@ export interface ReadingState {
   readonly whole: boolean;
   /** Problem of the last failed attempt of this run; null if there is none, or a later attempt succeeded. */
   readonly problem: LabelerProblem | null;
-  /** Transport by which the source was last read in this run; null before. */
+  /** Transport by which the source was last read in this run, or null if it was not read yet. */
   readonly readBy: ReadingTransport | null;
   /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
   readonly replacesRows: boolean | null;

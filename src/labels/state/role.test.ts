@@ -17,7 +17,7 @@ function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): Wri
   return { kind: 'writing', state, beat };
 }
 
-/** Looks at a writer at a constant interval. Returns the state and all actions except `none`, with their times. */
+/** Checks a writer at a constant interval. Returns the state, and all actions except `none` with their times. */
 function look(
   state: RoleState,
   { from, until, sighting }: { from: number; until: number; sighting: (at: number) => WriterSighting },
@@ -42,7 +42,7 @@ test('a writer whose heartbeat changes is never ended', () => {
   expect(look(standingBy, beating).actions).toEqual([]);
 });
 
-test('a writer without a changed heartbeat for three seconds is ended, and again after three more', () => {
+test('a writer whose heartbeat does not change is ended after three seconds, and again after three more seconds', () => {
   const hanging = { from: 0, until: 6_500, sighting: () => writing('a') };
   expect(look(standingBy, hanging).actions).toEqual([
     [staleMs, 'end_writer'],
@@ -50,7 +50,7 @@ test('a writer without a changed heartbeat for three seconds is ended, and again
   ]);
 });
 
-test('a writer that opens the store has 15 minutes', () => {
+test('a writer that is opening the store is ended only after 15 minutes', () => {
   const opening = { from: 0, until: staleOpeningMs, sighting: () => writing('a', 'opening') };
   expect(look(standingBy, opening).actions).toEqual([[staleOpeningMs, 'end_writer']]);
 });
@@ -59,7 +59,7 @@ test('a writer without a heartbeat is never ended', () => {
   expect(look(standingBy, { from: 0, until: 60_000, sighting: () => writing(null) }).actions).toEqual([]);
 });
 
-test('of an interruption of the standby itself, only a second counts for the age of the heartbeat', () => {
+test('an interruption of the standby itself adds at most one second to the age of the heartbeat', () => {
   const before = 1_000;
   const { state } = look(standingBy, { from: 0, until: before, sighting: () => writing('a') });
   const woken = before + 600_000;
@@ -68,7 +68,7 @@ test('of an interruption of the standby itself, only a second counts for the age
 });
 
 test.each([1_100, 1_600, 5_000])(
-  'a standby whose looks are %d ms apart ends a hanging writer at the third one',
+  'a standby that checks every %d ms ends a hanging writer at the fourth check',
   (ms) => {
     let state = standingBy;
     const actions = Array.from({ length: 4 }, (_, i) => {
@@ -80,7 +80,7 @@ test.each([1_100, 1_600, 5_000])(
   },
 );
 
-test('a standby and a writer that were suspended together have more than a second in which the writer may show itself', () => {
+test('after a common suspension of standby and writer, the writer has more than a second to update its heartbeat', () => {
   const { state } = look(standingBy, { from: 0, until: 500, sighting: () => writing('a') });
   const woken = 60_000;
   const after = look(state, { from: woken, until: woken + 1_250, sighting: () => writing('a') });
@@ -89,7 +89,7 @@ test('a standby and a writer that were suspended together have more than a secon
   expect([shown.unchangedMs, action]).toEqual([0, 'none']);
 });
 
-test('the time in which the store cannot be reached does not count', () => {
+test('the time in which the store cannot be reached does not add to the age of the heartbeat', () => {
   const before = 1_500;
   const { state } = look(standingBy, { from: 0, until: before, sighting: () => writing('a') });
   const [unseen] = roleStep(state, { kind: 'unseen' });
@@ -98,14 +98,14 @@ test('the time in which the store cannot be reached does not count', () => {
   expect(after.actions).toEqual([[seen + staleMs - before, 'end_writer']]);
 });
 
-test('a standby tells once why it does not end the writer, and again for another reason', () => {
+test('a standby reports once why it does not end the writer, and again if the reason changes', () => {
   const kept = (why: string): RoleEvent => ({ kind: 'writer_kept', why });
   const [first, told] = roleStep(standingBy, kept('EPERM'));
   const [second, silent] = roleStep(first, kept('EPERM'));
   expect([told, silent, roleStep(second, kept('gone'))[1]]).toEqual(['tell', 'none', 'tell']);
 });
 
-test('a standby that lost the lock stands by again', () => {
+test('a standby that does not get the lock returns to its initial state', () => {
   const [opening] = roleStep(standingBy, { kind: 'looked', at: 10, sighting: { kind: 'none' } });
   expect(roleStep(opening, { kind: 'lock_lost' })).toEqual([standingBy, 'none']);
 });

@@ -5,26 +5,33 @@ export const roles = ['standby', 'taking_over', 'active', 'fenced'] as const;
 /** Role of an instrument on its store. */
 export type Role = (typeof roles)[number];
 
-/** Interval between two looks at the writer, in milliseconds. */
+/** Interval between two checks of the writer, in milliseconds. */
 export const lookMs = 250;
 /**
- * Maximum time between two looks that counts for the age of a heartbeat, in milliseconds. The standby itself may have
- * been interrupted for longer, together with the writer. Late looks on a busy machine still add up.
+ * Maximum time between two checks that counts for the age of a heartbeat, in milliseconds. A longer time may mean that
+ * the standby was interrupted together with the writer. Late checks on a busy machine still add up.
  */
 export const maxLookGapMs = 1_000;
 /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
 export const staleMs = 3_000;
-/** Age of a heartbeat at which a writer that opens the store counts as hanging, in milliseconds; opening may migrate and recover the store. */
+/**
+ * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. It is longer
+ * because opening may migrate and recover the store.
+ */
 export const staleOpeningMs = 15 * 60_000;
 
-/** Immutable state of the role, which only `roleStep` changes. Instants are of the monotonic clock, in milliseconds. */
+/**
+ * Immutable state of the role, which only `roleStep` changes. All times are of the monotonic clock, in milliseconds.
+ */
 export interface RoleState {
   readonly role: Role;
   readonly lookedAt: number | null;
   readonly beat: string | null;
-  /** Time for which the looks show that the heartbeat did not change, in milliseconds. */
+  /** Time for which the checks have found the heartbeat unchanged, in milliseconds. */
   readonly unchangedMs: number;
-  /** Reason why the writer was last kept, which was already logged. */
+  /**
+   * Last reported reason why the writer could not be ended, or null if none was reported since its heartbeat changed.
+   */
   readonly told: string | null;
 }
 
@@ -45,10 +52,13 @@ export type RoleEvent =
 /** Action that follows from an event. */
 export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
 
-/** State of a standby that has not looked at the writer yet. */
+/** State of a standby that has not checked the writer yet. */
 export const standingBy: RoleState = { role: 'standby', lookedAt: null, beat: null, unchangedMs: 0, told: null };
 
-/** Returns the state after an event, and the action. The function is pure. An event that does not fit is ignored. */
+/**
+ * Returns the state after an event, and the resulting action. The function is pure, and ignores an event that does not
+ * fit the role.
+ */
 export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleState, RoleAction] {
   switch (event.kind) {
     case 'looked':
@@ -75,12 +85,12 @@ function looked(
   if (sighting.kind === 'none') return [{ ...state, role: 'taking_over', lookedAt: at }, 'open_store'];
   const seen = { ...state, lookedAt: at, beat: sighting.beat };
   if (sighting.beat !== state.beat) return [{ ...seen, unchangedMs: 0, told: null }, 'none'];
-  // A writer without a heartbeat, like one of an earlier version, is no evidence of a hang.
+  // A missing heartbeat, as with a writer of an earlier version, is no evidence of a hang.
   if (sighting.beat === null) return [seen, 'none'];
   const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
-  // The time since a failed look, and before the first one, does not count.
+  // Ignore the time before the first check, and the time since a failed check.
   const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), maxLookGapMs);
   if (unchangedMs < limit) return [{ ...seen, unchangedMs }, 'none'];
-  // Measure again, so that a writer that cannot be ended is not signalled at every look.
+  // Start measuring again, so that a writer that cannot be ended is not signalled at every check.
   return [{ ...seen, unchangedMs: 0 }, 'end_writer'];
 }

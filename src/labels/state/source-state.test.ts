@@ -30,17 +30,17 @@ describe('the transition of every state by every event', () => {
   const table = documented();
   const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
 
-  test('is in the documentation, which contains no other transition', () => {
+  test('the documentation contains every transition and no other', () => {
     expect([...table.keys()].sort()).toEqual(pairs.map((pair) => pair.join(' ')).sort());
   });
 
-  test.each(pairs)('leads to the documented state (%s by %s)', (state, event) => {
+  test.each(pairs)('each transition leads to the documented state (%s by %s)', (state, event) => {
     expect(transition(state, event)).toBe(table.get(`${state} ${event}`));
   });
 });
 
 describe('the rules of the transition table', () => {
-  test.each(sourceStates)('give the newest event precedence in the state %s', (state) => {
+  test.each(sourceStates)('the newest event takes precedence in the state %s', (state) => {
     const then = (event: SourceEvent): SourceState => transition(state, event);
     expect(then('answered')).toBe('established');
     expect(then('refusing')).toBe('refused');
@@ -50,7 +50,7 @@ describe('the rules of the transition table', () => {
     expect(then('only_undated')).toBe('undated_only');
   });
 
-  test('make a source established only by a response', () => {
+  test('only a response makes a source established', () => {
     const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
     for (const [state, event] of pairs) {
       if (transition(state, event) === 'established')
@@ -58,12 +58,12 @@ describe('the rules of the transition table', () => {
     }
   });
 
-  test('make a restart end the established state, and keep the unstarted one', () => {
+  test('a restart ends the established state and keeps the unstarted state', () => {
     for (const state of sourceStates) expect(transition(state, 'restarted')).not.toBe('established');
     expect(transition('unstarted', 'restarted')).toBe('unstarted');
   });
 
-  test('make a stored state of another version count as probing', () => {
+  test('a stored state of another version counts as probing', () => {
     expect([sourceStateOf('established'), sourceStateOf('asleep')]).toEqual(['established', 'probing']);
   });
 });

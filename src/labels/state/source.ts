@@ -5,17 +5,17 @@ import { initialProgress, progressAfter, type ReadProgress } from './read-progre
 import type { ReadingEvent } from './reading-events.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Identity of a source. */
+/** Properties that identify a source. */
 interface SourceName {
   readonly did: string;
   readonly endpoint: string;
-  /** Identity of the source for the slots of its host. It includes the current privilege of the source. */
+  /** The source and its current privilege, for the slots of its host. */
   readonly peer: Peer;
 }
 
 /**
- * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker exists longer
- * than the source, because a labeler may move to another endpoint.
+ * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives the
+ * source, because a labeler may move to another endpoint.
  */
 export class Source implements SourceName {
   readonly did: string;

@@ -44,7 +44,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'new_rows_stored':
       return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
-      // The labels from the time outside the enrolment are missing until they are filled in.
+      // Labels emitted while the source was not enrolled are missing until they are filled in.
       return state.tracked.lastAnswered === null || state.failing !== null
         ? state
         : { ...state, failing: { since: event.now, attempts: 0 } };
@@ -109,7 +109,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   return then.whole && live ? completed(then, now) : then;
 }
 
-/** Returns the state with the progress of the replaced instrument, if that was ahead. */
+/** Returns the state with the progress of the replaced instrument, if that instrument was ahead. */
 function takenOver(state: ReadingState, { completeThrough, lastAnswered }: EventOf<'taken_over'>): ReadingState {
   const { tracked, outageSince } = state;
   const later = (a: Micros | null, b: Micros | null): Micros | null =>
@@ -126,7 +126,7 @@ function takenOver(state: ReadingState, { completeThrough, lastAnswered }: Event
   };
 }
 
-/** Returns the state in which an outage that is a gap is not yet filled in. */
+/** Marks the outage as not yet filled in if it was recorded as a gap. */
 function missing(state: ReadingState, change: GapChange | null): ReadingState {
   if (change === null) return state;
   return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };

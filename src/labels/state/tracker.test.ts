@@ -23,7 +23,7 @@ function answering(): Tracker {
 }
 
 describe('a source that fails', () => {
-  test('is delayed without a gap if it responds again within 15 minutes', () => {
+  test('a failing source is delayed without a gap if it responds again within 15 minutes', () => {
     const tracker = answering();
     expect([
       tracker.apply(failed(t(5), 'failed')),
@@ -35,7 +35,7 @@ describe('a source that fails', () => {
     expect([tracker.state, tracker.delayed]).toEqual(['established', false]);
   });
 
-  test('is unavailable after 15 minutes and three attempts, and its gap grows until it responds', () => {
+  test('a failing source is unavailable after 15 minutes and three attempts, and its gap grows until it responds', () => {
     const tracker = answering();
     tracker.apply(failed(t(1), 'failed'));
     const gap = (end: number) => recorded(t(0), t(end));
@@ -48,7 +48,7 @@ describe('a source that fails', () => {
     expect(tracker.apply(answered(t(60), dated))).toBe(null);
   });
 
-  test('has its gap withdrawn once it is read to its end, except for the time with labels that are too old', () => {
+  test('the gap of a source is withdrawn once it is read to its end, except for the time with labels that are too old', () => {
     const outage = () => {
       const tracker = answering();
       tracker.apply(failed(t(100), 'failed'));
@@ -64,7 +64,7 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.apply(caughtUp(t(50), t(320)))]).toEqual([false, null]);
   });
 
-  test('extends the same gap if it fails again before it is read to its end', () => {
+  test('a source that fails again before it is read to its end extends the same gap', () => {
     const tracker = answering();
     tracker.apply(failed(t(20), 'failed'));
     tracker.apply(failed(t(30), 'failed'));
@@ -75,7 +75,7 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
-  test('reports the time at which missed labels were last accepted, until it is read to its end', () => {
+  test('a source reports the time at which missed labels were last accepted, until it is read to its end', () => {
     const tracker = answering();
     tracker.apply({ kind: 'new_rows_stored', now: t(1) });
     tracker.apply(failed(t(20), 'failed'));
@@ -95,7 +95,7 @@ describe('a source that fails', () => {
     expect(tracker.readAt).toBe(t(6001));
   });
 
-  test('has no gap if it never responded, and is enrolled for a day', () => {
+  test('a source that never responded has no gap, and is enrolled for a day', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));
     expect(tracker.apply(failed(t(0), 'refusing'))).toBe(null);
@@ -109,7 +109,7 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(t(0) + 9999 * hour))).toBe(true);
   });
 
-  test('leaves the enrolment after 7 days of failures, and returns when it responds', () => {
+  test('a source leaves the enrolment after 7 days of failures, and returns when it responds', () => {
     const tracker = answering();
     const failedAt = micros(t(0) + hour);
     const week = 7 * 24 * hour;
@@ -123,7 +123,7 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(failedAt + 9 * week))).toBe(true);
   });
 
-  test('keeps its state, without a trial, if a limit of this instrument prevented the attempt', () => {
+  test('a source keeps its state, without a trial, if a limit of this instrument prevented the attempt', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));
     tracker.apply({ kind: 'not_asked' });
@@ -135,7 +135,7 @@ describe('a source that fails', () => {
     expect([tracker.state, tracker.tracked.firstAsked]).toEqual(['probing', t(5)]);
   });
 
-  test('stays enrolled after a restart until an attempt of the new run fails', () => {
+  test('a source stays enrolled after a restart until an attempt of the new run fails', () => {
     const before = answering();
     before.apply(failed(t(1), 'failed'));
     const later = micros(t(1) + 8 * 24 * hour);
@@ -202,7 +202,7 @@ describe('a labeler that left the enrolment and returned', () => {
     return tracker;
   };
 
-  test('has a gap from the time up to which it was complete until it responds. The gap is withdrawn once the labels are filled in', () => {
+  test('a returned labeler has a gap until it responds, which is withdrawn once the labels are filled in', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toEqual(recorded(t(10), t(101)));
@@ -212,13 +212,13 @@ describe('a labeler that left the enrolment and returned', () => {
     });
   });
 
-  test('has no gap if it responds within 15 minutes', () => {
+  test('a returned labeler has no gap if it responds within 15 minutes', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(14) });
     expect(tracker.apply(answered(t(15), dated))).toBe(null);
   });
 
-  test('has no gap if it never responded before', () => {
+  test('a returned labeler has no gap if it never responded before', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toBe(null);
@@ -232,7 +232,7 @@ test('the time up to which a source is complete never decreases', () => {
   expect(tracker.unreadSince).toBe(t(10));
 });
 
-test('a source is as complete as the instrument that was replaced knew, and an earlier outage of its own ends there', () => {
+test('after a takeover, a source is complete up to the time that the replaced instrument recorded, and its earlier outage ends there', () => {
   const tracker = answering();
   tracker.apply(caughtUp(t(-10), t(1)));
   tracker.apply(asked(t(2)));

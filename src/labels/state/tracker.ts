@@ -51,14 +51,14 @@ export class Tracker {
     return this.#reading.whole;
   }
 
-  /** True if an outage exceeded a delay and is not yet filled in. */
+  /** True if an outage exceeded the delay limit and is not yet filled in. */
   get behind(): boolean {
     return this.#reading.outageSince !== null;
   }
 
   /**
    * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
-   * are missed.
+   * are missing.
    */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;

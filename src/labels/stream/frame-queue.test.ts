@@ -30,7 +30,7 @@ test('the connection of a frame queue is paused when 256 frames or 16 MiB wait',
   expect(taken(queue(), maxWaitingBytes)).toBe(1);
 });
 
-test('frames are taken in order, and then no longer wait in the queue', () => {
+test('frames are taken in order and removed from the queue', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
   taken(frames, maxWaitingBytes / 4);

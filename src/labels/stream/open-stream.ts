@@ -30,8 +30,8 @@ export interface StreamOwner {
 export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
 
 /**
- * Function that opens the stream of a source after a cursor, or live. Rejects with ConnectError, of kind `busy` if no
- * slot is free.
+ * Function that opens the stream of a source, after a cursor if one is given, and live otherwise. Rejects with
+ * ConnectError, of kind `busy` if no slot is free.
  */
 export type OpenStream = (
   source: StreamOwner,

@@ -21,7 +21,7 @@ export interface Timings {
   readonly heartbeatMs: number;
   /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** Maximum time that a start waits for an upstream's time. */
+  /** Maximum time that the start of the instrument waits for the time of an upstream. */
   readonly clockMs: number;
 }
 

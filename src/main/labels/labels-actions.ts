@@ -84,9 +84,10 @@ export async function observe(values: LabelsValues, print: CommandContext['print
 
 /** Returns a callback that logs each file that the store removes, moves or leaves in place. */
 function logFile(log: Log) {
-  return ({ action, ...file }: FileEvent): void => {
-    if (action === 'removed' || action === 'rewritten') log.info(`store file ${action}`, { ...file });
-    else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, { ...file });
+  return ({ action, name, day, reason }: FileEvent): void => {
+    const fields = { file: name, day, reason };
+    if (action === 'removed' || action === 'rewritten') log.info(`store file ${action}`, fields);
+    else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, fields);
   };
 }
 

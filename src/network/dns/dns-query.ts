@@ -6,10 +6,10 @@ import { systemCode } from '../../ops/errors.ts';
 export interface QueryOptions {
   /** Addresses of DNS servers, with a port unless it is 53; default: the system's servers. */
   readonly servers?: readonly string[] | undefined;
-  /** Timeout of the first attempt at one server, in milliseconds; further attempts take longer. */
+  /** Timeout of the first attempt at one server, in milliseconds; later attempts have longer timeouts. */
   readonly timeoutMs: number;
   readonly tries: number;
-  /** Timeout of the whole query in milliseconds, which includes all attempts and both address families. */
+  /** Timeout of the whole query in milliseconds, including all attempts and both address families. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
@@ -84,8 +84,8 @@ async function withResolver<T>(
 }
 
 /**
- * Merges the answers for both address families. IPv4 addresses come first, because IPv4 works on every machine that has
- * it.
+ * Merges the answers for both address families. IPv4 addresses come first, because IPv4 works wherever it is
+ * configured, and IPv6 may not.
  */
 function merge(answers: readonly AddressAnswer[]): AddressAnswer {
   const found = answers.filter((answer) => answer.kind === 'addresses');
@@ -101,7 +101,7 @@ function merge(answers: readonly AddressAnswer[]): AddressAnswer {
 
 function failureOf(error: unknown): AddressAnswer {
   const code = systemCode(error) ?? 'EUNKNOWN';
-  // Treat a name that cannot be put into a query as nonexistent.
+  // Treat a name that DNS cannot represent (`EBADNAME`) as nonexistent.
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME') return { kind: 'none' };
   // The deadline of this query cancels the channel, so a cancellation is reported as a timeout.
   return { kind: 'failed', code: code === 'ECANCELLED' ? 'ETIMEOUT' : code };

@@ -12,8 +12,8 @@ export interface HostsFile {
 const maxBytes = 1024 * 1024;
 
 /**
- * Creates a look-up in a hosts file. The file is read at the first look-up, and again when its time or size has
- * changed.
+ * Creates a resolver that looks up names in a hosts file. It reads the file at the first look-up, and again when the
+ * modification time or size of the file has changed.
  */
 export function createHostsFile(path: string): HostsFile {
   let names = new Map<string, LookupAddress[]>();

@@ -28,7 +28,7 @@ export interface NameResolverOptions {
   readonly clock?: () => number;
 }
 
-/** Resolver of names with c-ares. A name whose servers never respond does not delay other names. */
+/** Resolves host names with c-ares. A name whose servers never respond does not delay other names. */
 export interface NameResolver {
   /** Resolves the addresses of a name. Concurrent callers for one name share one query. */
   readonly resolve: Resolve;
@@ -38,7 +38,9 @@ export interface NameResolver {
 
 /** Minimum and maximum lifetime in milliseconds of a cached DNS response, regardless of its TTL. */
 const ttlBounds = { minMs: 30_000, maxMs: 3_600_000 };
-/** Cache lifetime in milliseconds of two results: the name has no address, or no server responded. */
+/**
+ * Cache lifetimes in milliseconds for a name without addresses (`noneTtlMs`) and for a failed query (`failedTtlMs`).
+ */
 const noneTtlMs = 60_000;
 const failedTtlMs = 5_000;
 /**
@@ -117,7 +119,7 @@ function ttlOf(answer: Answer): number {
       return noneTtlMs;
     case 'failed':
       return failedTtlMs;
-    // A rejected or aborted query proves nothing about the name, so do not cache its result.
+    // A rejected or aborted query reveals nothing about the name, so do not cache its result.
     case 'busy':
     case 'aborted':
       return 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostDomains } from './host-domains.ts';
 
-describe('registrableDomains', () => {
+describe('hostDomains', () => {
   it.each([
     ['example.com', ['example.com']],
     ['labeler.mod.example.com.', ['example.com']],
@@ -13,7 +13,7 @@ describe('registrableDomains', () => {
     ['localhost', ['localhost']],
     ['203.0.113.5', ['203.0.113.5']],
     ['[2001:db8::1]', ['2001:db8::1']],
-  ])('of the host %s are %j', (host, domains) => {
+  ])('the domains of the host %s are %j', (host, domains) => {
     expect(hostDomains(host)).toEqual(domains);
   });
 });

@@ -2,8 +2,8 @@
 export type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
- * Mean time in milliseconds for which recent requests held a slot, above which a host is slow. A single handshake
- * without a response exceeds this time.
+ * Threshold above which a host is slow, in milliseconds: the mean time for which its recent requests held a slot. A
+ * single handshake without a response exceeds this threshold.
  */
 const slowMs = 4_000;
 /** Weight of the newest request in the mean time of a host. */
@@ -16,11 +16,13 @@ interface Entry {
   readonly answered: boolean;
 }
 
-/** Records how long requests to each host hold their slot: a slow host delays the others by this time. */
+/**
+ * Records how long requests to each host hold their slots. A slow host delays requests to other hosts by this time.
+ */
 export class HostPaces {
   readonly #hosts = new Map<string, Entry>();
 
-  /** Records that a request to the host held a slot for a time, and whether the host responded. */
+  /** Records how long, in milliseconds, a request to the host held a slot, and whether the host responded. */
   held(host: string, milliseconds: number, answered: boolean): void {
     const before = this.#hosts.get(host);
     const meanMs = (before?.meanMs ?? 0) * (1 - newestWeight) + milliseconds * newestWeight;

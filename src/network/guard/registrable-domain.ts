@@ -3,12 +3,13 @@ import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
 
 /**
- * Returns the registrable domain of a host, which is the unit for shares of a resource, because a subdomain is free and
- * a domain costs money. `host` has the form of `URL.host`, so it may have a port, and an IPv6 address is in brackets.
+ * Returns the registrable domain of a host. Shares of a resource are counted per registrable domain, because subdomains
+ * are free and domains cost money. `host` has the form of `URL.host`: it may have a port, and an IPv6 address is in
+ * brackets.
  *
  * Suffixes of private registries (`workers.dev`) are not treated as suffixes: any party may create any number of names
  * under such a suffix, so all those names share one domain. An address has no domain; its /24 or /48 is used instead.
- * Loopback addresses and `localhost` keep their port: on a simulated network each port is a separate host.
+ * Loopback addresses and `localhost` keep their port, because on a simulated network each port is a separate host.
  */
 export function registrableDomain(host: string): string {
   const name = host.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
@@ -16,7 +17,7 @@ export function registrableDomain(host: string): string {
   return getDomain(name, { extractHostname: false, validateHostname: false }) ?? host;
 }
 
-/** Returns the block of addresses that one customer of a provider can easily obtain, or null for loopback. */
+/** Returns the /24 or /48 of an address, which one customer of a provider can easily obtain; null for loopback. */
 function addressBlock(address: string): string | null {
   const parsed = ipaddr.parse(address);
   if (parsed.range() === 'loopback') return null;

@@ -183,7 +183,7 @@ test('a claim that is aborted leaves the queue, and the next claim gets the free
   expect(await slots.acquire({ host: 'd.example' }, 0, over.signal)).toBe('aborted');
 });
 
-test('the release of a slot also releases the shares of its host, domain and source', async () => {
+test('releasing a slot also frees the shares of its host, domain and source', async () => {
   const { slots } = slotsOf({ perHost: 1, perDomain: 1, perSource: 1 });
   for (let i = 0; i < 3; i++) {
     const slot = await take(slots, { host: 'a.example', source: 'did:web:a.example' });

@@ -35,15 +35,12 @@ export interface Claim {
   readonly privileged?: boolean;
 }
 
-/**
- * Function that releases a slot; further calls have no effect. `answered` is true if the host sent a response of any
- * content.
- */
+/** Function that releases a slot; further calls have no effect. `answered` is true if the host sent any response. */
 export type Release = (answered?: boolean) => void;
 
 /**
  * Fair distribution of slots. Waiting domains take turns, privileged claims come first, and a host that holds its slots
- * for long competes only with other slow hosts. A claim that must wait does not delay other claims.
+ * for a long time competes only with other slow hosts. A claim that must wait does not delay other claims.
  */
 export interface Slots {
   /** Resolves to a slot, or to the reason why none was granted: rejected, timed out, or aborted. Never rejects. */
@@ -131,7 +128,7 @@ class FairSlots implements Slots {
 
   #laneOf({ host, privileged = false }: Claim): Lane {
     const pace = this.#paces.of(host);
-    // Treat a privileged host without a response as quick, because after a start no privileged host has responded yet.
+    // Treat a privileged host without a response as quick, because after startup no privileged host has responded yet.
     if (privileged) return pace === 'slow' ? this.#privilegedLanes.slow : this.#privilegedLanes.quick;
     return pace === 'quick' ? this.#otherLanes.quick : this.#otherLanes.slow;
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BodyBytes } from './body-bytes.ts';
 
-it('contains all pieces, and keeps none of them', () => {
+it('BodyBytes copies all pieces, so that later changes to a piece have no effect', () => {
   const body = new BodyBytes(100_000);
   const piece = Buffer.alloc(40);
   let expected = '';
@@ -14,7 +14,7 @@ it('contains all pieces, and keeps none of them', () => {
   expect([body.length, body.whole().toString()]).toEqual([80_000, expected]);
 });
 
-it('accepts exactly its limit, and no byte more', () => {
+it('BodyBytes accepts a body of exactly its limit and refuses one more byte', () => {
   const body = new BodyBytes(20_000);
   expect(body.add(Buffer.alloc(20_000, 1))).toBe(true);
   expect(body.add(Buffer.alloc(1))).toBe(false);
@@ -24,7 +24,7 @@ it('accepts exactly its limit, and no byte more', () => {
 it.each([
   [1, 4_096 + 132],
   [31, 131_072],
-])('refuses a body in pieces of %i bytes from piece %i on', (bytes, accepted) => {
+])('BodyBytes refuses a body in pieces of %i bytes after %i pieces', (bytes, accepted) => {
   const body = new BodyBytes(12 * 1024 * 1024);
   const piece = Buffer.alloc(bytes);
   let pieces = 0;
@@ -32,7 +32,7 @@ it.each([
   expect(pieces).toBe(accepted);
 });
 
-it('accepts any number of pieces of 32 bytes', () => {
+it('BodyBytes accepts any number of pieces of 32 bytes', () => {
   const body = new BodyBytes(12 * 1024 * 1024);
   const piece = Buffer.alloc(32);
   let pieces = 0;

@@ -4,8 +4,8 @@ import { maxPieces } from '../../input/limits.ts';
 const firstCapacity = 16 * 1024;
 
 /**
- * Bytes of a body that arrive in pieces. Copies each piece into one buffer: a piece of one byte that is kept as a buffer of
- * its own would occupy two hundred bytes of memory.
+ * Bytes of a body that arrive in pieces. All pieces are copied into one buffer, because a piece of one byte in its own
+ * buffer would occupy about 200 bytes of memory.
  */
 export class BodyBytes {
   readonly #limit: number;

@@ -65,7 +65,7 @@ function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
   const keep = agent.keepSocketAlive.bind(agent);
   const reuse = agent.reuseSocket.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // `keep` returns a boolean, although its declared type has no result.
+    // `keep` returns a boolean, although it is declared to return `void`.
     const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
     if (kept) idle.add(socket);
     return kept;

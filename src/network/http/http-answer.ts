@@ -50,16 +50,16 @@ export interface RawAnswer {
 }
 
 /**
- * Returns the time of the `Date` header in milliseconds since 1970. The time is that of the peer's clock, precise to
- * the second.
+ * Returns the time of the `Date` header in milliseconds since 1970, precise to the second and by the peer's clock.
+ * Returns null if the header is missing or invalid.
  */
 export function answerDate(headers: IncomingHttpHeaders): number | null {
   return httpDate(headers.date);
 }
 
 /**
- * Reads a response with a status other than 200; `now` is the clock of this machine in milliseconds, used if the peer
- * sends no date.
+ * Reads a response with a status other than 200. `now` is this machine's time in milliseconds since 1970, used if the
+ * peer sends no date.
  */
 export function readStatus({ status, headers, body }: RawAnswer, now: number): HttpStatus {
   return {
@@ -108,9 +108,9 @@ export type Decoded =
   | { readonly kind: 'undecodable' };
 
 /**
- * Decodes the content coding of a body, up to `maxBytes` and to a multiple of the body's length. Decoding is
- * synchronous: the largest body takes about 30 ms, less than its JSON, and name resolutions may occupy the thread pool
- * of the asynchronous functions.
+ * Decodes the content coding of a body. Limits the result to `maxBytes` and to a multiple of the body's length.
+ * Decoding is synchronous: even the largest body takes only about 30 ms, less than parsing its JSON, and the thread
+ * pool of the asynchronous functions may be occupied by name resolutions.
  */
 export function decodeBody(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Decoded {
   const options = { maxOutputLength: maxDecodedBytes(body.length, maxBytes) };
@@ -156,9 +156,9 @@ export interface ParseOptions {
   /** Maximum depth and number of elements of the JSON (`inputLimits.otherJson`), checked on the bytes. */
   readonly shape?: JsonLimits;
   /**
-   * Requests memory before the bytes are parsed, with an upper estimate of the memory of the parsed value and with the
-   * length of the bytes. The bytes are parsed if the promise resolves with `taken`. Any other result drops the bytes.
-   * Never rejects.
+   * Requests memory before the bytes are parsed. The arguments are an upper estimate of the memory of the parsed value,
+   * and the length of the bytes. The bytes are parsed if the promise resolves with `taken`. Any other result drops the
+   * bytes. Never rejects.
    */
   readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
 }

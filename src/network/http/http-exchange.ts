@@ -35,7 +35,9 @@ export interface Exchange {
 /** Maximum size of a body that is read without a permit, in bytes. */
 export const smallBodyBytes = 256 * 1024;
 
-/** Maximum number of informational responses (1xx) before a response; they do not count against the size of the body. */
+/**
+ * Maximum number of informational (1xx) responses before the final one; they do not count against the size of the body.
+ */
 export const maxInformational = 1_000;
 
 /**

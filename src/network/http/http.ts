@@ -22,7 +22,7 @@ import { type Exchange, exchange } from './http-exchange.ts';
  */
 export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
-  /** `User-Agent` of every request, with the address of this observatory's operator. */
+  /** `User-Agent` of every request, with the address of this service's operator. */
   readonly userAgent: string;
   /**
    * Maximum number of concurrent bodies of more than 256 KiB (default 4), half of them reserved for privileged peers.
@@ -56,7 +56,7 @@ export interface GetOptions {
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** `Accept` header of the request. */
+  /** Value of the request's `Accept` header. */
   readonly accept?: string;
   /** Source of the request; a request without one uses unreserved slots. */
   readonly peer?: Peer;
@@ -170,7 +170,7 @@ class GuardedHttpClient implements BytesClient {
     this.#agents.destroy();
   }
 
-  /** Requests a URL and returns the decoded body of a 200, or the other result of the request. */
+  /** Requests a URL and returns the decoded body of a response with status 200, or the other result of the request. */
   async #body(url: string | URL, get: GetOptions) {
     const answer = await this.#track(String(url), get);
     if (answer.kind !== 'answer') return answer;

@@ -11,7 +11,9 @@ export interface EarlierLabelKey {
   readonly until: Micros;
 }
 
-/** Maximum number of changes that are read, newest first: parsing a key requires a curve point computation. */
+/**
+ * Maximum number of key changes that are read, newest first, because parsing a key requires a curve point computation.
+ */
 const maxChanges = 16;
 
 const didKeyPrefix = 'did:key:';
@@ -45,7 +47,9 @@ export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabel
     .reverse();
 }
 
-/** Returns the did:key of an operation's label key. Returns null if the operation has no label key, as a tombstone. */
+/**
+ * Returns the did:key of an operation's label key. Returns null if the operation has no label key, such as a tombstone.
+ */
 function keyName({ verificationMethods }: JsonObject): string | null {
   const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;
   return typeof name === 'string' && name.startsWith(didKeyPrefix) ? name : null;

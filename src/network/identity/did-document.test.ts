@@ -28,7 +28,7 @@ function parse(document: object, options = strict) {
 
 const empty = { handle: null, declared: false, endpoint: null, keys: [] };
 
-describe('a served DID document', () => {
+describe('a DID document of the interoperability fixtures', () => {
   it.each([
     ['bladerunner.club_labeler_did_doc.partial.json', 'https://bladerunner.club/', 1],
     ['mod.bsky.app_labeler_did_doc.json', 'https://mod.bsky.app/', 1],
@@ -37,7 +37,7 @@ describe('a served DID document', () => {
     ['indigo_did_plc_doc.json', null, 0],
     ['indigo_did_plc_doc_legacy.json', null, 0],
     ['indigo_did_web_doc.json', null, 0],
-  ])('of the fixture %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
+  ])('the document %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
     const value = JSON.parse(fixture(`did-docs/${name}`)) as { id: string; alsoKnownAs?: string[] };
     const parsed = parseDidDocument(value, value.id, strict);
     const { document } = parsed.kind === 'document' ? parsed : { document: null };
@@ -65,13 +65,13 @@ describe("the parsed address of the account's host", () => {
     [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com/path' }, null],
     [{ id: '#atproto_pds', type: 'AtprotoLabeler', serviceEndpoint: 'https://pds.example.com' }, null],
     [{ id: '#other', type, serviceEndpoint: 'https://pds.example.com' }, null],
-  ])('is, for the services %j, %s', (service, origin) => {
+  ])('the host address of the service %j is %s', (service, origin) => {
     expect(pds(service)).toBe(origin);
   });
 });
 
 describe('a DID document', () => {
-  it('may omit every property except its id', () => {
+  it('a document may omit every property except its id', () => {
     expect(parse({})).toEqual(empty);
     expect(parse({ service: null, verificationMethod: null, alsoKnownAs: null })).toEqual(empty);
     expect(parse({ id: `${did}x` })).toBe('other_id');
@@ -83,7 +83,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('claims its first at:// name, if that name is a handle', () => {
+  it('a document claims its first at:// name, if that name is a handle', () => {
     const claimed = (alsoKnownAs: unknown) => {
       const parsed = parse({ alsoKnownAs });
       return typeof parsed === 'string' ? parsed : parsed.handle;
@@ -108,7 +108,7 @@ describe('a DID document', () => {
     ['', null],
     [{ uri: 'https://labeler.example' }, null],
     [`https://${'a'.repeat(600)}.example`, null],
-  ])('with a labeler at %j has the labeler endpoint %s', (serviceEndpoint, endpoint) => {
+  ])('a document with a labeler at %j has the labeler endpoint %s', (serviceEndpoint, endpoint) => {
     for (const id of ['#atproto_labeler', `${did}#atproto_labeler`]) {
       const service = [
         { id: '#atproto_pds', type: 'X' },
@@ -118,7 +118,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('declares no labeler with another id or type, or after a thousand other services; plain http is accepted only where allowed', () => {
+  it('a document declares no labeler if the service has another id or type, follows a thousand others, or uses forbidden http', () => {
     const service = { id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: 'http://127.0.0.1:80' };
     expect(parse({ service: [{ ...service, id: 'did:web:a.test#atproto_labeler' }] })).toEqual(empty);
     expect(parse({ service: [{ ...service, id: 'atproto_labeler' }] })).toEqual(empty);
@@ -128,7 +128,7 @@ describe('a DID document', () => {
     expect(parse({ service: [service] }, { allowHttp: true })).toEqual({ ...empty, declared: true, endpoint });
   });
 
-  it('can contain label keys of all supported types, and only under its own id', () => {
+  it('a document can contain label keys of all supported types, but only under its own id', () => {
     const interop = JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[];
     for (const { publicKeyDid = '', publicKeyMultibase, didDocSuite: type } of interop) {
       const multikey = { type: 'Multikey', publicKeyMultibase: publicKeyDid.replace('did:key:', '') };
@@ -144,7 +144,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('has one label key, which is the first valid key of its list', () => {
+  it('a document has one label key, which is the first valid key of its list', () => {
     const [first, second] = (JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[]).map(
       ({ publicKeyDid = '' }) => publicKeyDid.replace('did:key:', ''),
     );
@@ -156,7 +156,7 @@ describe('a DID document', () => {
     expect(parse({ verificationMethod })).toMatchObject({ keys: [parseLabelKey('Multikey', second ?? '')] });
   });
 
-  it('never makes the parser throw, whatever its content', () => {
+  it('a document never makes the parser throw, whatever its content', () => {
     const known = fc.constantFrom(
       'id',
       'service',
@@ -185,7 +185,7 @@ describe('a DID document', () => {
 });
 
 describe('a label key', () => {
-  it('is rejected if it is not a point of its curve, has another type, or is too long', () => {
+  it('a label key is rejected if it is not a point of its curve, has another type, or is too long', () => {
     const key = 'zQ3shmV1BNcX17coaDbfen6zArEad6SCLT3jVWCbC6Y9iinTa';
     expect(parseLabelKey('Multikey', key)).not.toBe(null);
     for (const [type, text] of [
@@ -205,17 +205,17 @@ describe('a label key', () => {
 });
 
 describe('the identifiers of the interoperability tests', () => {
-  it('are classified as handles or not, as the tests state', () => {
+  it('handles are classified as the interoperability tests expect', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);
   });
 
-  it('are not resolved if their names are not public', () => {
+  it('handles whose names are not public are not resolved', () => {
     const names = ['a.com', 'A.B.co.uk', 'a.local', 'a.LOCALHOST', 'a.onion', 'a.arpa', 'a.test', 'com'];
     expect(names.filter(isResolvableHandle)).toEqual(['a.com', 'A.B.co.uk']);
   });
 
-  it('are classified as DIDs of the two resolved methods or not, as the tests state', () => {
+  it('DIDs of the two resolved methods are classified as the interoperability tests expect', () => {
     const resolved = lines('did_syntax_valid.txt').filter((text) => /^did:(plc|web):/.test(text) && isDid(text));
     expect(resolved.every((text) => /^did:plc:[a-z2-7]{24}$|^did:web:[^:/]+$/.test(text))).toBe(true);
     expect(lines('did_syntax_invalid.txt').filter(isDid)).toEqual([]);

@@ -17,7 +17,10 @@ export interface DidDocument {
    * an https origin.
    */
   readonly pds: URL | null;
-  /** The first valid key with the id `#atproto_label`, since the protocol has one label key; empty if there is none. */
+  /**
+   * First valid key with the id `#atproto_label`, since the protocol allows one label key; empty if there is no such
+   * key.
+   */
   readonly labelKeys: readonly LabelKey[];
 }
 

@@ -32,7 +32,7 @@ const labeler = (service: unknown) =>
   parse({ ...message, operation: { ...operation, services: { atproto_labeler: service } } })?.isLabeler;
 
 describe("an operation of the directory's export stream", () => {
-  it('is a labeler if it declares a labeler service', () => {
+  it('an operation declares a labeler if it contains a labeler service', () => {
     expect(parse(message)).toEqual({ seq: 41_234_567, did, isLabeler: true });
   });
 
@@ -42,7 +42,7 @@ describe("an operation of the directory's export stream", () => {
     ['an endpoint with a path', { type: 'AtprotoLabeler', endpoint: 'https://mod.example/xrpc' }],
     ['no endpoint', { type: 'AtprotoLabeler' }],
     ['a value that is not an object', 'https://mod.example'],
-  ])('is not a labeler if it declares %s', (_, service) => {
+  ])('an operation does not declare a labeler if it contains %s', (_, service) => {
     expect(labeler(service)).toBe(false);
   });
 
@@ -50,11 +50,11 @@ describe("an operation of the directory's export stream", () => {
     ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
     ['a legacy operation', { ...operation, type: 'create' }],
     ['an operation that is not an object', null],
-  ])('keeps its position if it is %s', (_, other) => {
+  ])('the position is parsed from %s, which declares no labeler', (_, other) => {
     expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
   });
 
-  it('may name a plain http endpoint if loopback is allowed', () => {
+  it('an operation may name a plain http endpoint if loopback is allowed', () => {
     const services = { atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'http://127.0.0.1:9' } };
     expect(parse({ ...message, operation: { ...operation, services } }, true)?.isLabeler).toBe(true);
   });
@@ -67,11 +67,11 @@ describe("an operation of the directory's export stream", () => {
     ['of a did:web', { ...message, did: 'did:web:mod.example' }],
     ['of no DID', { ...message, did: 'did:plc:x' }],
     ['that is a list', [message]],
-  ])('is rejected if it is %s', (_, value) => {
+  ])('an operation is rejected if it is %s', (_, value) => {
     expect(parse(value)).toBe(null);
   });
 
-  it('is rejected if it is larger or deeper than the limits', () => {
+  it('an operation is rejected if it is larger or deeper than the limits', () => {
     const { bytes, depth } = inputLimits.directoryOperation;
     expect(parse({ ...message, pad: 'x'.repeat(bytes) })).toBe(null);
     expect(parse({ ...message, pad: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown })).toBe(null);

@@ -55,7 +55,7 @@ export interface ResolveOptions {
   readonly privileged?: boolean;
 }
 
-/** Resolver of DIDs to their documents. */
+/** Resolves DIDs to their documents. */
 export interface IdentityResolver {
   /**
    * Resolves a did:plc or did:web. Concurrent callers for one DID share one request, which ends when all of them have
@@ -64,7 +64,7 @@ export interface IdentityResolver {
   resolve(did: string, options: ResolveOptions): Promise<Resolution>;
   /**
    * Resolves with the label keys that a did:plc had before its current one, newest first, from the directory's audit
-   * log; Resolves with an empty list for other methods, because those have no audit log, and with null if the directory
+   * log. Resolves with an empty list for other methods, because they have no audit log, and with null if the directory
    * sent no usable log. Never rejects.
    */
   earlierLabelKeys(did: string, options: Omit<ResolveOptions, 'fresh'>): Promise<readonly EarlierLabelKey[] | null>;
@@ -76,7 +76,7 @@ export const defaultPlcUrl = 'https://plc.directory';
 /** Maximum lifetime of a replica's document in the cache, in milliseconds: the primary may have a newer one. */
 const replicaTtlMs = 60_000;
 
-/** Creates a resolver with its own bounded cache. The resolver ends with its HTTP client. */
+/** Creates a resolver with its own bounded cache. Closing the HTTP clients ends its pending requests. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   return new DirectoryResolver(options);
 }

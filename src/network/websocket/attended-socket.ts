@@ -16,7 +16,7 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly handshakeMs: number;
   /** Timeout of a closing handshake, in milliseconds. */
   readonly closeMs: number;
-  /** Texts of a peer's close frame that are passed on as `name`; none by default. */
+  /** Close-frame texts of the peer that are passed on as `CloseInfo.name`; none by default. */
   readonly closeNames?: readonly string[];
   /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
   readonly maxFrameBytes: number;
@@ -37,8 +37,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
 /** Reason why an open connection ended. */
 export type CloseInfo =
   /**
-   * The peer closed the connection with this code (1005: none). The text of the close frame is discarded, because it
-   * could contain anything; `name` is set if the text is one of `closeNames`.
+   * The peer closed the connection with this code (1005 if the frame had no code). The text of the close frame is
+   * discarded, because it could contain anything; `name` is set if the text is one of `closeNames`.
    */
   | { readonly reason: 'remote_close'; readonly code: number; readonly name?: string }
   | { readonly reason: 'local_close' }
@@ -51,12 +51,12 @@ export type CloseInfo =
 
 /** An open websocket. */
 export interface GuardedSocket {
-  /** Resolves when the connection is over and its resources are free; never rejects. */
+  /** Resolves once the connection has ended and its resources are released; never rejects. */
   readonly closed: Promise<CloseInfo>;
   /** Stops reading, so that the peer must wait; messages already read may still arrive. Deadlines are suspended. */
   pause(): void;
   resume(): void;
-  /** Closes the connection from this side; `closed` resolves at the end. */
+  /** Closes the connection from this side; `closed` resolves when the connection has ended. */
   close(): void;
 }
 

@@ -19,7 +19,7 @@ function watch(max = Number.POSITIVE_INFINITY) {
 }
 
 describe('a message that arrives in parts', () => {
-  test('is counted in bytes until it is complete', () => {
+  test('a partial message is counted in bytes until it is complete', () => {
     const { noted, partial } = watch();
     partial.chunk(60_000);
     partial.chunk(40_000);
@@ -30,7 +30,7 @@ describe('a message that arrives in parts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is counted in bytes if complete messages precede it in the same chunk', () => {
+  test('a partial message is counted in bytes if complete messages precede it in the same chunk', () => {
     const { noted, partial } = watch();
     partial.message(100);
     partial.message(1_000);
@@ -38,7 +38,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.bytes).toBe(500);
   });
 
-  test('pauses its connection until memory is available for it', () => {
+  test('a partial message pauses its connection until memory is available for it', () => {
     const { noted, partial } = watch(50_000);
     partial.chunk(60_000);
     expect(noted.acts).toEqual(['pause']);
@@ -47,7 +47,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual(['pause', 'resume']);
   });
 
-  test('ends its connection after its timeout, which excludes the time in which the caller does not read', () => {
+  test('a partial message ends its connection after a timeout, which excludes the time in which the caller does not read', () => {
     const { noted, partial } = watch();
     partial.chunk(10);
     vi.advanceTimersByTime(20_000);
@@ -61,7 +61,7 @@ describe('a message that arrives in parts', () => {
     expect([vi.getTimerCount(), noted.bytes]).toEqual([0, 0]);
   });
 
-  test('does not time out if each chunk completes one message and begins another', () => {
+  test('a partial message does not time out if each chunk completes one message and begins another', () => {
     const { noted, partial } = watch();
     for (let second = 0; second < 100; second += 1) {
       partial.message(100);
@@ -71,7 +71,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual([]);
   });
 
-  test('is not begun by a ping or pong, even if it arrives in parts', () => {
+  test('a ping or pong does not begin a partial message, even if it arrives in parts', () => {
     const { noted, partial } = watch();
     partial.control(0);
     partial.chunk(2);
@@ -83,7 +83,7 @@ describe('a message that arrives in parts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is not kept alive by pings and pongs between its parts', () => {
+  test('a partial message is not kept alive by pings and pongs between its parts', () => {
     const { noted, partial } = watch();
     partial.chunk(500);
     for (let second = 0; second < 30; second += 1) {

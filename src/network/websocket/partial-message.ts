@@ -14,7 +14,10 @@ export interface PartialMessage {
   message(bytes: number): void;
   /** Records that a complete ping or pong with a payload of this size was taken from the received bytes. */
   control(bytes: number): void;
-  /** Records a chunk after the messages, pings and pongs that it completes were taken. */
+  /**
+   * Records the arrival of a chunk. Must be called after the messages, pings and pongs that the chunk completes were
+   * recorded.
+   */
   chunk(bytes: number): void;
   /** Records whether the caller is reading. A message does not time out while the caller is not reading. */
   setReading(reading: boolean): void;

@@ -14,7 +14,7 @@ import { ConnectError, type ConnectFailure } from './connect-error.ts';
 
 export type { CloseInfo, GuardedSocket, SocketOptions } from './attended-socket.ts';
 
-/** Maximum number of fragments of a message. Servers that fragment messages send some kilobytes in each. */
+/** Maximum number of fragments of a message. Servers that fragment messages send a few kilobytes in each fragment. */
 const defaultMaxFragments = 256;
 /** Maximum number of received pieces of one incomplete fragment. */
 const maxPendingChunks = 16_384;
@@ -34,7 +34,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     headers: { 'User-Agent': options.userAgent },
     lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
-    // A fragment occupies memory of its own, which the limits on bytes do not count.
+    // Limit the number of fragments, because each one occupies memory that the limits on bytes do not count.
     maxFragments: options.maxFragments ?? defaultMaxFragments,
     maxBufferedChunks: maxPendingChunks,
     closeTimeout: options.closeMs,

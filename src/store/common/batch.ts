@@ -15,25 +15,27 @@ import { maxRefusedRowsLength, type RefusedRowsChange, refusedRowBuckets } from 
 import { dayOf, dayStart, micros } from '../time.ts';
 import type { IdentitySet } from './identity-set.ts';
 
-/** Rules of accepting a batch, the same in every implementation of the port. */
+/** Rules for accepting a batch, shared by every implementation of the store port. */
 
-/** Number of labels of a source that were refused for one reason. */
+/** Number of a source's labels that were refused for one reason. */
 export interface RefusalSum {
   readonly source: string;
   readonly reason: RefusalReason;
   readonly count: number;
 }
 
-/** Sums by source and reason. */
+/** Refused labels, summed by source and reason. */
 export type Refusals = ReadonlyMap<string, RefusalSum>;
 
-/** An observation that is not stored yet, with its identity. */
+/** An observation that is not stored yet, with its label identity. */
 export interface FreshObservation {
   readonly observation: NewObservation;
   readonly identity: Buffer;
 }
 
-/** Separates the observations of a batch that are new from the indexes of those that are known or repeated. */
+/**
+ * Splits a batch into its new observations and the indexes of those that are already stored or repeated in the batch.
+ */
 export function sortOut({ observations }: Batch, known: IdentitySet) {
   const fresh: FreshObservation[] = [];
   const duplicates: number[] = [];
@@ -49,8 +51,8 @@ export function sortOut({ observations }: Batch, known: IdentitySet) {
 }
 
 /**
- * Returns the first of `rows` consecutive stamps, all on one day. `last` is the last assigned stamp. Throws
- * `clock_behind` if the stamps would be too far after the clock.
+ * Returns the first of `rows` consecutive stamps, all on the same day. `last` is the last assigned stamp. Throws
+ * `clock_behind` if the stamps would be too far ahead of the clock.
  */
 export function firstStamp(at: Micros, last: Micros | null, rows: number): Micros {
   const next = last === null ? at : micros(Math.max(at, last + 1));
@@ -82,7 +84,7 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
     bytes += 3 * size;
   }
   for (const change of refusedRows) bytes += refusedRowsBytes(change);
-  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch may write up to ${bytes} bytes`);
+  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch could write up to ${bytes} bytes`);
   return bytes;
 }
 
@@ -92,7 +94,7 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   if (length > maxRefusedRowsLength)
     throw new StoreError('batch_too_large', `a bucket of refused rows has ${length} characters`);
   if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
-    throw new StoreError('batch_too_large', `the number ${bucket} is not a bucket of refused rows`);
+    throw new StoreError('batch_too_large', `the bucket number ${bucket} of refused rows is not valid`);
   }
   if (!`${rows ?? ''}${source}`.isWellFormed()) {
     throw new StoreError('invalid_observation', 'the text of refused rows is not valid Unicode');
@@ -100,7 +102,7 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   return 3 * (length + source.length);
 }
 
-/** Returns the refusals of a batch by source and reason, including its duplicates. */
+/** Sums the refused labels of a batch by source and reason, including its duplicates. */
 export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusals {
   const sums = new Map<string, RefusalSum>();
   const add = (source: string, reason: RefusalReason, count: number): void => {

@@ -1,16 +1,16 @@
 import type { Micros } from '../../contract/timestamp.ts';
 
-/** Serializes work on whole days: a day that is being sealed is not purged at the same time. */
+/** Serializes work on whole days, so that a day is never sealed and purged at the same time. */
 export class DayWork {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves once the started work has ended. */
+  /** Resolves once all work that was started has ended. */
   async ended(): Promise<void> {
     await this.#last;
   }
 
   /**
-   * Returns a function that starts the work after other work. If the work is already in progress, the function returns
+   * Wraps work so that it starts after all earlier work. While a run is in progress or waiting, further calls return
    * the result of that run.
    */
   joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {

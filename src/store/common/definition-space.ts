@@ -1,43 +1,43 @@
 import type { DefinitionShares } from '../roster.ts';
 
-/** The stored revisions, as far as their space is concerned. */
+/** Access to the stored revisions of label definitions and their sizes. */
 export interface DefinitionTable {
-  /** Returns the bytes of each labeler's revisions, and of its newest revision. */
+  /** Returns, for each labeler, the total size of its revisions and the size of its newest revision, in bytes. */
   sizes(): readonly { readonly did: string; readonly bytes: number; readonly newest: number }[];
-  /** Returns the bytes of a labeler's revisions, newest first. */
+  /** Returns the size of each of a labeler's revisions in bytes, newest first. */
   sizesOf(did: string): readonly number[];
-  /** Removes a labeler's oldest revision; returns its bytes, or undefined if the labeler has none. */
+  /** Removes a labeler's oldest revision; returns its size in bytes, or undefined if the labeler has no revision. */
   dropOldest(did: string): number | undefined;
 }
 
-/** Space that one labeler's definitions use. */
+/** Space used by one labeler's definitions. */
 interface Used {
-  /** Bytes of all revisions of the labeler, and of its newest revision. */
+  /** Total size of the labeler's revisions and size of its newest revision, in bytes. */
   readonly bytes: number;
   readonly newest: number;
 }
 
-/** Labelers of one owner, and the bytes that they may lose together. */
+/** Labelers with the same owner, and the number of bytes that may be removed from their definitions in total. */
 interface Group {
   bytes: number;
   readonly dids: string[];
 }
 
-/** Function that returns the number of bytes that a labeler may lose. */
+/** Returns how many bytes may be removed from a labeler's definitions. */
 type Losable = (did: string, used: Used) => number;
 
-/** Shares in which every labeler has a separate share and no labeler is protected. */
+/** Default shares: every labeler has its own share, and no labeler is protected. */
 const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did) => did };
 
 /**
- * Enforces the total limit of definitions. Sizes are kept in memory, because a sum over the table would read all of it
- * each time a labeler writes its record.
+ * Enforces the total size limit of all definitions. Sizes are kept in memory, because computing the sum would scan the
+ * whole table each time a labeler writes its record.
  */
 export class DefinitionSpace {
   readonly #maxBytes: number;
   readonly #table: DefinitionTable;
   readonly #used = new Map<string, Used>();
-  /** Bytes of all labelers' definitions, or null until they are read. */
+  /** Total size of all definitions in bytes, or null until it is read from the table. */
   #total: number | null = null;
 
   constructor(table: DefinitionTable, maxBytes: number) {
@@ -45,7 +45,10 @@ export class DefinitionSpace {
     this.#maxBytes = maxBytes;
   }
 
-  /** Removes revisions beyond the limit. Must be called in the transaction that adds a revision of a labeler. */
+  /**
+   * Removes revisions until the total is within the limit. Must be called in the transaction that adds a labeler's
+   * revision.
+   */
   trim(did: string, { isProtected, groupOf }: DefinitionShares = equalShares): void {
     this.#load();
     const own = this.#table.sizesOf(did);
@@ -55,7 +58,7 @@ export class DefinitionSpace {
     this.#removeFromLargest((_, { bytes }) => bytes, groupOf);
   }
 
-  /** Discards the sizes in memory, so that they are read again. Must be called after a rollback. */
+  /** Discards the sizes in memory; the next call reads them from the table. Must be called after a rollback. */
   forget(): void {
     this.#used.clear();
     this.#total = null;
@@ -84,8 +87,8 @@ export class DefinitionSpace {
   }
 
   /**
-   * Removes revisions of the largest share of the largest group until the total is within the limit or no candidate
-   * remains.
+   * Repeatedly takes the group with the most removable bytes and removes a revision from the labeler with the largest
+   * share in it, until the total is within the limit or nothing removable remains.
    */
   #removeFromLargest(losable: Losable, groupOf: DefinitionShares['groupOf']): void {
     if (!this.#isOver()) return;

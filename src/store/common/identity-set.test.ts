@@ -11,7 +11,7 @@ function identity(n: number): Buffer {
 }
 
 describe('the set of identities', () => {
-  it('contains every added identity and no other, even after many resizes', () => {
+  it('contains exactly the added identities, even after many resizes', () => {
     const known = new IdentitySet(horizon);
     for (let n = 0; n < 50_000; n++) known.add(identity(n), n * 1_000);
     expect(known.size).toBe(50_000);
@@ -19,7 +19,7 @@ describe('the set of identities', () => {
     for (let n = 50_000; n < 60_000; n++) expect(known.has(identity(n))).toBe(false);
   });
 
-  it('drops an identity after the horizon, at most six hours later and never before', () => {
+  it('drops an identity at most six hours after the horizon, and never before it', () => {
     const known = new IdentitySet(horizon);
     known.add(identity(1), 0);
     known.add(identity(2), 5 * hour);
@@ -30,7 +30,7 @@ describe('the set of identities', () => {
   });
 
   it('deletes identities on request, regardless of neighbouring identities, and deletes no others', () => {
-    // The identities have only a few distinct slots, so that numerous identities are displaced from their slot.
+    // The identities hash to only a few slots, so that many of them are displaced from their own slot.
     const crowded = (n: number): Buffer => {
       const bytes = identity(n);
       bytes.writeInt32LE(n % 8, 4);

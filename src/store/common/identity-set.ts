@@ -1,8 +1,8 @@
 import { hour } from '../time.ts';
 
 /**
- * Time span of one table, in microseconds: 6 h. With longer spans identities would be kept longer, and with shorter
- * spans every label would require a search of more tables.
+ * Time span of one table, in microseconds: 6 h. A longer span would keep identities longer; a shorter one would require
+ * searching more tables for each label.
  */
 const spanOfTable = 6 * hour;
 const wordsPerSlot = 4;
@@ -33,7 +33,10 @@ export class IdentitySet {
     return this.#tables.some((table) => table.has(words));
   }
 
-  /** Adds an identity that was accepted at an instant. Instants must not decrease by more than the span of a table. */
+  /**
+   * Adds an identity with its acceptance time in microseconds. Times must not decrease by more than the span of a
+   * table.
+   */
   add(identity: Buffer, at: number): void {
     const span = Math.floor(at / spanOfTable);
     let table = this.#tables.find((candidate) => candidate.span === span);
@@ -41,7 +44,7 @@ export class IdentitySet {
       const oldest = Math.floor((at - this.#horizon) / spanOfTable);
       this.#tables = this.#tables.filter((candidate) => candidate.span >= oldest);
       table = new Table(span);
-      // The newest table is first, because most repeats are in it.
+      // The newest table comes first, because most duplicates are found in it.
       this.#tables.unshift(table);
     }
     table.add(wordsOf(identity));
@@ -54,7 +57,7 @@ export class IdentitySet {
   }
 }
 
-/** Identities of all rows of a store up to a stamp. */
+/** Identities of all rows that a store accepted up to a given stamp. */
 export interface KnownIdentities {
   readonly identities: IdentitySet;
   readonly through: number;
@@ -87,7 +90,8 @@ class Table {
     let hole = this.#find(a, b, c, d);
     if (words[hole] === 0) return;
     this.size -= 1;
-    // Entries that the deleted one displaced are moved towards their slots, so that a search never ends before them.
+    // Move entries that the deleted entry displaced closer to their own slots. Otherwise a search would stop at the
+    // empty slot and miss them.
     const length = words.length;
     for (let at = (hole + wordsPerSlot) % length; words[at] !== 0; at = (at + wordsPerSlot) % length) {
       const home = (((words[at + 1] ?? 0) >>> 0) & (this.#slots - 1)) * wordsPerSlot;

@@ -12,7 +12,7 @@ export interface StoreInspection {
   readonly writing: boolean;
   readonly sealedDays: number;
   readonly openDays: number;
-  /** Days that are listed and whose rows are missing, `YYYY-MM-DD`. */
+  /** Days that the store lists but whose rows are missing, `YYYY-MM-DD`. */
   readonly missingDays: readonly string[];
   /** Purges that are not completed. */
   readonly pendingPurges: readonly Purge[];

@@ -1,18 +1,18 @@
 import { StoreError } from '../errors.ts';
 
-/** Name of the note of a store that was copied to another place, which replaces it. */
+/** Name of the note that marks a store as retired because a copy has replaced it. */
 export const movedNote = 'store-moved';
 
-/** Throws `moved` if a store has the note. */
+/** Throws `moved` if the note is not null, that is, if a copy has replaced the store. */
 export function assertNotMoved(note: string | null): void {
   if (note === null) return;
   throw new StoreError(
     'moved',
-    'this store was copied with almanac store copy and is not written any more: use the copy, or run almanac store reopen',
+    'this store was copied with almanac store copy and is no longer written: use the copy, or run almanac store reopen',
   );
 }
 
-/** Creates the error of opening a copy that is not complete. */
+/** Creates the error for opening an incomplete copy. */
 export function unfinishedCopy(place: string): StoreError {
   return new StoreError(
     'unfinished_copy',

@@ -4,16 +4,16 @@ import { DayCopy } from './day-copy.ts';
 import type { CopyOptions } from './options.ts';
 import type { DayProgress, SourceLook } from './parts.ts';
 
-/** Maximum rows of a pass after which the copy counts as being close to a source that is written. */
+/** A pass that copies fewer rows has caught up with the source; the copy then tries to freeze it. */
 const fewRows = 10_000;
-/** Attempts after an error that another attempt may not have, without any progress between them. */
+/** Maximum number of consecutive attempts after transient errors, without progress in between. */
 const maxAttempts = 30;
 
 /**
- * Copies a store: complete days first, then the day that grows, again and again until no process writes the source.
- * The source is then frozen, the last rows and everything else are copied, and the source is retired before the copy
- * becomes a store. Returns false if the source is still written and `once` is set. After an interruption at any instant,
- * another call continues.
+ * Copies a store. Passes copy the complete days first and then the newest day, and repeat until no process writes to
+ * the source. The source is then frozen, the last rows and all other data are copied, and the source is retired before
+ * the copy becomes a store. Returns false if another process still writes to the source and `once` is set. A call after
+ * an interruption continues where the previous one stopped.
  */
 export async function copyStore(options: CopyOptions): Promise<boolean> {
   const { source, target, report, once } = options;
@@ -32,7 +32,8 @@ export async function copyStore(options: CopyOptions): Promise<boolean> {
   const look = await source.look();
   const content = await source.content();
   await options.beforeComplete?.();
-  // If the copy ends between these steps, neither store can be opened for writing, and the next call completes it.
+  // If the process ends between these steps, neither store can be opened for writing until the next call completes the
+  // copy.
   await source.retire();
   await target.complete(look, content);
   return true;
@@ -49,7 +50,7 @@ class Passes {
     this.#days = new DayCopy(options);
   }
 
-  /** Reports the size of the work. */
+  /** Reports how many rows the source has and how many of them are already copied. */
   async begin(): Promise<void> {
     const { source, target, report } = this.#options;
     const { days } = await source.look();
@@ -63,7 +64,10 @@ class Passes {
     report({ kind: 'begun', rows, copied });
   }
 
-  /** Copies what is missing; returns the number of copied rows. After `isFinal`, every day is complete and verified. */
+  /**
+   * Copies the rows that are missing in the target; returns their number. After a final pass, every day is complete and
+   * verified.
+   */
   async run(isFinal: boolean): Promise<number> {
     for (;;) {
       try {
@@ -86,7 +90,8 @@ class Passes {
     const newest = look.days.at(-1)?.day;
     let moved = 0;
     for (const found of look.days) {
-      // A removal that a killed process left unfinished continues in the copy, with the rows that it has left.
+      // Skip a day while rows are being removed from it. In the final pass no process is removing rows, so the day is
+      // copied with the rows that an interrupted removal has left, and the writer of the copy continues the removal.
       if (found.isChanging && !isFinal) continue;
       const known = progress.get(found.day);
       const isKnown = known?.revision === found.revision && !found.isChanging;
@@ -109,7 +114,7 @@ class Passes {
     }
   }
 
-  /** Throws the error unless another attempt may succeed: a day expired or is being purged, or a server is slow. */
+  /** Rethrows the error unless it is transient: a day expired or is being purged, or a server is slow. */
   #assertAnother(error: unknown, isFinal: boolean): void {
     this.#attempts += 1;
     const isTransient = error instanceof StoreError && (error.retry || (error.code === 'out_of_window' && !isFinal));

@@ -4,19 +4,19 @@ import { countedRows, countsDigest, RowDigest } from './digest.ts';
 import type { CopyEvent, CopyOptions } from './options.ts';
 import type { CopiedRow, CopySource, CopyTarget, DayCounts, DayProgress, SourceDay } from './parts.ts';
 
-/** Rows of a day that were read back from the target. */
+/** Digest and number of the rows of a day that were read back from the target. */
 interface ReadBack {
   readonly digest: RowDigest;
   rows: number;
   through: number;
 }
 
-/** Copies days, and compares each with what was read from the source. */
+/** Copies days, and compares each copied day with the rows that were read from the source. */
 export class DayCopy {
   readonly #source: CopySource;
   readonly #target: CopyTarget;
   readonly #report: (event: CopyEvent) => void;
-  /** Rows read back of days that are not verified yet, so that the growing day is read back once. */
+  /** Read-back results of days that are not verified yet, so that each row of the newest day is read back only once. */
   readonly #readBack = new Map<number, ReadBack>();
 
   constructor({ source, target, report }: Pick<CopyOptions, 'source' | 'target' | 'report'>) {
@@ -25,14 +25,14 @@ export class DayCopy {
     this.#report = report;
   }
 
-  /** Forgets what was read back of a day. */
+  /** Discards the read-back result of a day. */
   forget(day: number): void {
     this.#readBack.delete(day);
   }
 
   /**
-   * Copies the rows of a day that are missing, from the beginning without `known`. A complete day is then verified. Only
-   * a day that is not the last one is recorded as verified, because rows may still be added to the last one.
+   * Copies the missing rows of a day; all of them if `known` is null. A complete day is then verified. The last day is
+   * not recorded as verified, because rows may still be added to it.
    */
   async copy(
     { day, revision }: SourceDay,
@@ -58,7 +58,10 @@ export class DayCopy {
     return progress.rows - begun.rows;
   }
 
-  /** Copies the rows after those that were copied. The next chunk is read while the target stores one. */
+  /**
+   * Copies the rows after those that are already copied. The next chunk is read while the target stores the current
+   * one.
+   */
   async #addRows(begun: DayProgress): Promise<DayProgress> {
     const digest = new RowDigest(begun.digest);
     let progress = begun;
@@ -69,7 +72,7 @@ export class DayCopy {
       progress = { ...progress, through, rows: progress.rows + rows.length, digest: digest.text() };
       await storing;
       const added = this.#target.add(rows, progress);
-      // The error is reported where the result is awaited.
+      // Prevent an unhandled rejection; `storing` reports the error.
       added.catch(() => undefined);
       storing = added.then(() => this.#report({ kind: 'copied', day: dayName(begun.day), rows: rows.length }));
       storing.catch(() => undefined);
@@ -84,7 +87,7 @@ export class DayCopy {
 
   async #readRows(day: number): Promise<ReadBack> {
     const read = this.#readBack.get(day) ?? { digest: new RowDigest(), rows: 0, through: -1 };
-    // What an interrupted reading added would be added again.
+    // Drop the result first: if this read fails, a retry would otherwise add the same rows to it again.
     this.#readBack.delete(day);
     const after = read.through;
     await this.#target.rows(day, after, (rows) => {
@@ -99,7 +102,7 @@ export class DayCopy {
     return read;
   }
 
-  /** Copies the counters of a day, and throws unless rows and counters of the target equal those of the source. */
+  /** Copies the counters of a day, then throws unless the target's rows and counters equal those of the source. */
   async #verify({ day, revision, rows, digest }: DayProgress, read: ReadBack): Promise<void> {
     const counts = await this.#source.counts(day);
     await this.#target.putCounts(day, counts);
@@ -117,15 +120,15 @@ export class DayCopy {
     if (now === undefined || now.isChanging || now.revision !== revision) {
       throw new StoreError('busy', `rows of ${dayName(day)} were removed during the copy`);
     }
-    // The next call copies the day again.
+    // Drop the day, so that the next call copies it again.
     await this.#target.dropDay(day);
     throw new StoreError('damaged', `the copy of ${dayName(day)} differs: ${differences.join('; ')}`);
   }
 }
 
 /**
- * Returns the counters that the target must contain. A target that cannot count labelers from an instant on counts all
- * rows of the day in place of some of them.
+ * Returns the counters that the target must contain. A target that cannot record `countedFrom` has recounted the
+ * labelers over all rows of the day, so its own labeler counters are expected.
  */
 function comparable(counts: DayCounts, stored: DayCounts): DayCounts {
   if (counts.countedFrom === null || stored.countedFrom !== null) return counts;

@@ -27,7 +27,7 @@ function digest(...rows: readonly CopiedRow[]): string {
 }
 
 describe('the digest of rows', () => {
-  it('does not depend on the order, continues from its text, and counts a repeated row', () => {
+  it('does not depend on the row order, can be resumed from its text, and counts repeated rows', () => {
     expect(digest(row(1), row(2))).toBe(digest(row(2), row(1)));
     const continued = new RowDigest(digest(row(1)));
     continued.add(row(2));
@@ -38,12 +38,15 @@ describe('the digest of rows', () => {
   it.each<readonly [string, CopiedRow]>([
     ['the stamp', row(2)],
     ['the verdict', row(1, {}, { signature: 'invalid' })],
-    ['whether it was live', row(1, {}, { live: true })],
-    ['whether neg was sent', row(1, { neg: false })],
-    ['a removal', row(1, { neg: true })],
+    ['the live flag', row(1, {}, { live: true })],
+    ['the presence of neg', row(1, { neg: false })],
+    ['the value of neg', row(1, { neg: true })],
     ['the version', row(1, { ver: 0 })],
     ['the signature', row(1, { sig: Buffer.from([1, 3]) })],
-    ['the end of the signature', row(1, { sig: Buffer.from([1]), extra: Buffer.from([2, 3]) })],
+    [
+      'the boundary between the signature and the other fields',
+      row(1, { sig: Buffer.from([1]), extra: Buffer.from([2, 3]) }),
+    ],
     ['the other fields', row(1, { extra: Buffer.alloc(0) })],
     ['the value', row(1, { val: 'porn' })],
     ['the expiry', row(1, { exp: '2026-01-02T00:00:00Z' })],
@@ -64,12 +67,12 @@ describe('the digest of counters', () => {
     countedFrom: null,
   };
 
-  it('does not depend on the order, or on entries without rows', () => {
+  it('ignores the order of entries and entries whose counts are zero', () => {
     const others = { ...counts, minutes: [...counts.minutes, [3, 'b', 0, 0] as const].reverse() };
     expect(countsDigest(others)).toBe(countsDigest(counts));
   });
 
-  it('differs if a counter differs', () => {
+  it('changes if any counter changes', () => {
     const [one] = counts.labelers;
     const labelers = one ? [{ ...one, delays: [[5, 1] as const] }] : [];
     for (const change of [{ minutes: [] }, { hours: [] }, { refusals: [] }, { labelers }, { countedFrom: 1 }]) {

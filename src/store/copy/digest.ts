@@ -2,17 +2,18 @@ import { hash } from 'node:crypto';
 import { signatureVerdicts } from '../label.ts';
 import type { CopiedRow, DayCounts } from './parts.ts';
 
-/** Number of 32-bit sums, which together have the length of one hash. */
+/** Number of 32-bit sums; together they are as long as one SHA-256 hash. */
 const lanes = 8;
 
 /**
- * Digest of a set of rows: the sum of the SHA-256 of each row, in eight sums of 32 bits. It does not depend on the order
- * of the rows, because a sealed day and a table without an index by time are fastest read in their own order.
+ * Digest of a set of rows: the sum of the SHA-256 hashes of the rows, computed as eight sums of 32 bits. It does not
+ * depend on the row order, because a sealed day and a table without a time index are fastest to read in their own
+ * order.
  */
 export class RowDigest {
   readonly #sums: Uint32Array;
 
-  /** Continues a digest from its text; begins an empty one without a text. */
+  /** Resumes a digest from its text; without a text, starts an empty digest. */
   constructor(text = '') {
     this.#sums = new Uint32Array(lanes);
     const bytes = Buffer.from(text, 'hex');
@@ -58,7 +59,7 @@ function encodedRow({ at, observation, identity }: CopiedRow): Buffer {
   return bytes;
 }
 
-/** Returns the digest of the counters of a day. Entries that are zero are left out, because they count no row. */
+/** Returns the digest of a day's counters. Ignores entries whose counts are zero. */
 export function countsDigest({ minutes, hours, refusals, labelers, countedFrom }: DayCounts): string {
   const times = (counts: DayCounts['minutes']) => sorted(counts.filter(([, , a, r]) => a + r > 0));
   const named = labelers.map(({ labeler, verdicts, values, others, delays }) => [
@@ -77,7 +78,7 @@ function sorted(entries: readonly unknown[]): string[] {
   return entries.map((entry) => JSON.stringify(entry)).sort();
 }
 
-/** Returns the number of rows that counters of minutes or hours count. */
+/** Returns the total number of rows in the counters of minutes or hours. */
 export function countedRows(counts: DayCounts['minutes']): number {
   return counts.reduce((sum, [, , applied, removed]) => sum + applied + removed, 0);
 }

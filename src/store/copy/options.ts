@@ -5,9 +5,9 @@ export type CopyEvent =
   | { readonly kind: 'copied'; readonly day: string; readonly rows: number }
   | { readonly kind: 'verified'; readonly day: string; readonly rows: number; readonly digest: string }
   | { readonly kind: 'again' | 'dropped'; readonly day: string }
-  /** Rows that were to be copied when the pass began, and those of them that an earlier run had copied. */
+  /** Number of rows of the source when the copy started, and how many of them an earlier run had copied. */
   | { readonly kind: 'begun'; readonly rows: number; readonly copied: number }
-  /** All rows are copied, and another process still writes the source. */
+  /** All rows are copied, but another process still writes to the source. */
   | { readonly kind: 'following' }
   | { readonly kind: 'retrying'; readonly why: string };
 
@@ -15,12 +15,12 @@ export type CopyEvent =
 export interface CopyOptions {
   readonly source: CopySource;
   readonly target: CopyTarget;
-  /** True to return when all rows are copied but another process still writes the source. */
+  /** True to return when all rows are copied but another process still writes to the source. */
   readonly once: boolean;
   readonly report: (event: CopyEvent) => void;
-  /** Waits before the next look at a source that another process writes. */
+  /** Waits before the copy checks again whether another process still writes to the source, and before a retry. */
   readonly wait: () => Promise<void>;
-  /** Called before each attempt to freeze a source whose rows are copied, with the number of attempts before. */
+  /** Called before each attempt to freeze a source whose rows are copied, with the number of previous attempts. */
   readonly beforeFreeze?: (attempts: number) => Promise<void>;
   /** Called when everything is copied, before the copy becomes a store. */
   readonly beforeComplete?: () => Promise<void>;

@@ -4,13 +4,13 @@ import type { RefusedRows } from '../refused-rows.ts';
 import type { Definitions, DirectoryPosition, LabelerKey, RosterRow } from '../roster.ts';
 
 /**
- * Parts of a copy of a store, and the two ends of the copy. Both kinds of store implement both ends, so that a store can
- * be copied in each direction. Nothing else uses these ends: an instrument and a reader use the port.
+ * Data of a store copy, and its two endpoints: source and target. Both kinds of store implement both endpoints, so that
+ * a store can be copied in each direction. Instruments and readers do not use the endpoints; they use the port.
  */
 
-/** A row with everything that the copy must contain. The identity is computed from the content of the row. */
+/** A row with everything that the copy must preserve. The identity is computed from the content of the row. */
 export interface CopiedRow {
-  /** Acceptance time, in microseconds; the copy has the same. */
+  /** Acceptance time, in microseconds; preserved in the copy. */
   readonly at: number;
   readonly observation: NewObservation;
   readonly identity: Buffer;
@@ -40,21 +40,23 @@ export interface SourceLook {
   readonly days: readonly SourceDay[];
 }
 
-/** Applications and removals of a source in one minute or hour. */
+/** Number of a source's applications and removals in one minute or hour. */
 export type TimeCount = readonly [at: number, source: string, applied: number, removed: number];
 
-/** Counters of one labeler in one day. */
+/** Counters of one labeler on one day. */
 export interface LabelerDay {
   readonly labeler: string;
   /** Number of rows by verdict. */
   readonly verdicts: Readonly<Record<string, number>>;
-  /** Counts of the values that have an entry, in any order. An entry may be zero: its rows were removed. */
+  /**
+   * Counts of the values that are counted by name, in any order. A count is zero if all rows of the value were removed.
+   */
   readonly values: readonly (readonly [value: string, applied: number, removed: number])[];
   readonly others: readonly [applied: number, removed: number];
   readonly delays: readonly (readonly [range: number, rows: number])[];
 }
 
-/** Counters of one day, in any order. */
+/** Counters of one day. The order of the entries has no meaning. */
 export interface DayCounts {
   readonly minutes: readonly TimeCount[];
   readonly hours: readonly TimeCount[];
@@ -64,7 +66,7 @@ export interface DayCounts {
   readonly countedFrom: number | null;
 }
 
-/** A requested removal of rows. */
+/** A request to remove rows. */
 export interface CopiedPurge {
   readonly source: string;
   readonly requestedAt: Micros;
@@ -73,7 +75,7 @@ export interface CopiedPurge {
   readonly nextDay: number;
 }
 
-/** Everything in a store that belongs to no day. */
+/** All data of a store that does not belong to a day. */
 export interface StoreContent {
   readonly positions: readonly Position[];
   readonly refusedRows: readonly RefusedRows[];
@@ -88,27 +90,27 @@ export interface StoreContent {
   readonly purges: readonly CopiedPurge[];
 }
 
-/** Receives a chunk of rows; the next one follows when it resolves. */
+/** Receives a chunk of rows. The next chunk is passed after the returned promise resolves. */
 export type EachChunk = (rows: readonly CopiedRow[]) => Promise<void>;
 
-/** The store that is copied. It is only read until `freeze`. Every error is a `StoreError`. */
+/** The store to be copied. The copy only reads it until `freeze`. Every error is a `StoreError`. */
 export interface CopySource {
   look(): Promise<SourceLook>;
-  /** Returns the number of rows of a day according to its counters; 0 if the day has expired. */
+  /** Returns the number of rows of a day according to its counters, or 0 if the day has expired. */
   rowsIn(day: number): Promise<number>;
   /**
-   * Reads the rows of a day after a stamp, in the order of their stamps. Each row is checked as far as its store allows.
-   * Throws `out_of_window` if the day has expired.
+   * Reads the rows of a day after a stamp, in stamp order. Checks each row as far as the store allows. Throws
+   * `out_of_window` if the day has expired.
    */
   rows(day: number, after: number, each: EachChunk): Promise<void>;
   counts(day: number): Promise<DayCounts>;
-  /** Reads everything that belongs to no day. */
+  /** Reads all data that does not belong to a day. */
   content(): Promise<StoreContent>;
-  /** Takes the right to write, which keeps every instrument from writing; false while another process has it. */
+  /** Takes the right to write, so that no instrument can write; returns false while another process has that right. */
   freeze(): Promise<boolean>;
-  /** Records that the store has moved: no process opens it for writing any more. Only after `freeze`. */
+  /** Records that the store has moved: no process can open it for writing any longer. Must be called after `freeze`. */
   retire(): Promise<void>;
-  /** Makes a retired store usable again; false if it is not retired. Only after `freeze`. */
+  /** Makes a retired store writable again; returns false if it is not retired. Must be called after `freeze`. */
   reopen(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -118,28 +120,28 @@ export interface DayProgress {
   readonly day: number;
   /** Revision of the source's day when the copy of the day began. */
   readonly revision: number;
-  /** Stamp of the last copied row; -1 before the first. */
+  /** Stamp of the last copied row, or -1 if no row is copied yet. */
   readonly through: number;
   readonly rows: number;
   /** Digest of the copied rows, as they were read from the source. */
   readonly digest: string;
-  /** True if the day is complete, was read back, and can receive no further row. */
+  /** True if the day is complete, was read back and compared, and cannot receive further rows. */
   readonly isVerified: boolean;
 }
 
 /**
  * The unfinished copy. Opening it as a store throws `unfinished_copy` until `complete` has resolved. Each change is one
- * durable commit, so that a copy continues after it was killed at any instant.
+ * durable commit, so that an interrupted copy can always be resumed.
  */
 export interface CopyTarget {
   progress(): Promise<readonly DayProgress[]>;
-  /** Begins a day, and removes what was copied of it. */
+  /** Starts the copy of a day from its first row, and removes rows of the day that were copied before. */
   beginDay(day: number, revision: number): Promise<void>;
-  /** Adds rows together with the progress that they make. */
+  /** Adds rows and records the new progress in the same commit. */
   add(rows: readonly CopiedRow[], progress: DayProgress): Promise<void>;
-  /** Creates the indexes of a day, once the bulk of its rows is stored. Idempotent. */
+  /** Creates the indexes of a day after most of its rows are stored. Idempotent. */
   index(day: number): Promise<void>;
-  /** Reads the stored rows of a day after a stamp, in any order. Each row is checked against its identity. */
+  /** Reads the stored rows of a day after a stamp, in any order. Checks that each row matches its identity. */
   rows(day: number, after: number, each: EachChunk): Promise<void>;
   /** Replaces the counters of a day. */
   putCounts(day: number, counts: DayCounts): Promise<void>;
@@ -147,7 +149,7 @@ export interface CopyTarget {
   /** Records that a day is verified. */
   verified(progress: DayProgress): Promise<void>;
   dropDay(day: number): Promise<void>;
-  /** Stores everything that belongs to no day, and makes the copy a store. */
+  /** Stores all data that does not belong to a day, and turns the copy into a store. */
   complete(look: SourceLook, content: StoreContent): Promise<void>;
   close(): Promise<void>;
 }

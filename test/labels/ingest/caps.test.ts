@@ -114,7 +114,9 @@ test('labelers beyond the maximum wait, are counted separately, and take over th
   await until('two are read', async () => (await sources()).established === 2);
   expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });
   await until('the caveat', async () =>
-    (await observed.overview()).caveats.includes('1 of 3 labelers waits, because no more are read at a time.'),
+    (await observed.overview()).caveats.includes(
+      '1 of 3 labelers waits, because the maximum number of labelers is already being read.',
+    ),
   );
   const read = list.filter(({ streams }) => streams.length > 0);
   expect(read).toHaveLength(2);

@@ -28,7 +28,7 @@ test('a labeler leaves the enrolment 7 days after it stopped responding, and onl
   expect(expected.length).toBeGreaterThan(5);
   expect(gone).toEqual(expected);
   expect(last?.coverage.sources.enrolled).toBe(labelers.length - gone.length);
-  expect(last?.caveats[2]).toMatch(`${gone.length} answered once and have been unreachable for 7 days`);
+  expect(last?.caveats[2]).toMatch(`${gone.length} responded once and have been unreachable for 7 days`);
 });
 
 test('a labeler that flaps never leaves the enrolment', () => {

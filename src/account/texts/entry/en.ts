@@ -5,8 +5,8 @@ import { formatsOf } from '../../../web/language/formats.ts';
 import type { Piece } from '../piece.ts';
 
 /**
- * English texts of the frame of every page, the forms, the first page and the error pages. The type of this catalogue is
- * the type of every translation.
+ * English texts of the page frame, the forms, the home page and the error pages. The type of this catalogue defines
+ * that of every translation.
  */
 
 const { counted } = formatsOf('en');
@@ -30,7 +30,7 @@ export type PageErrorCode = Extract<
   | 'internal_error'
 >;
 
-/** Reasons why a submitted text does not lead to an account. */
+/** Reasons why a submitted name does not lead to an account. */
 export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'neither' | 'did_only';
 
 const did = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
@@ -143,5 +143,5 @@ export const entryEn = {
   } satisfies Record<NameProblem, string>,
 };
 
-/** Texts of the frame of every page, the forms, the first page and the error pages. */
+/** Texts of the page frame, the forms, the home page and the error pages. */
 export type EntryTexts = typeof entryEn;

@@ -5,24 +5,24 @@ import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
 import type { LinkOf, Piece } from '../piece.ts';
 
 /**
- * English texts of the page of an account. The type of this catalogue is the type of every translation. No text states
- * that a label is in effect, because only past events are known.
+ * English texts of the account page. The type of this catalogue defines that of every translation. No text states that
+ * a label is in effect, because only past events are known.
  */
 
 const { count, counted, plural } = formatsOf('en');
 const labelers = { one: 'labeler', other: 'labelers' };
 const rows = { one: 'row', other: 'rows' };
 
-/** State of a labeler that is read or was to be read, or `unknown` for any other state. */
+/** Source state of a labeler as the page describes it; `unknown` for a state that the page does not know. */
 export type StateName = Exclude<LabelerState, 'departed' | 'denied'> | 'unknown';
 
-/** Descriptions of a state, for the present and the past. */
+/** Descriptions of a source state in the present and the past tense. */
 export interface StateForms {
   readonly now: PluralForms;
   readonly past: PluralForms;
 }
 
-/** Number of rows of a part that a page shows. */
+/** Number of rows that a page shows of one part. */
 export interface ShownRows {
   readonly shown: number;
   /** True if the shown rows are the newest ones. */

@@ -3,14 +3,14 @@ import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/
 import { decodeHours } from '../../../artifact/hours/read-hours.ts';
 import { systemCode } from '../../../ops/errors.ts';
 
-/** Bytes of the file without its labelers, at most. */
+/** Maximum size of the file without its labelers, in bytes. */
 export const headBytes = 128 * 1024;
 /** Start of the last field of the file. */
 const labelersKey = '"labelers":[';
 
 /**
- * Reads the file that an earlier process wrote, without its labelers: a file of four megabytes would occupy the event loop
- * for long. Resolves with null if there is no such file, or if it cannot be read.
+ * Reads the file that an earlier process wrote, without its labelers, because parsing a complete file of four megabytes
+ * would block the event loop for too long. Resolves with null if the file does not exist or cannot be read.
  */
 export async function readEarlierHours(path: string): Promise<LabelsHours | null> {
   const text = await readHead(path);

@@ -5,27 +5,27 @@ import { StoreError } from '../../../store/errors.ts';
 import type { Frontier, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 
-/** Parts of the store from which the hours are counted. */
+/** Store methods that are used to count the hours. */
 export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler'>;
 
-/** Closed part of one hour, from the start of the hour on, with its rows by labeler, including repeats. */
+/** Closed part of one hour, from the start of the hour on, and its number of rows by labeler, including repeats. */
 export interface CountedHour extends Interval {
   readonly counts: readonly LabelerCount[];
 }
 
-/** Closed minutes of the hours. */
+/** Interval of the closed minutes, and the hours that it includes. */
 export interface ClosedHours extends Interval {
   /** Starts of the hours, oldest first. */
   readonly starts: readonly number[];
 }
 
-/** Maximum attempts to count the hours without a removal of rows or of a day in between. */
+/** Maximum number of attempts to count the hours. An attempt is repeated if rows or a day were removed during it. */
 const maxAttempts = 3;
 
 /**
- * Returns the hours of a file that is written at `now`. A minute is closed when the clock has passed its end by a minute,
- * because a commit may last and a clock may be set back a little. Hours whose rows are no longer retained are omitted;
- * those before the start of the epoch are not.
+ * Returns the hours of a file that is written at `now`. A minute is closed one minute after its end, because a commit
+ * takes time and a clock may be set back slightly. Hours whose rows are no longer retained are omitted; hours before
+ * the start of the epoch are not.
  */
 export function closedHours(now: number, frontier: Pick<Frontier, 'floor'>, startedAt: number): ClosedHours {
   const end = Math.floor((now - minute) / minute) * minute;
@@ -37,8 +37,8 @@ export function closedHours(now: number, frontier: Pick<Frontier, 'floor'>, star
 }
 
 /**
- * Counts of the last hours. Rows have increasing stamps, so an hour before that of the newest row no longer changes, and
- * its counts are cached. The event loop runs after each hour that is read.
+ * Counts the rows of the last hours. Rows have increasing stamps, so hours before the hour of the newest row no longer
+ * change, and their counts are cached. Yields to the event loop after each hour that is read.
  */
 export class HourCounts {
   readonly #store: HoursStore;
@@ -49,7 +49,10 @@ export class HourCounts {
     this.#store = store;
   }
 
-  /** Counts the hours. Repeats the reading if rows or a day were removed during it, unless a purge lasts longer. */
+  /**
+   * Counts the hours. Repeats the attempt if rows or a day were removed during it, but accepts the last attempt in any
+   * case, because a purge may take long.
+   */
   async read(hours: ClosedHours): Promise<CountedHour[]> {
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === maxAttempts;
@@ -59,7 +62,7 @@ export class HourCounts {
         const { revision, floor } = await this.#store.frontier();
         if ((revision === before.revision && floor === before.floor) || isLast) return counted;
       } catch (error) {
-        // The oldest day was dropped after the floor was read.
+        // Try again if the oldest day was dropped after the floor was read.
         if (isLast || !(error instanceof StoreError) || error.code !== 'out_of_window') throw error;
       }
     }

@@ -19,7 +19,7 @@ export interface HoursPublisherOptions {
   readonly clock: () => Micros;
 }
 
-/** Data of one publication, at the instant at which the window of the reading ends. */
+/** Data of one publication, as of the end of the reading's window. */
 export interface HoursPublication {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
@@ -64,7 +64,7 @@ export class HoursPublisher {
   }
 }
 
-/** Returns the JSON of the file, one labeler in a line. */
+/** Yields the JSON of the file, with one labeler per line. */
 function* linesOf({ head, labelers }: HoursFile, hold: boolean): Generator<string> {
   yield `${JSON.stringify({ ...head, hold }).slice(0, -1)},"labelers":[`;
   for (const [at, json] of labelers.entries()) yield at === labelers.length - 1 ? json : `${json},`;

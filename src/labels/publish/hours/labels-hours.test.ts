@@ -15,7 +15,7 @@ import { closedHours, HourCounts } from './hour-counts.ts';
 import { makeHours } from './labels-hours.ts';
 import { SourceHistory } from './source-history.ts';
 
-/** The hours file counts accepted rows by hour and labeler; nothing that was not observed is 0. */
+/** Tests of the hours file, which counts accepted rows by hour and labeler. A count is 0 only for observed time. */
 
 const start = micros(Date.parse('2026-11-10T00:00:00Z') * 1000);
 const [a, b] = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'];
@@ -60,7 +60,7 @@ const ofHour = ({ labelers }: LabelsHours, did: string, index: number) => {
   return [one?.applications.at(index), one?.removals.at(index), one?.observed_seconds.at(index)];
 };
 
-test('the hours of a labeler have its accepted rows, and those of all labelers their sums', async () => {
+test('the hours of a labeler count its accepted rows, and the hours of all labelers have their sums', async () => {
   const rows = [
     ...rowsAt(a, start + 1, start + hour - 1, start + hour),
     { labeler: a, at: start + hour + 5, removed: true },
@@ -87,7 +87,7 @@ test('the hours of a labeler have its accepted rows, and those of all labelers t
   ]);
 });
 
-test('an hour is complete one minute after its end, and has only closed minutes before', async () => {
+test('an hour is complete one minute after its end, and includes only closed minutes before then', async () => {
   const rows = rowsAt(a, start + 10 * minute, start + 58 * minute + 30 * second, start + hour - 1);
   const at = async (now: number) => {
     const file = await made({ content: { startedAt: start, rows, observedThrough: now }, now });
@@ -103,7 +103,7 @@ test('an hour is complete one minute after its end, and has only closed minutes 
   ]);
 });
 
-test('the gaps of a labeler and of the instrument are not observed time', async () => {
+test('gaps of a labeler and of the instrument do not count as observed time', async () => {
   const gaps: StoredGap[] = [
     { source: null, start: micros(start + hour), end: micros(start + 2 * hour), reason: 'ingest_paused' },
     { source: a, start: micros(start + 30 * minute), end: micros(start + 90 * minute), reason: 'source_unavailable' },
@@ -139,14 +139,14 @@ test('time after the last accepted page is a gap of the instrument', async () =>
   expect(file.gaps.at(-1)).toMatchObject({ start: '2026-11-10T01:00:00.000Z', reason: 'source_unavailable' });
 });
 
-test('rows in the unobserved time of a labeler are stated, and not the other count as 0', async () => {
+test('rows in the unobserved time of a labeler are counted, and a count without rows is null and not 0', async () => {
   const now = start + hour + minute;
   const entries = [listed(a, { firstAnswered: null })];
   const content = { startedAt: start, rows: rowsAt(a, start + 5), observedThrough: now };
   expect(ofHour(await made({ content, now, entries }), a, -1)).toEqual([1, null, 0]);
 });
 
-test('repeats are subtracted from the counts and stated, even if they are found after the hour was complete', async () => {
+test('repeats are subtracted from the counts and reported, even if they are found after the hour was complete', async () => {
   const rows = [
     ...Array.from({ length: 150 }, (_, i) => ({ labeler: a, at: start + i })),
     ...rowsAt(a, start + 2 * hour),
@@ -197,7 +197,7 @@ test('hours that are no longer retained are omitted, and hours before the epoch 
   expect(young.hours.at(0)).toMatchObject({ applications: null, observed_seconds: 0 });
 });
 
-test('the sources of an hour are those of its last publication, and those of earlier hours survive a restart', async () => {
+test('the source states of an hour are those of its last publication, and those of earlier hours survive a restart', async () => {
   const sample = (at: number, enrolled: number) => ({
     ...{ at: new Date(at / 1000).toISOString(), enrolled, established: enrolled, unstarted: 0, probing: 0, refused: 0 },
     ...{ cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 },
@@ -218,7 +218,7 @@ test('the sources of an hour are those of its last publication, and those of ear
   expect((await made({ content, now, sources: foreign })).hours.every((one) => one.sources === null)).toBe(true);
 });
 
-test('labelers with events are kept if the file is too small, and the sums include the others', async () => {
+test('if the file is too small, labelers with events are kept, and the sums include the omitted labelers', async () => {
   const dids = Array.from(
     { length: 40 },
     (_, i) => `did:plc:${String.fromCharCode(97 + (i % 26)).repeat(23)}${2 + (i % 6)}`,
@@ -235,7 +235,7 @@ test('labelers with events are kept if the file is too small, and the sums inclu
   expect(file.hours.at(-1)).toMatchObject({ labeler_seconds: 3600 * all.length, applications: 1 });
 });
 
-test('labelers of a stranger with events displace no seeded or long-established labeler from the file', async () => {
+test('active labelers of a stranger displace no seeded or long-established labeler from the file', async () => {
   const now = start + 8 * day;
   const stranger = { provenance: new Set(['directory plc.example']), firstAnswered: micros(start + 2 * day) };
   const dids = Array.from(
@@ -292,7 +292,7 @@ test('the counts of each hour equal those of the rows, in several readings while
   );
 });
 
-test('the hours of thousands of labelers with gaps take turns of the event loop of less than 10 ms', async () => {
+test('the hours of thousands of labelers with gaps are created in turns of less than 10 ms', async () => {
   const letters = (index: number): string => `${index}`.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
   const dids = Array.from({ length: 3_000 }, (_, at) => `did:plc:${letters(at).padStart(24, 'z')}`);
   const now = micros(start + 72 * hour + minute);
@@ -314,12 +314,12 @@ test('the hours of thousands of labelers with gaps take turns of the event loop 
     ...{ sources: new SourceHistory(), origin: 'live' as const },
   };
   const turns: number[] = [];
-  // Garbage collection makes single turns longer.
+  // Measure several runs, because garbage collection makes single turns longer.
   for (let run = 0; run < 5; run += 1) turns.push(await longestTurn(() => makeHours(inputs)));
   expect(Math.min(...turns)).toBeLessThan(10);
 });
 
-test('the states of sources are read from a file of megabytes without its labelers', async () => {
+test('the states of sources are read from a file of several megabytes without its labelers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'labels-hours.json');
@@ -332,7 +332,7 @@ test('the states of sources are read from a file of megabytes without its labele
     now,
     sources,
   });
-  // A hold writes the file in one line, and a long list of labelers exceeds what is read.
+  // A hold rewrites the file in one line, and a long list of labelers extends beyond the bytes that are read.
   const labelers = Array.from({ length: 2_000 }, () => file.labelers[0]);
   writeFileSync(path, JSON.stringify({ ...file, labelers }));
   const earlier = await readEarlierHours(path);

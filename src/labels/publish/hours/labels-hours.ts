@@ -38,7 +38,7 @@ export interface HoursFile {
   readonly labelers: readonly string[];
 }
 
-/** Makes the hours file from one reading of the store, in short turns of the event loop. */
+/** Creates the hours file from one reading of the store, in short turns of the event loop. */
 export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): Promise<HoursFile> {
   const { reading, hours, counted, entries } = inputs;
   const turns = new Turns();
@@ -149,7 +149,10 @@ const lastRank = 2;
 
 interface MadeLabeler {
   readonly entry: ListedLabeler;
-  /** Order in which labelers are kept if the file is too small: with events, observed, others. */
+  /**
+   * Order in which labelers are kept if the file is too small: first those with events, then observed ones, then all
+   * others.
+   */
   readonly rank: number;
   readonly observedMs: readonly number[];
   readonly json: string;
@@ -180,7 +183,9 @@ function labelerHours(
   return { entry, rank, observedMs: observed, json: JSON.stringify(labeler) };
 }
 
-/** Returns the labelers that fit into the file, by DID; seeded and long-established ones precede others. */
+/**
+ * Returns the labelers that fit into the file, sorted by DID. Seeded and long-established labelers take precedence.
+ */
 function fitting(made: readonly MadeLabeler[], now: Micros, maxBytes: number): readonly MadeLabeler[] {
   let bytes = 0;
   const ranks = new Map(made.map(({ entry, rank }) => [entry, rank]));
@@ -189,7 +194,7 @@ function fitting(made: readonly MadeLabeler[], now: Micros, maxBytes: number): r
     .toSorted((a, b) => compare(a.entry, b.entry))
     .slice(0, maxHourLabelers)
     .filter(({ json }) => {
-      // A comma and a line feed follow each labeler. Its texts are ASCII.
+      // A labeler's JSON is ASCII, so its length is its size in bytes; a comma and a line feed follow it.
       bytes += json.length + 2;
       return bytes <= maxBytes;
     });

@@ -2,8 +2,9 @@ import type { Interval } from '../../../store/time.ts';
 import { merged } from '../labelers/unread-time.ts';
 
 /**
- * Returns the observed time of each part in whole milliseconds: the part without the unread intervals. Time is rounded
- * down, so that a part that was not observed entirely is never stated as observed entirely; an observed part never has 0.
+ * Returns the observed time of each part in whole milliseconds: the length of the part minus the unread intervals.
+ * Rounds down, so that a part with an unread interval never counts as completely observed, but to at least 1 for a part
+ * that was observed at all.
  */
 export function observedMs(parts: readonly Interval[], unread: readonly Interval[]): number[] {
   const gaps = merged(unread);

@@ -8,7 +8,7 @@ export type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
  * Enrolled sources by state at the last publication of each hour. The store does not contain past states, so after a
- * restart they are those of the last file. An hour without a publication has none.
+ * restart the samples of the last file are used. An hour without a publication has no sample.
  */
 export class SourceHistory {
   readonly #samples = new Map<number, SourceSample>();
@@ -19,13 +19,13 @@ export class SourceHistory {
     for (const { sources } of hours) if (sources !== null) this.add(sources);
   }
 
-  /** Adds a sample. The last one of an hour replaces the earlier ones. */
+  /** Adds a sample. The last sample of an hour replaces the earlier ones. */
   add(sample: SourceSample): void {
     const at = parseTimestamp(sample.at);
     if (at !== null) this.#samples.set(Math.floor(at / hour), sample);
   }
 
-  /** Returns the sample of the hour that starts at an instant. */
+  /** Returns the sample of the hour that starts at an instant, or null if that hour has no sample. */
   of(start: number): SourceSample | null {
     return this.#samples.get(start / hour) ?? null;
   }

@@ -8,7 +8,7 @@ export const maxDeclaredValues = 200;
 const maxLocales = 100;
 /** Maximum number of characters of a text. A value with a longer text is omitted. */
 const maxText = 16 * 1024;
-/** Maximum characters of a language tag, as the schema of the artifact has it. */
+/** Maximum number of characters of a language tag, as in the schema of the artifact. */
 const maxLanguageTag = 64;
 const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,7}$/;
 
@@ -36,13 +36,13 @@ export interface Declared {
   readonly values: readonly string[];
   /** All declared names, of any syntax. */
   readonly names: ReadonlySet<string>;
-  /** Raw definitions by value, of publishable values. */
+  /** Raw definitions of the publishable values, by value. */
   readonly definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 
 const nothing: Declared = { values: [], names: new Set(), definitions: new Map() };
 
-/** Reads one stored revision. Content of any other shape declares no value. */
+/** Parses one stored revision. Content of any other shape declares no value. */
 export function declaredIn(content: string): Declared {
   let record: unknown;
   try {
@@ -66,7 +66,10 @@ export function declaredIn(content: string): Declared {
   return { values, names, definitions };
 }
 
-/** Returns the characters of the texts of a definition, a lower bound of the bytes before identities are withheld. */
+/**
+ * Returns the number of characters in the texts of a definition. The number is a lower bound of their size in bytes
+ * before texts are withheld.
+ */
 export function textLength(raw: Readonly<Record<string, unknown>>): number {
   let length = 0;
   for (const locale of listIn(raw.locales).slice(0, maxLocales)) {
@@ -77,8 +80,8 @@ export function textLength(raw: Readonly<Record<string, unknown>>): number {
 }
 
 /**
- * Projects one definition, field by field. A text that contains an identity is replaced by an empty text. Returns null
- * if a text exceeds the maximum.
+ * Projects one definition, field by field. A text that contains a DID, AT-URI or handle is replaced by an empty text.
+ * Returns null if a text exceeds the maximum length.
  */
 export function definitionOf(value: string, raw: Readonly<Record<string, unknown>>): ValueDefinition | null {
   const locales: LocaleTexts[] = [];
@@ -106,7 +109,7 @@ export function definitionOf(value: string, raw: Readonly<Record<string, unknown
   };
 }
 
-/** Returns the text if it contains no identity, or null if it contains one. */
+/** Returns the text, or null if it contains a DID, AT-URI or handle. */
 function published(text: string): string | null {
   return findIdentity(text) === null ? text : null;
 }

@@ -25,7 +25,7 @@ function defining(values: readonly string[], description = 'Posts about spiders.
 const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) => definitionsFrom(did, revisions, maxLine);
 
 describe('declared values', () => {
-  test('have the days of the first revision with them and of the first revision without them', async () => {
+  test('declared values have the days of the first revision that declares them and of the first one that no longer does', async () => {
     const { values, omitted } = await read([
       revision(30, defining(['spam', 'rude'])),
       revision(20, defining(['spam', 'bot'])),
@@ -39,7 +39,7 @@ describe('declared values', () => {
     ]);
   });
 
-  test('are counted as omitted if they have another syntax or look like an identity', async () => {
+  test('declared values are counted as omitted if they have another syntax or look like a handle or DID', async () => {
     const names = ['spam', 'joined-2023', 'alice-bsky-social', 'alice.bsky.social', did];
     const { values, omitted, line } = await read([revision(1, { labelValues: names })]);
     expect(values.map(({ value }) => value)).toEqual(['spam']);
@@ -48,7 +48,7 @@ describe('declared values', () => {
   });
 });
 
-test('a text whose language tag is longer than a reader accepts is left out', async () => {
+test('a locale whose language tag is longer than readers accept is omitted', async () => {
   const long = `aaa${'-aaaaaaaa'.repeat(7)}`;
   const locales = [long, 'de'].map((lang) => ({ lang, name: `name ${lang}`, description: '' }));
   const { line } = await read([revision(1, { labelValueDefinitions: [{ identifier: 'spam', locales }] })]);
@@ -81,9 +81,9 @@ const spellings = [
   'at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3k',
 ];
 
-describe('texts', () => {
+describe('the texts of definitions', () => {
   test.each(spellings)(
-    'with the identity %j are withheld, and other texts of the value are published',
+    'texts that contain %j are withheld, and other texts of the value are published',
     async (spelling) => {
       const content = defining(['spam', 'rude']);
       const [spam] = content.labelValueDefinitions;
@@ -101,7 +101,7 @@ describe('texts', () => {
     },
   );
 
-  test('stay within the maximum of the line, and the omitted values are counted', async () => {
+  test('texts stay within the maximum size of the line, and omitted values are counted', async () => {
     const values = Array.from({ length: 50 }, (_, i) => `value-${'abcdefghij'[i % 10]}${'klmnop'[Math.floor(i / 10)]}`);
     const { line } = await read([revision(1, defining(values, 'ü'.repeat(300)))], 8_192);
     const made = JSON.parse(line ?? '') as { values: unknown[]; values_omitted: number };
@@ -193,7 +193,7 @@ test('the cache reads the definitions of a labeler again only after a change', a
   expect(reads).toBe(3);
 });
 
-test('a revision that is stored while the cache reads is not lost', async () => {
+test('a revision that is stored during a read of the cache is not lost', async () => {
   let revisions = [revision(1, defining(['spam']))];
   const cache = new DefinitionCache({ definitions: async () => revisions });
   const reading = cache.of(did, 65_536);
@@ -203,14 +203,14 @@ test('a revision that is stored while the cache reads is not lost', async () => 
   expect((await cache.of(did, 65_536)).values.map(({ value }) => value)).toEqual(['rude']);
 });
 
-test('definitions that do not fit are not scanned for identities, which takes time', async () => {
+test('definitions that do not fit are not scanned for handles and DIDs, because a scan takes time', async () => {
   const locales = Array.from({ length: 16 }, () => ({ lang: 'en', name: 'x', description: '\uFDFA'.repeat(16_000) }));
   const revisions = Array.from({ length: 16 }, (_, i) =>
     revision(100 - i, { labelValueDefinitions: [{ identifier: `value-${'abcdefghijklmnop'[i]}`, locales }] }),
   );
   const begun = process.cpuUsage();
   const { values, line } = await read(revisions);
-  // A scan of all texts uses about 3 s.
+  // A scan of all texts would use about 3 s of processor time.
   expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
   expect([values.length, JSON.parse(line ?? '')]).toMatchObject([16, { values: [], values_omitted: 16 }]);
 });

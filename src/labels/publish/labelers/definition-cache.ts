@@ -34,7 +34,7 @@ export interface LabelerDefinitions {
 export const noDefinitions: LabelerDefinitions = { values: [], omitted: 0, line: null };
 
 interface Cached extends LabelerDefinitions {
-  /** Maximum size of the line with which the definitions were read; 0 after the labeler changed them. */
+  /** Maximum line size in bytes for which the definitions were read; 0 after the labeler changed them. */
   readonly maxLine: number;
   /** Size of the line in bytes. */
   readonly lineBytes: number;
@@ -42,7 +42,7 @@ interface Cached extends LabelerDefinitions {
 
 const nothingRead: Cached = { ...noDefinitions, maxLine: 0, lineBytes: 0 };
 
-/** Returns the maximum size of a line in bytes, with which the lines of all labelers fit into the file. */
+/** Returns the maximum size of a line in bytes such that the lines of all labelers fit into the file. */
 export function maxLineFor(labelers: number): number {
   let max = maxDefinitionsLineBytes;
   while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
@@ -72,7 +72,7 @@ export class DefinitionCache {
     return this.#known.get(did)?.maxLine === maxLine;
   }
 
-  /** Returns the definitions of the last read, without a line that is longer than `maxLine` bytes. */
+  /** Returns the definitions of the last read, without their line if it is longer than `maxLine` bytes. */
   last(did: string, maxLine: number): LabelerDefinitions {
     const { values, omitted, line, lineBytes } = this.#known.get(did) ?? nothingRead;
     return { values, omitted, line: lineBytes <= maxLine ? line : null };
@@ -160,6 +160,7 @@ async function lineOf(
     await nextTurn();
   }
   const line = compose(listed, omitted);
-  // A line that a reader refuses would make the whole artifact unreadable, so that it is replaced by one without texts.
+  // Replace a line that readers would refuse by a line without texts, because it would make the whole artifact
+  // unreadable.
   return isDefinitionsLine(line) ? line : compose([], definitions.size + unnamed);
 }

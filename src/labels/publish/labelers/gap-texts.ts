@@ -3,10 +3,10 @@ import { maxLabelerGaps } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { listedGaps, type UnreadGap } from './unread-time.ts';
 
-/** Maximum number of gaps that take the room of values. */
+/** Maximum number of gaps that may use the bytes reserved for values. */
 const minGaps = 4;
 
-/** Gaps of a labeler as they are written. */
+/** Gaps of a labeler in JSON. */
 export interface WrittenGaps {
   /** JSON array. */
   readonly text: string;
@@ -19,14 +19,14 @@ interface GapText extends UnreadGap {
   readonly text: string;
 }
 
-/** Gaps of a labeler as they were last written. Most publications write the same gaps again. */
+/** Cache of a labeler's gaps in JSON, because most publications write the same gaps again. */
 export class GapTexts {
   #written: readonly GapText[] = [];
   #text = '[]';
 
   /**
-   * Writes as many gaps as fit into the preferred room, or into the whole room if they are at most `minGaps`. Further
-   * gaps are merged.
+   * Returns the gaps in JSON. Merges gaps until the JSON fits into `preferred` bytes, or into `room` bytes once at most
+   * `minGaps` gaps are left.
    */
   within(unread: readonly UnreadGap[], preferred: number, room: number): WrittenGaps {
     for (let limit = maxLabelerGaps; ; limit -= 2) {
@@ -59,7 +59,10 @@ function isSame(a: UnreadGap, b: UnreadGap): boolean {
   return a.start === b.start && a.end === b.end && a.reason === b.reason;
 }
 
-/** Timestamp that was formatted last. Consecutive labelers have gaps at the same bound of the window. */
+/**
+ * Cache of the timestamp that was formatted last, because consecutive labelers often have gaps at the same bound of the
+ * window.
+ */
 class LastText {
   #at: Micros | null = null;
   #text = '';

@@ -24,7 +24,7 @@ export interface LineInputs {
   /** Share of each day in which the labeler was read. */
   readonly shares: readonly number[];
   readonly unread: readonly UnreadGap[];
-  /** Parts of the line as they were last written. */
+  /** Cached parts of the line from the last publication. */
   readonly memory: LabelerMemory;
   readonly week: number;
   readonly day: number;
@@ -34,7 +34,7 @@ export interface LineInputs {
   readonly counters: LabelerCounters | null;
 }
 
-/** Bytes that gaps leave for values. */
+/** Number of bytes of a line that more than a few gaps must leave for values. */
 const valuesRoom = 600;
 
 /** Creates the line of a labeler, which has at most `maxLabelerLineBytes` bytes. */
@@ -43,7 +43,8 @@ export function labelerLine(inputs: LineInputs): string {
   const front = textOf(frontOf(inputs));
   const signatures = textOf({ signatures: counters === null ? null : counters.verdicts });
   const back = textOf({ replaces_rows: inputs.labeler.replacesRows, delay_ms: delaysOf(counters) });
-  // The room for gaps and values in the line. All of its texts are ASCII.
+  // Bytes of the line that are left for gaps and values. All other texts are ASCII, so their lengths are sizes in
+  // bytes.
   const room = maxLabelerLineBytes - front.length - signatures.length - back.length - fixedBytes;
   const { values, undeclared } = countedValues(inputs);
   const valueBytes = values.reduce((sum, { declared }) => sum + entryBytes(declared), 0);
@@ -79,7 +80,7 @@ function countedValues({ definitions, counters }: LineInputs): {
   const events = eventsByValue(counters);
   const counts = definitions.values.map(({ value }) => events.get(value) ?? 0);
   const undeclared = Math.max(0, allEvents(counters) - counts.reduce((sum, count) => sum + count, 0));
-  // The store names at most 256 values of a day. Beyond them, the counts by value are incomplete.
+  // The store counts at most 256 values of a day by name. If there are more, the counts by value are incomplete.
   const isComplete = counters !== null && counters.others.applied + counters.others.removed === 0;
   const published = isComplete ? publishedCounts([...counts, undeclared]) : [];
   const values = definitions.values
@@ -88,12 +89,17 @@ function countedValues({ definitions, counters }: LineInputs): {
   return { values, undeclared: published[counts.length] ?? null };
 }
 
-/** Bytes of the members between, without gaps and values, and of the counts after the values. */
+/**
+ * Size in bytes of the line's punctuation, of its members for gaps and values without entries, and of the counts after
+ * the values.
+ */
 const fixedBytes = '{,"gaps":[],"gap_overflow":false,,"values":[],"values_omitted":0,"undeclared":null,}'.length + 40;
-/** Bytes of an entry of a value that do not depend on it: names, quotes, a comma, a date, and the longest count. */
+/**
+ * Size in bytes of a value's entry without the value itself: names, quotes, a comma, a date, and the longest count.
+ */
 const fixedEntryBytes = '{"value":"","events":9007199254740991,"first_defined":"2026-01-01","last_defined":null},'
   .length;
-/** Bytes by which a date is longer than null. */
+/** Number of bytes by which a date is longer than null. */
 const dateBytes = '"2026-01-01"'.length - 'null'.length;
 
 function entryBytes({ value, last_defined }: DeclaredValue): number {

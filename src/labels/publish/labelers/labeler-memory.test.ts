@@ -21,7 +21,7 @@ const gaps = fc
     });
   });
 
-test('gaps are written as without a memory, whatever was written before', () => {
+test('gaps are written identically with and without a memory, whatever was written before', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(gaps, fc.integer({ min: 0, max: 1_500 })), { maxLength: 6 }), (publications) => {
       const memory = new LabelerMemory();
@@ -34,7 +34,7 @@ test('gaps are written as without a memory, whatever was written before', () => 
   );
 });
 
-test('a timestamp is that of its instant, whatever the member had before', () => {
+test('a cached timestamp matches its instant, whatever the member contained before', () => {
   const memory = new LabelerMemory();
   for (const at of [0, minute, minute, 0]) {
     expect(memory.stamp('last_row', micros(at))).toBe(new Date(at / 1000).toISOString());

@@ -24,7 +24,7 @@ const window = { start: micros(now - 30 * day), end: now };
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const context = { window, waits: () => false, isPaused: () => false, deniedSince: () => null };
 
-/** Returns a labeler that was read throughout the window, with changes. */
+/** Returns a labeler that was read throughout the window, with the given changes. */
 function labelerOf(changes: Partial<RosterRow> = {}, over: Partial<KnownLabeler> = {}): KnownLabeler {
   const times = { firstAsked: micros(start), firstAnswered: micros(start), lastAnswered: now, completeThrough: now };
   return Object.assign(labelerFromRow(rosterRow(did, { ...times, ...changes }), null), over);
@@ -102,7 +102,7 @@ test('a labeler is listed if it was enrolled in the window', async () => {
   expect(await listed({ firstAsked: micros(window.start - 2 * day) })).toEqual([]);
 });
 
-test('the states denied and departed and the problems come from the roster', () => {
+test('the states "denied" and "departed" and the problems of labelers come from the roster', () => {
   const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
     const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
     return [state, problem, enrolled];
@@ -122,12 +122,12 @@ test('the states denied and departed and the problems come from the roster', () 
   expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
 });
 
-test('a response after the end of the window counts as one at its end', () => {
+test('a response after the end of the window counts as a response at its end', () => {
   const later = { lastAnswered: micros(now + 1_000_000) };
   expect(listedLabeler(labelerOf(later), context).lastAnswered).toBe(now);
 });
 
-test('a denied labeler has no handle, which may be the reason for its denial', () => {
+test('a denied labeler is listed without its handle, which may be the reason for its denial', () => {
   const handle = { handle: 'spiders.example', handleConfirmed: true };
   expect(listedLabeler(labelerOf({}, handle), context).handle).toEqual({ name: 'spiders.example', confirmed: true });
   expect(listedLabeler(labelerOf({}, { ...handle, denied: true }), context).handle).toBe(null);
@@ -146,7 +146,7 @@ test('a problem of the last attempt is published until an attempt succeeds', () 
   expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
 });
 
-test('a handle is published only if it is a handle and no other identity', async () => {
+test('a handle is published only if it is a valid handle and not another identifier', async () => {
   const handleOf = async (name: string) => {
     const [line] = await linesOf([labelerOf({}, { handle: name, handleConfirmed: true })], []);
     return [line?.handle ?? null, line?.handle_withheld];
@@ -207,7 +207,7 @@ test('the longest line has at most 3,000 bytes, and gaps that do not fit are mer
   expect(line.values.length + line.values_omitted).toBe(60_200);
 });
 
-test('values are listed by count until the line is full, and all other events are undeclared', () => {
+test('values are listed by count until the line is full, and all other events count as undeclared', () => {
   const { counters } = worst();
   const undeclared = { value: 'undeclared', applied: 7, removed: 0 };
   const inputs = worst({
@@ -226,7 +226,7 @@ test('values are listed by count until the line is full, and all other events ar
   expect(line.values_omitted).toBe(200 - line.values.length);
 });
 
-test('the other events are withheld if a value that does not fit has no published number', () => {
+test('the count of the other events is withheld if a value that does not fit has no published count', () => {
   const { counters, definitions, ...inputs } = worst({ unread: [], labeler: listedLabeler(labelerOf(), context) });
   const zero = { value: 'never-used', first_defined: '2026-01-01', last_defined: null };
   const line = JSON.parse(
@@ -243,7 +243,7 @@ test('no value of a labeler has a count if the store did not name all of its val
   expect(new Set([...line.values.map(({ events }) => events), line.undeclared])).toEqual(new Set([null]));
 });
 
-test('lines of any counts and gaps stay within the maximum', () => {
+test('lines with any counts and gaps stay within the maximum size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000_000 }), { minLength: 31, maxLength: 31 }),
@@ -276,7 +276,7 @@ test('no value, verdict or delay is counted before the counters begin', () => {
   expect([line.signatures, line.undeclared, line.delay_ms, line.values[0]?.events]).toEqual([null, null, null, null]);
 });
 
-test('changed definitions that take long to read wait for the next publication, those of recent labelers longest', async () => {
+test('changed definitions that take long to read wait for the next publication, and the newest labelers wait longest', async () => {
   const later = 'did:plc:22222222222222222222zzzz';
   const recent = labelerFromRow(
     rosterRow(later, { firstAsked: now, firstAnswered: now, lastAnswered: now, completeThrough: now }),
@@ -318,7 +318,7 @@ test('changed definitions that take long to read wait for the next publication, 
   expect(await listed()).toEqual({ [did]: ['rude'], [later]: ['spam'] });
 });
 
-test('five thousand active labelers of a stranger displace no long-established labeler from the list', async () => {
+test('five thousand active labelers of a stranger do not displace a long-established labeler from the list', async () => {
   const digits = 'abcdefghijklmnopqrstuvwxyz234567';
   const strangers = Array.from({ length: 5_200 }, (_, i) => {
     const [x = '', y = '', z = ''] = [digits[i >> 10], digits[(i >> 5) & 31], digits[i & 31]];

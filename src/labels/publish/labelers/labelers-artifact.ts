@@ -39,18 +39,18 @@ export interface LabelersArtifact {
   readonly definitions: AsyncIterable<string>;
 }
 
-/** Labelers that the artifact lists, in their states at the time of a reading. */
+/** Labelers that the artifact lists, with their states at the time of a reading. */
 export interface Listing {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
-  /** Number of labelers beyond the maximum. */
+  /** Number of labelers that are not listed because the maximum number was reached. */
   readonly omitted: number;
 }
 
-/** Data of earlier publications from which the files are created faster. */
+/** Cached data of earlier publications, which makes the files faster to create. */
 export interface LabelersCache {
   readonly definitions: DefinitionCache;
-  /** Parts of lines as they were last written, by labeler. */
+  /** Cached parts of lines, by labeler. */
   readonly memories: Map<string, LabelerMemory>;
 }
 
@@ -91,12 +91,12 @@ export async function makeLabelers(
   };
 }
 
-/** Number of gaps between two looks at the time. */
+/** Number of gaps that are processed between two checks of the turn. */
 const gapsAtOnce = 128;
 
 /**
- * Groups gaps by labeler, and those of the instrument under an empty name. Thousands of labelers have tens of thousands of
- * gaps, so the work yields to the event loop.
+ * Groups gaps by labeler; the gaps of the instrument are under the empty name. Thousands of labelers have tens of
+ * thousands of gaps, so the work yields to the event loop.
  */
 async function gapsBySource(gaps: readonly StoredGap[]): Promise<ReadonlyMap<string, readonly StoredGap[]>> {
   const bySource = new Map<string, StoredGap[]>();
@@ -112,13 +112,13 @@ async function gapsBySource(gaps: readonly StoredGap[]): Promise<ReadonlyMap<str
   return bySource;
 }
 
-/** Duration in milliseconds after which changed definitions wait for the next publication. */
+/** Maximum duration of reading changed definitions, in milliseconds; further ones wait for the next publication. */
 const readingMs = 6_000;
 
 /**
- * Returns the definitions of labelers. Reads changed ones for a bounded time, those of the labelers first that first
- * responded earliest, so that labelers that constantly change large definitions delay neither others nor the artifact.
- * The others have those of the last read.
+ * Returns the definitions of labelers. Reads changed definitions for a limited time, in the order of the labelers'
+ * first responses, so that labelers that constantly change large definitions delay neither other labelers nor the
+ * artifact. Returns the definitions of the last read for the remaining labelers.
  */
 async function readDefinitions(
   entries: readonly ListedLabeler[],
@@ -162,9 +162,9 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 }
 
 /**
- * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others,
- * and among them the seeded and long-established ones.
- * Must be called in the turn in which the states for the overview are read, so that both count the same states.
+ * Returns the labelers to list, sorted by DID. Labelers with counted events and enrolled labelers take precedence over
+ * all others; among them, seeded and long-established labelers come first. Must be called in the turn in which the
+ * states for the overview are read, so that the list and the overview count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows } = reading;
@@ -272,8 +272,8 @@ class LineMaker {
   }
 
   /**
-   * A row without a minute is in the minute that contains the floor, because the counters of that minute cannot be
-   * queried.
+   * Returns the minute of a labeler's last row. A row for which no minute was found is in the minute that contains the
+   * floor, because the counters of that minute cannot be queried.
    */
   #lastRow(found: Micros | undefined): Micros {
     const { window, frontier } = this.#reading;

@@ -18,7 +18,7 @@ export interface ListedLabeler {
   readonly state: LabelerState;
   readonly stateSince: Micros;
   readonly problem: LabelerProblem | null;
-  /** Sources that named the labeler. */
+  /** Discovery sources that named the labeler. */
   readonly provenance: ReadonlySet<string>;
   readonly readBy: ReadingTransport | null;
   readonly firstAnswered: Micros | null;
@@ -28,7 +28,7 @@ export interface ListedLabeler {
   readonly departure: StoredGap | null;
 }
 
-/** Data about labelers that the roster does not contain. */
+/** Data about labelers that is not in the roster. */
 export interface ListingContext {
   readonly window: Interval;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
@@ -40,9 +40,10 @@ export interface ListingContext {
 }
 
 /**
- * Compares labelers that compete for room in a file. Seeded labelers, and those that first responded at least 7 days before
- * `now`, precede all others unless their rank is `last`. Among both, the lowest rank is first, then the earliest first
- * response. DIDs are free, so that neither many labelers nor their DIDs displace earlier ones.
+ * Compares labelers that compete for space in a file. Seeded labelers, and those that first responded at least 7 days
+ * before `now`, precede all others unless their rank is `last`. Within each of the two groups, the order is by rank,
+ * lowest first, and then by first response, earliest first. DIDs are free, so neither the number of labelers nor their
+ * DIDs may displace earlier labelers.
  */
 export function byPrecedence(
   now: Micros,
@@ -60,7 +61,7 @@ function isLongKnown({ provenance, firstAnswered }: ListedLabeler, now: Micros):
   return provenance.has('seeds') || (firstAnswered !== null && now - firstAnswered >= establishedAfter);
 }
 
-/** Returns the properties of a labeler of the roster. */
+/** Returns the listed properties of a labeler in the roster. */
 export function listedLabeler(labeler: KnownLabeler, context: ListingContext): ListedLabeler {
   const { did, denied, tracker } = labeler;
   const now = context.window.end;
@@ -85,12 +86,15 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   };
 }
 
-/** Labelers respond while the store is read, but the artifact describes the instant at which its window ends. */
+/**
+ * Limits a time to the end of the window. Labelers respond while the store is read, but the artifact describes the
+ * instant at which its window ends.
+ */
 function upTo(now: Micros, at: Micros | null): Micros | null {
   return at === null ? null : micros(Math.min(now, at));
 }
 
-/** Returns the properties of a labeler that has rows in the window and is no longer in the roster. */
+/** Returns the listed properties of a labeler that has rows in the window and is no longer in the roster. */
 export function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
   return {
     ...{ did, handle: null, enrolled: false, state: 'departed', stateSince: lastRow, problem: 'unknown' },
@@ -122,8 +126,8 @@ function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | nu
 }
 
 /**
- * Returns the handle that a labeler's document claims, or null if the text is not a handle or contains another
- * identity.
+ * Returns the handle that a labeler's document claims, or null if the text is not a handle or contains a DID or another
+ * handle.
  */
 export function publishedHandle({
   handle,

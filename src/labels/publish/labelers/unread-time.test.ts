@@ -51,7 +51,7 @@ test('gaps of the instrument count for the labeler, and gaps of one reason are c
   expect(readShares(partsOf(window), unread)[0]).toBe(0.6667);
 });
 
-test('a share is 0 or 1 only if that is exact', () => {
+test('a share is 0 or 1 only if that value is exact', () => {
   const part = [{ start: micros(0), end: micros(day) }];
   const shareOf = (start: number, end: number) => readShares(part, [{ start: micros(start), end: micros(end) }])[0];
   expect(shareOf(0, day)).toBe(0);
@@ -71,7 +71,7 @@ const sortedGaps = fc
   .array(gap, { maxLength: 60 })
   .map((gaps) => gaps.toSorted((a, b) => a.start - b.start || a.end - b.end));
 
-test('the shares of the parts agree with a count of unread instants', () => {
+test('the shares of the parts agree with a direct count of unread instants', () => {
   fc.assert(
     fc.property(sortedGaps, (gaps) => {
       const parts = Array.from({ length: 11 }, (_, i) => ({ start: micros(i * 100), end: micros((i + 1) * 100) }));

@@ -92,7 +92,7 @@ export function readShares(parts: readonly Interval[], unread: readonly Interval
 /** Gaps as they are published. */
 export interface ListedGaps {
   readonly gaps: readonly UnreadGap[];
-  /** True if gaps were merged, so that the list contains more time than was not read. */
+  /** True if gaps were merged, so that the list overstates the unread time. */
   readonly overflow: boolean;
 }
 

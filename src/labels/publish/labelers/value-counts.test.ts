@@ -16,7 +16,7 @@ test.each<{ counts: number[]; published: PublishedCount[] }>([
   expect(publishedCounts(counts)).toEqual(published);
 });
 
-test('a published number is the count, a word stands for a count under five, and no count under five is a number', () => {
+test('a published number is an exact count of at least five, and a published word stands for a count under five', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 7 }), (counts) => {
       for (const [i, published] of publishedCounts(counts).entries()) {
@@ -69,7 +69,7 @@ test('the order of values depends only on published counts', () => {
   expect(counts.toSorted(byPublishedCount)).toEqual([90, 7, null, 'fewer_than_5', null]);
 });
 
-test('a sum with a count that is not published is withheld', () => {
+test('a sum is withheld if one of its counts is withheld', () => {
   expect(publishedSum([7])).toBe(7);
   expect(publishedSum(['fewer_than_5'])).toBe('fewer_than_5');
   expect(publishedSum([7, 6])).toBe(13);

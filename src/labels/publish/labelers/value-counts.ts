@@ -1,7 +1,7 @@
 import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 
-/** A count as it is published: exactly, only as small, or not at all. */
+/** A published count: the exact number, `fewer_than_5`, or null if the count is withheld. */
 export type PublishedCount = number | typeof fewerThanFive | null;
 
 /** Smallest count that is published exactly. */
@@ -20,19 +20,19 @@ export function allEvents(counters: LabelerCounters | null): number {
 }
 
 /**
- * Returns counts in the form in which they are published. The total is public, and so is this rule, so that a reader can
- * compute which counts give the same form:
+ * Returns counts in the form in which they are published. The total and this rule are public, so a reader can compute
+ * which counts have the same form:
  *
  * 1. Without a count under five, all counts are published.
  * 2. If the total is under five, every count is `fewer_than_5`.
- * 3. If two counts under five differ, each of them is `fewer_than_5`, and the other counts are published.
- * 4. Otherwise the counts under five and the smallest of the others, equal ones together, are withheld in one form.
+ * 3. If two counts under five differ, all counts under five are `fewer_than_5`, and the other counts are published.
+ * 4. Otherwise all counts under five are withheld, as is the smallest of the other counts and every count equal to it.
  *
- * No count that is not published can be derived, except zeros from a total of zero, and a single count from the total. The
- * rule does not depend on the order of the counts: exchanging two counts of one form gives the same form and total. In 3,
- * a count can thus be each of the counts under five, and two of them differ. In 4, a count can be each of the withheld
- * counts, under five or not. If all counts are withheld, one of them can also be the total, and all others zero. In 2,
- * any distribution of the total has the same form.
+ * A reader cannot derive any unpublished count, except zeros from a total of zero, and a single count from the total.
+ * The rule does not depend on the order of the counts: exchanging two counts of one form gives the same form and total.
+ * In case 2, any distribution of the total has the same form. In case 3, an unpublished count can have the value of any
+ * count under five, and at least two of these differ. In case 4, a withheld count can have the value of any withheld
+ * count, under five or not; if all counts are withheld, one of them can also be the total and all others zero.
  */
 export function publishedCounts(counts: readonly number[]): PublishedCount[] {
   const small = counts.filter((count) => count < minExact);
@@ -45,16 +45,16 @@ export function publishedCounts(counts: readonly number[]): PublishedCount[] {
 }
 
 /**
- * Compares published counts: exact ones in descending order, then the others. The order of the others does not depend on
- * their counts, because it would reveal them.
+ * Compares published counts: exact counts in descending order, then all others. The order of the others does not depend
+ * on their counts, because it would reveal them.
  */
 export function byPublishedCount(a: PublishedCount, b: PublishedCount): number {
   return (typeof b === 'number' ? b : 0) - (typeof a === 'number' ? a : 0);
 }
 
 /**
- * Returns the sum of published counts as a published count. The sum is withheld if one of them is not published exactly,
- * because it is not computed from anything else than published counts.
+ * Returns the sum of published counts as a published count. If one of several counts is not exact, the sum is withheld,
+ * because it must not reveal more than the published counts do.
  */
 export function publishedSum(counts: readonly PublishedCount[]): PublishedCount {
   const [first, ...others] = counts;

@@ -13,10 +13,10 @@ const count = fc.record({
 const dayCounts = fc
   .dictionary(fc.constantFrom(...labelers), count)
   .map((all): DayCounts => new Map(Object.entries(all)));
-/** Change of an interval: a new day at the end, another first or last day, or another day within. */
+/** Generates changes of an interval: a new day at the end, or another first, last or inner day. */
 const change = fc.tuple(fc.constantFrom('next', 'first', 'last', 'inner', 'none'), dayCounts);
 
-test('sums over an interval are those of a sum without a cache while its days change', async () => {
+test('cached sums over an interval equal uncached sums while the days of the interval change', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(dayCounts, { minLength: 1, maxLength: 5 }),

@@ -20,7 +20,8 @@ export class CountSums {
    * the event loop after each part that it adds.
    */
   async of(parts: CountedParts): Promise<Counted> {
-    // The first part becomes shorter and the last one longer with every call.
+    // Cache only the sum of the inner parts, because the first part becomes shorter and the last one longer with every
+    // call.
     const inner = parts.slice(1, -1).map(({ counts }) => counts);
     if (inner.length !== this.#days.length || inner.some((counts, i) => counts !== this.#days[i])) {
       this.#sums = await added(new Map(), inner);

@@ -55,7 +55,7 @@ export function dayCounts(
   return result;
 }
 
-/** Counts of whole runs without repeats, which most publications use again. */
+/** Cache of the counts of whole runs without repeats, because most publications use them again. */
 const countsOfRuns = new WeakMap<Run, DayCounts>();
 
 /** Returns the counts of a part that consists of one run. */

@@ -16,8 +16,8 @@ export type Run = ReadonlyMap<string, RunCount>;
 const noRows: RunCount = { applied: 0, removed: 0, hours: 0 };
 
 /**
- * Cache of counts in consecutive hours that no longer change. The store is read hour by hour, and the event loop runs
- * after each hour. A run that is one hour longer than a cached run costs one read.
+ * Cache of counts in consecutive hours that no longer change. Reads the store hour by hour, and yields to the event
+ * loop after each hour. A run that is one hour longer than a cached run costs one read.
  */
 export class HourRuns {
   readonly #store: Pick<StoreReader, 'countsByLabeler'>;

@@ -53,7 +53,7 @@ test('a search through hours of repeats is bounded in each call, continues in th
   // Only the newest hour, to which bursts may be added, is read several times.
   expect(new Set(reads).size).toBe(598);
   expect(reads).toHaveLength(597 + calls);
-  // The following hours of repeats cost one read each.
+  // Each further hour of repeats costs one read.
   for (let more = 1; more <= 5; more += 1) {
     const before = reads.length;
     hours.push(first + 599 + more);

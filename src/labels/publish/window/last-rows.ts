@@ -29,7 +29,7 @@ export interface LastRowsInput {
   readonly uncachedFrom: number;
 }
 
-/** Number of searches between two looks at the time. */
+/** Number of searches that begin between two checks of the turn. */
 const searchesAtOnce = 16;
 
 /** Maximum number of hours that one call reads only because newer hours of a labeler have no counted row. */
@@ -62,7 +62,7 @@ export class LastRows {
     };
     const turns = new Turns();
     for (const [i, { labeler, newest, all }] of input.labelers.entries()) {
-      // After each hour most labelers have a newer row, so that thousands of searches begin.
+      // Yield here too: after each hour most labelers have a newer row, so thousands of searches begin.
       if (i % searchesAtOnce === 0 && turns.isOver) await turns.next();
       const before = this.#known.get(labeler);
       if (before?.through === newest && before.next === null) finish(labeler, before, before.at);
@@ -90,7 +90,7 @@ export class LastRows {
   /** Returns the last counted minute of each labeler in an hour. */
   async #lastOf(at: number, { floor, bursts }: LastRowsInput): Promise<Map<string, Micros>> {
     const last = new Map<string, Micros>();
-    // The counters of the minute that contains the floor cannot be queried.
+    // Skip the minute that contains the floor, because its counters cannot be queried.
     const start = micros(Math.max(at * hour, Math.ceil(floor / minute) * minute));
     const end = micros((at + 1) * hour);
     if (start < end) addNewest(last, await this.#store.countsOverTime({ bucket: 'minute', start, end }), bursts);
@@ -175,7 +175,7 @@ class Search {
   }
 }
 
-/** Searches by the hour that they read next. */
+/** Queue of searches, grouped by the hour that each search reads next. */
 class Queue {
   readonly #waiting = new Map<number, Search[]>();
 

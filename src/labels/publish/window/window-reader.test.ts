@@ -252,6 +252,6 @@ test('a labeler whose rows are all repeats costs no search for its last row', as
   const reading = await reader.read(now, 30);
   expect(reading.inWindow.leftOut).toBe(60_000);
   expect(reading.lastRows.get('did:plc:a')).toBeUndefined();
-  // The only read is that of the minutes of the open hours.
+  // The only read requests the minutes of the open hours.
   expect(reads).toBe(1);
 });

@@ -12,7 +12,7 @@ import { HourRuns, type Run } from './hour-runs.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
 import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
 
-/** Parts of the store from which a window is read. */
+/** Store methods that are used to read a window. */
 export type WindowStore = Pick<
   StoreReader,
   | 'epoch'
@@ -53,7 +53,7 @@ export interface WindowReading {
   readonly counters: LabelersCounters | null;
 }
 
-/** Maximum attempts to read the store without a removal of rows or of a day in between. */
+/** Maximum number of attempts to read the store. An attempt is repeated if rows or a day were removed during it. */
 const maxAttempts = 3;
 const maxMinutes = 2 * day;
 
@@ -97,7 +97,7 @@ export class WindowReader {
         const { revision, floor } = reading.frontier;
         if ((revision === before.revision && floor === before.floor) || isLast) return reading;
       } catch (error) {
-        // The oldest day was dropped after the floor was read.
+        // Try again if the oldest day was dropped after the floor was read.
         if (isLast || !(error instanceof StoreError) || error.code !== 'out_of_window') throw error;
       }
     }
@@ -144,7 +144,7 @@ export class WindowReader {
     await countersOf(this.#store, { start, end: today });
   }
 
-  /** Reads everything that may still change. The calls run in one turn, so that all of them read the same rows. */
+  /** Reads all data that may still change. The calls run in one turn, so that all of them read the same rows. */
   async #readOpen(plan: ReadingPlan, window: Interval, settledThrough: number) {
     const { now, floor } = plan.inputs;
     const store = this.#store;
@@ -168,8 +168,8 @@ export class WindowReader {
 }
 
 /**
- * Reads the counters that an earlier version of a day's file does not have. Returns null if the store does not keep
- * them.
+ * Reads the counters of an interval. Returns null if the store does not keep them, or a day was written by a version
+ * without them.
  */
 async function countersOf(store: WindowStore, interval: Interval): Promise<LabelersCounters | null> {
   try {

@@ -7,40 +7,40 @@ import { describePlace, type PostgresHost, type PostgresPlace, readPassword, typ
 import { storeError } from './store-error.ts';
 import { decodeText } from './value.ts';
 
-/** Time without data after which the system checks that a server still exists, in milliseconds. */
+/** Idle time after which the operating system probes whether the server is still reachable, in milliseconds. */
 const keepAliveMs = 10_000;
-/** Maximum time in which a server ends a connection without a running statement, in milliseconds. */
+/** Maximum time to wait until a server closes a connection without a running statement, in milliseconds. */
 const endMs = 1_000;
 /** Minimum version of the server, as `server_version_num`. */
 const minVersion = 150_000;
 
-/** Object identifiers of the types whose values are converted. */
+/** OIDs of the PostgreSQL types whose values are converted. */
 const [int8, int2, int4, text, bytea] = [20, 21, 23, 25, 17];
 
 /** A connection to one server. */
 export interface Connection {
   readonly client: pg.Client;
   readonly socket: Socket;
-  /** The server of the connection. */
+  /** Server to which the connection leads. */
   readonly server: PostgresHost;
   /** True if the server was a standby when the connection was made. */
   readonly isStandby: boolean;
-  /** Returns the error with which the server ended the connection outside a statement; null if there is none. */
+  /** Returns the error with which the server ended the connection outside a statement, or null if there is none. */
   readonly failure: () => unknown;
 }
 
 /** Options for a connection. */
 export interface ConnectOptions {
   readonly target: SessionKind;
-  /** Maximum time for one server, in milliseconds. */
+  /** Maximum time to connect to one server, in milliseconds. */
   readonly connectMs: number;
-  /** Server that is tried first; null for the order of the place. */
+  /** Server that is tried first, or null to try the servers in the order of `place`. */
   readonly first: PostgresHost | null;
 }
 
 /**
- * Connects to the first server of a place that is of the required kind. Throws `unreachable` if no server is. The
- * driver has no list of servers of its own.
+ * Connects to the first server in `place` that has the required role. Throws `unreachable` if there is none. The driver
+ * itself supports only one server per connection.
  */
 export async function connect(place: PostgresPlace, options: ConnectOptions): Promise<Connection> {
   const { target, connectMs, first } = options;
@@ -92,7 +92,7 @@ async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: 
     types: { getTypeParser: parserOf },
   });
   let failure: unknown = null;
-  // A lost connection also fails its queries, which report it.
+  // Ignore the event: a lost connection also fails its queries, which report the error.
   client.on('error', (error) => {
     failure ??= error;
   });
@@ -111,14 +111,14 @@ async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: 
   }
 }
 
-/** Ends a connection without a running statement. Does not wait for a server that does not respond. */
+/** Ends a connection that has no running statement. Waits only briefly if the server does not respond. */
 export async function endConnection({ client, socket }: Connection): Promise<void> {
   const timer = setTimeout(() => socket.destroy(), endMs);
   await client.end().catch(() => undefined);
   clearTimeout(timer);
 }
 
-/** Ends a connection at once, whatever is running. The server detects that its client has gone. */
+/** Closes a connection at once, even if a statement is running. The server then detects that its client is gone. */
 export async function destroyConnection({ socket }: Pick<Connection, 'socket'>): Promise<void> {
   if (socket.closed) return;
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));

@@ -2,20 +2,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
 import type { Limits, Queries, Session } from './session.ts';
 
-/** Time after which another process may take the lease of a writer that does not renew it, in milliseconds. */
+/** Default time without a renewal after which another process may take a writer's lease, in milliseconds. */
 export const defaultLeaseMs = 4_000;
-/** Number of renewals within the time of a lease. */
+/** Number of renewals per lease duration. */
 const renewals = 8;
 
-/** Tokens of a lease that was taken, and of the one before it. */
+/** Token of a newly taken lease, and token of the lease before it. */
 interface Taken {
   readonly token: number;
   readonly former: number;
 }
 
 /**
- * Returns the expression of the token that follows another one. It contains the time, so that no process gets a token
- * that another one has, which the database has lost by a failover.
+ * Returns the SQL expression for the next token. The token includes the time, so that it differs from any token that
+ * another process received and that the database lost in a failover.
  */
 export function nextToken(column: string): string {
   return `greatest(${column} + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`;
@@ -29,22 +29,24 @@ interface LeaseRow {
 }
 
 /**
- * The right to write to a store. Its token increases with every new writer, and each commit checks it, so that a writer
- * that was suspended while another took the lease cannot write any more. The server's clock alone decides when a lease
- * expires. A lease that expired is still valid until another process takes it.
+ * The right to write to a store. Each new writer gets a higher token, and each commit checks the token, so that a
+ * writer that was suspended while another process took the lease can no longer write. Only the server's clock decides
+ * when a lease expires. An expired lease remains valid until another process takes it.
  */
 export class Lease {
   readonly token: number;
-  /** Token of the writer before this one. */
+  /** Token of the previous writer. */
   readonly former: number;
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
-  /** Limits for changes to the lease; a change is useless after the lease has expired. */
+  /** Limits for statements that change the lease: after the lease has expired, such a change is useless. */
   readonly #limits: Limits;
   #renewing: Promise<void> = Promise.resolve();
-  /** True if the lease is not renewed any more. */
+  /** True if the lease is no longer renewed. */
   #isEnded = false;
-  /** Called once, when another process asks this writer to stop; null before the store is open, and after the call. */
+  /**
+   * Called once, when another process asks this writer to stop. Null until the store is open, and again after the call.
+   */
   #asked: (() => void) | null = null;
 
   private constructor(session: Session, { token, former }: Taken, leaseMs: number) {
@@ -58,8 +60,8 @@ export class Lease {
   }
 
   /**
-   * Takes the lease. Waits for a lease that its holder stopped renewing, and throws `second_writer` as soon as the
-   * holder renews it. `assertFree` throws within the same transaction if another process shall become the writer.
+   * Takes the lease. If another process holds it, waits until it expires, and throws `second_writer` as soon as that
+   * process renews it. `assertFree` runs in the same transaction and throws if another process is to become the writer.
    */
   static async take(
     session: Session,
@@ -87,15 +89,15 @@ export class Lease {
   }
 
   /**
-   * Checks the lease within a transaction that changes data, and holds it until the commit. Concurrent changes of the
-   * same writer do not wait for each other.
+   * Throws `fenced` in a transaction that changes data if another process has taken the lease; otherwise no process can
+   * take the lease before the commit. Concurrent changes of the same writer do not wait for each other.
    */
   async check(queries: Queries): Promise<void> {
     const sql = 'SELECT 1 FROM store WHERE token = $1 FOR KEY SHARE';
     if ((await queries.rows(sql, [this.token])).length === 0) this.lost();
   }
 
-  /** Announces that the store is open. `asked` is called once, when another process asks this writer to stop. */
+  /** Records that the store is open. `asked` is called once, when another process asks this writer to stop. */
   async opened(asked: () => void): Promise<void> {
     const sql = 'UPDATE succession SET writer_ready = $1';
     await this.#session.write(async (queries) => {
@@ -105,7 +107,7 @@ export class Lease {
     this.#asked = asked;
   }
 
-  /** Throws `fenced`, because another process has taken the lease. */
+  /** Throws `fenced`, because another process has taken the lease. Also stops renewing the lease. */
   lost(): never {
     this.#isEnded = true;
     throw new StoreError(
@@ -114,14 +116,14 @@ export class Lease {
     );
   }
 
-  /** Gives up the lease, so that the next writer need not wait. */
+  /** Gives up the lease, so that the next writer does not have to wait. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     this.#isEnded = true;
-    // A renewal in progress would take the lease again, for its time at most.
+    // Wait for a renewal in progress, which would otherwise extend the lease again.
     await Promise.race([this.#renewing, wait(this.#limits.replyMs, undefined, { ref: false })]);
     const sql = "UPDATE store SET expires_at = '-infinity' WHERE token = $1";
-    // Without a connection the lease expires.
+    // Ignore errors: without a connection the lease expires by itself.
     await this.#session.write((queries) => queries.run(sql, [this.token]), this.#limits).catch(() => undefined);
   }
 
@@ -136,7 +138,7 @@ export class Lease {
         if (asked === null) return false;
         return (await queries.rows('SELECT 1 FROM succession WHERE hand_over = $1', [this.token])).length > 0;
       }, this.#limits)
-      // A failed renewal is harmless until another process takes the lease, which the next commit detects.
+      // Ignore a failed renewal: if another process takes the lease, the next commit detects it.
       .catch(() => false);
     if (!isAsked) return;
     this.#asked = null;
@@ -144,9 +146,9 @@ export class Lease {
   }
 }
 
-/** Takes a lease that is free and returns its tokens, or returns the lease that another process holds. */
+/** Takes the lease if it is free and returns its tokens; otherwise returns the lease of the process that holds it. */
 async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<Taken | LeaseRow> {
-  // The lock conflicts with that of every change, so that no commit of the previous writer is in progress.
+  // The row lock conflicts with the lock of every change, so that no commit of the previous writer is in progress.
   const [row] = await queries.rows<LeaseRow>(
     `SELECT token, holder, renewed_at::text AS renewed,
      CASE WHEN expires_at = '-infinity' THEN 0

@@ -3,7 +3,7 @@ import { parseStoreUrl } from '../../open.ts';
 import { parsePostgresUrl } from './place.ts';
 
 describe('the URL of a store in PostgreSQL', () => {
-  it('names servers in order, a user, a database and a schema', () => {
+  it('is parsed into servers in order, a user, a database and a schema', () => {
     expect(parseStoreUrl('postgres://writer@db1.example,[2001:db8::1]:5433/labels?schema=mine')).toEqual({
       kind: 'postgres',
       hosts: [
@@ -15,7 +15,7 @@ describe('the URL of a store in PostgreSQL', () => {
     });
   });
 
-  it('names the directory of a socket if it has no host', () => {
+  it('may state a socket directory instead of a host', () => {
     const place = parsePostgresUrl('postgresql:///labels?host=/run/postgresql&port=6432');
     expect(place).toMatchObject({ hosts: [{ host: '/run/postgresql', port: 6432 }], user: 'almanac', tls: 'disable' });
   });
@@ -28,7 +28,7 @@ describe('the URL of a store in PostgreSQL', () => {
     ['POSTGRES://127.0.0.2/labels', 'disable'],
     ['postgres://127.evil.example/labels', 'verify-full'],
     ['postgres://127.0.0.1.evil.example/labels', 'verify-full'],
-  ])('%s requires TLS in the form %s', (url, tls) => {
+  ])('in the form %s implies the TLS mode %s', (url, tls) => {
     expect(parsePostgresUrl(url).tls).toBe(tls);
   });
 
@@ -51,7 +51,7 @@ describe('the URL of a store in PostgreSQL', () => {
     ['postgres://db.example/labels?target_session_attrs=read-write', 'target_session_attrs'],
     ['postgres://db.example/labels?connections=0', 'connections'],
     ['postgres://%zz@db.example/labels', 'percent'],
-  ])('%s is refused, and the message does not repeat it', (url, why) => {
+  ])('is refused in the form %s, with a message that does not repeat the password', (url, why) => {
     expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
     expect(() => parseStoreUrl(url)).toThrowError(why);
     expect(() => parseStoreUrl(url)).not.toThrowError(/secret/);

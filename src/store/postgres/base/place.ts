@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { OperatorError } from '../../../ops/errors.ts';
 
-/** Host and port of one server; a host that begins with a slash is the directory of a Unix socket. */
+/** Host and port of one server. A host that begins with a slash is the directory of a Unix socket. */
 export interface PostgresHost {
   readonly host: string;
   readonly port: number;
 }
 
 const sessionKinds = ['any', 'primary', 'standby', 'prefer-standby'] as const;
-/** Servers that a reader accepts, like libpq's `target_session_attrs`. A writer always requires the primary. */
+/** Server roles that a reader accepts, like libpq's `target_session_attrs`. A writer always requires the primary. */
 export type SessionKind = (typeof sessionKinds)[number];
 
 const tlsModes = ['disable', 'require', 'verify-full'] as const;
-/** Forms of TLS, like libpq's `sslmode`. */
+/** TLS modes, like libpq's `sslmode`. */
 type TlsMode = (typeof tlsModes)[number];
 
 /** Location of a store in a PostgreSQL database, parsed from its URL. */
@@ -27,9 +27,9 @@ export interface PostgresPlace {
   readonly schema: string;
   readonly target: SessionKind;
   readonly tls: TlsMode;
-  /** File with the certificates of trusted authorities, or null for those of the system. */
+  /** File with the certificates of trusted authorities, or null to trust the authorities of the system. */
   readonly tlsAuthorities: string | null;
-  /** File that contains only the password, or null: PGPASSWORD, PGPASSFILE or ~/.pgpass then apply. */
+  /** File that contains only the password. If it is null, PGPASSWORD, PGPASSFILE or ~/.pgpass apply. */
   readonly passwordFile: string | null;
   /** Maximum number of connections of one reader. */
   readonly connections: number;
@@ -50,8 +50,8 @@ const parameters = [
   'passwordfile',
   'connections',
 ];
-/** Names no parameter of the URL, because a part of a password may look like one. */
-const unknownParameter = `a parameter is unknown; the known ones are ${parameters.join(', ')}`;
+/** The message does not repeat the unknown parameter, because part of a password may look like one. */
+const unknownParameter = `a parameter is unknown; the known parameters are ${parameters.join(', ')}`;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/i;
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const schemaPattern = /^[a-z_][a-z0-9_]{0,39}$/;
@@ -62,8 +62,8 @@ export function isPostgresUrl(url: string): boolean {
 }
 
 /**
- * Parses the URL of a store in a PostgreSQL database. Throws an `OperatorError` that does not repeat the URL, because a
- * wrong URL may contain a password.
+ * Parses the URL of a store in a PostgreSQL database. Throws an `OperatorError` that does not repeat the URL, because
+ * an invalid URL may contain a password.
  */
 export function parsePostgresUrl(url: string): PostgresPlace {
   const [, encodedLogin = '', authority = '', database = '', search = ''] =
@@ -85,7 +85,7 @@ export function parsePostgresUrl(url: string): PostgresPlace {
     database: decode(database),
     schema,
     target: oneOf('target_session_attrs', sessionKinds, options) ?? 'any',
-    // Over a network, an unverified server could read the password and the rows.
+    // Require a verified server over a network; an unverified one could read the password and the rows.
     tls: oneOf('sslmode', tlsModes, options) ?? (isLocal ? 'disable' : 'verify-full'),
     tlsAuthorities: options.get('sslrootcert'),
     passwordFile: options.get('passwordfile'),
@@ -93,12 +93,15 @@ export function parsePostgresUrl(url: string): PostgresPlace {
   };
 }
 
-/** Returns a text that identifies the store in messages. It contains no password. */
+/** Returns a text that identifies the store in messages. The text contains no password. */
 export function describePlace({ hosts, database, schema }: PostgresPlace): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}, schema ${schema}`;
 }
 
-/** Returns the password in the file of a place; undefined if it names none. Throws `OperatorError` if it is unreadable. */
+/**
+ * Returns the password in the place's password file, or undefined if no file is given. Throws `OperatorError` if the
+ * file is unreadable.
+ */
 export function readPassword({ passwordFile }: PostgresPlace): string | undefined {
   if (passwordFile === null) return undefined;
   try {

@@ -11,8 +11,9 @@ interface Waiting {
 }
 
 /**
- * A bounded number of connections to the servers of one place. A connection with a failed query is not used again. All
- * connections are to one server as far as possible, because the servers may differ in what they have received.
+ * A bounded number of connections to the servers of one place. A connection with a failed query is closed unless the
+ * error left it usable. The pool uses only one server where possible, because the servers may not have received the
+ * same data.
  */
 export class Pool {
   readonly #place: PostgresPlace;
@@ -21,7 +22,7 @@ export class Pool {
   readonly #connectMs: number;
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
-  /** Server of the newest connection. */
+  /** Server of the most recent connection. */
   #server: PostgresHost | null = null;
   #count = 0;
   #isClosed = false;
@@ -34,7 +35,7 @@ export class Pool {
     this.#connectMs = connectMs;
   }
 
-  /** Runs work with a connection. `isSound` decides after an error whether the connection can be used again. */
+  /** Runs work with a connection. After an error, `isSound` decides whether the connection can be reused. */
   async use<T>(work: (connection: Connection) => Promise<T>, isSound: (error: unknown) => boolean): Promise<T> {
     const connection = await this.#take();
     try {
@@ -48,7 +49,7 @@ export class Pool {
     }
   }
 
-  /** Refuses further work and resolves once the connections of the work in progress are closed. */
+  /** Rejects further work, and resolves once the connections of the work in progress are closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
@@ -64,7 +65,8 @@ export class Pool {
     const idle = this.#idle.pop();
     if (idle) return idle;
     if (this.#count < this.#max) return this.#open();
-    if (this.#waiting.length >= maxWaiting) throw new StoreError('busy', 'too many requests wait for a connection');
+    if (this.#waiting.length >= maxWaiting)
+      throw new StoreError('busy', 'too many requests are waiting for a connection');
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
@@ -82,7 +84,7 @@ export class Pool {
     }
   }
 
-  /** Closes the idle connections to all servers except the given one; those in use end when they are returned. */
+  /** Closes the idle connections to all other servers. Connections in use are closed when they are returned. */
   #moveTo(server: PostgresHost): void {
     this.#server = server;
     for (const connection of this.#idle.splice(0)) this.#end(connection);
@@ -111,7 +113,7 @@ export class Pool {
     this.#release();
   }
 
-  /** Gives the place of a closed connection to a waiting request. */
+  /** Lets a waiting request open a connection in place of a closed one. */
   #release(): void {
     this.#count -= 1;
     const next = this.#isClosed ? undefined : this.#waiting.shift();

@@ -7,9 +7,9 @@ import type { NewObservation, Observation } from '../../port.ts';
 import { postCollection, splitUri } from '../../subject.ts';
 import { micros } from '../../time.ts';
 
-/** Number of each target in the table. */
+/** Target kinds; the table stores the index. */
 export const targets = ['account', 'post', 'record'] as const satisfies readonly TargetKind[];
-/** Number of each verdict in `flags`. */
+/** Signature verdicts; `flags` stores the index. */
 const verdicts = [
   'verified',
   'invalid',
@@ -19,18 +19,21 @@ const verdicts = [
 ] as const satisfies readonly SignatureVerdict[];
 
 const negSent = 1;
-/** Bit of `flags` that marks a removal, for use in SQL. */
+/** Bit in `flags` that marks a removal, for use in SQL. */
 export const removalFlag = 2;
 const liveFlag = 4;
-/** Set if `rest` contains the complete uri, because the key of the subject is a hash. */
+/** Bit in `flags` that is set if `rest` contains the complete uri, because the subject key is a hash. */
 const hashedFlag = 8;
 const verdictShift = 4;
 
 const prefix = 'at://';
-/** Maximum length of a DID that is its own key. An index entry has at most 2,700 bytes, and a label may name any DID. */
+/**
+ * Maximum length of a DID that is used as its own subject key. An index entry has at most 2,700 bytes, and a label may
+ * name a DID of any length.
+ */
 const maxKeyLength = 256;
 
-/** A row as a query returns it, without its subject. */
+/** A row as returned by a query, with the key of its subject. */
 export interface RowRecord {
   readonly at: number;
   readonly did: string;
@@ -51,7 +54,7 @@ export interface RowRecord {
 export const recordColumns =
   'o.at, s.did, o.flags, o.ver, o.subject, o.val, o.rest, o.cts, o.cid, o.exp, o.identity, o.sig, o.extra';
 
-/** A row to be stored; `source` is the number of its labeler. */
+/** A row to be stored; `source` is the numeric id of its labeler. */
 export interface NewRow {
   readonly at: number;
   readonly source: number;
@@ -63,7 +66,7 @@ export interface NewRow {
   readonly identity: Buffer;
 }
 
-/** Returns the key of an account: its DID, or a hash of a very long one. */
+/** Returns the subject key of an account: its DID, or a hash if the DID is very long. */
 export function subjectKey(did: string): string {
   return did.length <= maxKeyLength ? did : `sha256:${hash('sha256', did)}`;
 }

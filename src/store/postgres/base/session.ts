@@ -7,9 +7,9 @@ import { Pool } from './pool.ts';
 import { codeOf, isRecoveryConflict, storeError } from './store-error.ts';
 import { parameter, type Value } from './value.ts';
 
-/** Queries within one transaction. Table names need no schema. */
+/** Queries in one transaction. Table names need no schema. */
 export interface Queries {
-  /** Runs a statement and returns its rows. Statements that are started together share a round trip. */
+  /** Runs a statement and returns its rows. Statements started without waiting for each other share a round trip. */
   rows<Row extends object>(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and returns the number of affected rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
@@ -18,9 +18,9 @@ export interface Queries {
 /** Limits of a transaction, in milliseconds. */
 export interface Limits {
   readonly statementMs: number;
-  /** Time after the end of a statement's time within which its reply must arrive; also the time to connect. */
+  /** Additional time in which the reply must arrive after `statementMs`; also the maximum time to connect. */
   readonly replyMs: number;
-  /** Ends the connection of a transaction in progress at once. */
+  /** Aborting this signal closes the connection of the transaction in progress at once. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,30 +31,33 @@ export const longLimits: Limits = { statementMs: 1_800_000, replyMs: 5_000 };
 
 /** Maximum time that a statement waits for a lock, in milliseconds. */
 const lockMs = 10_000;
-/** Maximum time that a statement outside a transaction waits for a lock, in milliseconds. A later run repeats it. */
+/** Maximum time that a statement outside a transaction waits for a lock, in milliseconds. A later run tries again. */
 const outsideLockMs = 2_000;
-/** Maximum time between two statements of a transaction, in milliseconds: a stopped process must not keep its locks. */
+/**
+ * Maximum time between two statements of a transaction, in milliseconds, so that a suspended process does not keep its
+ * locks.
+ */
 const idleMs = 5_000;
-/** Interval at which the server checks that the client of a running statement still exists, in milliseconds. */
+/** Interval at which the server checks that the client of a running statement is still connected, in milliseconds. */
 const checkMs = 2_000;
 /**
- * Maximum time in which a reader waits for one of several servers, in milliseconds: a suspended machine accepts
+ * Maximum time for which a reader waits for each of several servers, in milliseconds. A suspended machine accepts
  * connections without responding, and the account surface ends a read after 5 s.
  */
 const choosingMs = 1_500;
-/** Makes a commit wait for the disk of the server, where its settings do not require that. */
+/** Makes a commit wait for the server's disk even if the server's settings do not require it. */
 const durable = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
-/** Maximum attempts of a read that recovery on a standby cancels. */
+/** Maximum number of attempts for a read that is cancelled by recovery on a standby. */
 const maxAttempts = 5;
-/** Delay before the second attempt of a read, in milliseconds; it doubles for each further one. */
+/** Delay before the second attempt of a read, in milliseconds; doubles for each further attempt. */
 const attemptMs = 20;
 
-/** Transactions on the database of one store. Every error is a `StoreError`. */
+/** Transactions on the database of one store. Every error is thrown as a `StoreError`. */
 export class Session {
   readonly place: PostgresPlace;
   readonly name: string;
-  /** True if the session belongs to the process that writes the store. */
+  /** True if the session belongs to the process that writes to the store. */
   readonly isWriter: boolean;
   readonly #pool: Pool;
   readonly #limits: Limits;
@@ -69,7 +72,7 @@ export class Session {
     this.#pool = new Pool(place, target === 'writer' ? 'primary' : target, connections, connectMs);
   }
 
-  /** Runs a transaction that changes data. Each statement sees what was committed before it. */
+  /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
     return this.#use(limits.signal, (client) =>
       this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits }, work),
@@ -77,9 +80,9 @@ export class Session {
   }
 
   /**
-   * Runs queries on one state of the database. `locked` names the partitioned table that they read: its lock is taken
-   * before the state is fixed, so that no partition of that state can be detached during the transaction. `after` runs
-   * on the next state of the same server, if it is a standby. A read that recovery cancels is repeated.
+   * Runs queries on one snapshot of the database. `locked` names the partitioned table that they read: its lock is
+   * taken before the snapshot, so that no partition in the snapshot can be detached during the transaction. On a
+   * standby, `after` runs on a later snapshot of the same server. A read that is cancelled by recovery is repeated.
    */
   async read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const { locked = null, after, limits = this.#limits } = options;
@@ -99,7 +102,7 @@ export class Session {
     }
   }
 
-  /** Runs one statement that cannot run within a transaction. Table names need the schema. */
+  /** Runs one statement that cannot run in a transaction. Table names need the schema. */
   async outside(sql: string, signal?: AbortSignal): Promise<void> {
     await this.#use(signal, async (client) => {
       const short = senderOf(client, this.#limits);
@@ -129,7 +132,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
       return result;
     } catch (error) {
       await send('ROLLBACK').catch(() => {
-        // Recovery on a standby may end the connection; the read is then repeated on another one.
+        // Recovery on a standby may end the connection; the caller then repeats the read on another connection.
         if (isRecoveryConflict(error)) throw error;
         throw new StoreError('unreachable', `${this.name}: the connection was lost`, { cause: error });
       });
@@ -150,7 +153,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
         try {
           return await work(client, isStandby);
         } catch (error) {
-          // A connection that recovery ends between two statements reports the reason outside a statement.
+          // If recovery ends the connection between two statements, the reason arrives outside a statement.
           throw isRecoveryConflict(failure()) ? failure() : error;
         } finally {
           signal?.removeEventListener('abort', end);
@@ -169,7 +172,9 @@ export interface ReadOptions {
   readonly limits?: Limits;
 }
 
-/** Commits. A failed transaction rolls back on COMMIT without an error, so the reply is checked. */
+/**
+ * Commits. After a failed statement, PostgreSQL answers COMMIT with a rollback but no error, so the reply is checked.
+ */
 async function commit(send: Sender): Promise<void> {
   const { command } = await send('COMMIT');
   if (command !== 'COMMIT') throw new StoreError('unexpected', 'the transaction was rolled back');
@@ -178,13 +183,13 @@ async function commit(send: Sender): Promise<void> {
 type Sender = (sql: string, values?: readonly Value[]) => Promise<pg.QueryResult<object>>;
 
 /**
- * Returns a function that sends a statement. The driver destroys the connection if the reply is late, because the
- * server or a proxy may have stopped forwarding without ending the connection.
+ * Returns a function that sends a statement. The driver closes the connection if the reply is late, because the server
+ * or a proxy may have stopped forwarding data without closing the connection.
  */
 function senderOf(client: pg.Client, { statementMs, replyMs }: Limits): Sender {
   const query_timeout = statementMs + replyMs;
   return (text, values) => {
-    // The types of the driver lack the limit of one query.
+    // The driver's type definitions lack the timeout of a single query.
     const query = { text, query_timeout, ...(values && { values: values.map(parameter) }) };
     return client.query<object>(query);
   };
@@ -198,12 +203,12 @@ function queriesOf(send: Sender): Queries {
   };
 }
 
-/** Returns true if an error left the connection in order: an error of a statement or of the caller. */
+/** Returns true if the connection can be reused after an error: an error of a statement or of the caller. */
 function isSound(error: unknown): boolean {
   if (error instanceof StoreError) return error.code !== 'unexpected' && error.code !== 'unreachable';
   const code = codeOf(error);
-  // The server ends the session after a fatal error, whatever its code.
+  // The server ends the session after a FATAL error, regardless of the error code.
   if (error instanceof Error && 'severity' in error && error.severity === 'FATAL') return false;
-  // Classes 08, 25 and 57 end the session or may do so.
+  // Errors of the classes 08, 25 and 57 end the session or may end it.
   return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25|57P)/.test(code) && !code.startsWith('E');
 }

@@ -1,32 +1,32 @@
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
-/** Codes of the port by SQLSTATE, or by its class of two characters. */
+/** Store error codes by SQLSTATE, or by SQLSTATE class (its first two characters). */
 const codes: Readonly<Record<string, StoreErrorCode>> = {
-  // Serialization failures and deadlocks, and queries that recovery on a standby cancelled.
+  // Serialization failures, deadlocks, and queries cancelled by recovery on a standby.
   '40': 'busy',
-  // Lock timeouts, and statements that exceed their time.
+  // Lock timeouts and statement timeouts.
   '55P03': 'busy',
   '57014': 'busy',
-  // Sessions that waited too long within a transaction.
+  // Sessions that were idle in a transaction for too long, or whose transaction took too long.
   '25P03': 'busy',
   '25P04': 'busy',
   '53100': 'disk_full',
   '53': 'busy',
-  // Damaged data and indexes.
+  // Corrupted data and indexes.
   XX001: 'damaged',
   XX002: 'damaged',
   '58': 'io_failed',
-  // Failed connections, and servers that stop or start.
+  // Connection failures, and servers that are starting or shutting down.
   '08': 'unreachable',
   '57': 'unreachable',
-  // A standby accepts no writes: the primary changed.
+  // The server rejects writes because it has become a standby.
   '25006': 'unreachable',
 };
 
-/** Codes of failed connections. */
+/** Error codes of failed connections: codes of the system, TLS errors and certificate errors. */
 const connectionCodes = /^(?:E[A-Z]+|ERR_(?:SSL|TLS).*|CERT_.*|DEPTH_ZERO.*|SELF_SIGNED.*|UNABLE_TO_VERIFY.*)$/;
 
-/** Converts any thrown value to an error of the port. The message contains no parameter of a query. */
+/** Converts any thrown value to a `StoreError`. The message contains no query parameters. */
 export function storeError(error: unknown, place: string): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
@@ -41,19 +41,20 @@ export function storeError(error: unknown, place: string): StoreError {
   return new StoreError(found, `${place}: ${text} (${code})`, { cause: error });
 }
 
-/** Returns the SQLSTATE or the system's code of an error; null if it has none. */
+/** Returns the SQLSTATE or system error code of an error, or null if it has neither. */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 /**
- * Returns true if recovery on a standby cancelled a statement or ended its connection, because the statement needed rows
- * or locks that a replicated change removes. The same statement may succeed at once.
+ * Returns true if recovery on a standby cancelled a statement or ended its connection, because the statement needed
+ * rows or locks that a replicated change removes. An immediate retry may succeed.
  */
 export function isRecoveryConflict(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   const code = codeOf(cause);
-  // 40001 and 40P01 have no other cause in a transaction that only reads. A cancelled statement may have others.
+  // In a read-only transaction, 40001 and 40P01 have no other cause. A cancelled statement may have other causes, so
+  // its message is checked.
   if (code === '40001' || code === '40P01') return true;
   return code === '57014' && cause instanceof Error && /recovery/i.test(cause.message);
 }

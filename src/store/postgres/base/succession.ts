@@ -4,12 +4,13 @@ import type { StoreProcess, StoreProcesses } from '../../standby/standby.ts';
 import { nextToken } from './lease.ts';
 import type { Queries, Session } from './session.ts';
 
-/** Version of the schema since which a store has the table of this file. */
+/** First schema version with the table `succession`. */
 export const successionVersion = 2;
 
 /**
- * Returns a check, within the transaction that takes the lease: throws `second_writer` if a ready standby is going to
- * become the writer, unless it has the given place. A process that has just started would cause a gap.
+ * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
+ * than `own` is about to become the writer, because a process that has just started would cause a gap and the standby
+ * would not.
  */
 export function succession(own: number | null): (queries: Queries) => Promise<void> {
   return async (queries) => {
@@ -22,12 +23,12 @@ export function succession(own: number | null): (queries: Queries) => Promise<vo
   };
 }
 
-/** The place of the only standby of a store, which it renews until it ends. */
+/** Registration of this process as the only standby of a store. It is renewed until it is released. */
 export class StandbyPlace {
   readonly number: number;
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
-  /** False once another standby has the place. */
+  /** False once another process has become the standby. */
   isHeld = true;
 
   private constructor(session: Session, number: number, leaseMs: number) {
@@ -42,12 +43,15 @@ export class StandbyPlace {
         .then((count) => {
           this.isHeld &&= count > 0;
         })
-        // The next renewal succeeds, or finds that another standby has the place.
+        // Ignore the error: the next renewal either succeeds or detects that another process is the standby.
         .catch(() => undefined);
     }, leaseMs / 4).unref();
   }
 
-  /** Takes the place. Waits for a standby that stopped renewing it; throws `second_writer` as soon as it renews it. */
+  /**
+   * Registers this process as the standby. If another one is registered, waits until its registration expires, and
+   * throws `second_writer` as soon as it is renewed.
+   */
   static async take(session: Session, holder: string, leaseMs: number): Promise<StandbyPlace> {
     const sql = `UPDATE succession SET standby = ${nextToken('standby')}, standby_holder = $1, standby_ready = false,
       standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
@@ -67,17 +71,17 @@ export class StandbyPlace {
     }
   }
 
-  /** Records that this standby can replace the writer without a gap. */
+  /** Records that this standby can replace the writer without causing a gap. */
   async ready(): Promise<void> {
     const sql = 'UPDATE succession SET standby_ready = true WHERE standby = $1';
     await this.#session.write((queries) => queries.run(sql, [this.number]));
   }
 
-  /** Gives up the place, so that the next standby need not wait. */
+  /** Ends the registration, so that the next standby does not have to wait. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     const sql = "UPDATE succession SET standby_ready = false, standby_expires_at = '-infinity' WHERE standby = $1";
-    // Without a connection the place expires.
+    // Ignore errors: without a connection the registration expires by itself.
     await this.#session.write((queries) => queries.run(sql, [this.number])).catch(() => undefined);
   }
 }
@@ -95,7 +99,7 @@ interface ProcessesRow {
   readonly standbyExpires: string;
 }
 
-/** Returns the processes that hold the lease and the place of the standby. */
+/** Returns the process that holds the lease and the process that is registered as the standby. */
 export async function processesIn(queries: Queries): Promise<StoreProcesses> {
   const [row] = await queries.rows<ProcessesRow>(
     `SELECT expires_at > clock_timestamp() AS writing, token, holder, renewed_at::text AS renewed,
@@ -113,7 +117,10 @@ export async function processesIn(queries: Queries): Promise<StoreProcesses> {
   };
 }
 
-/** Asks the writer with a token to stop; it looks each time it renews its lease. Returns false if the writer has changed. */
+/**
+ * Asks the writer with the given token to stop. The writer checks for such requests whenever it renews its lease.
+ * Returns false if another process has become the writer.
+ */
 export async function askToStop(session: Session, token: string): Promise<boolean> {
   const sql = 'UPDATE succession SET hand_over = $1 WHERE (SELECT token FROM store) = $1';
   return (await session.write((queries) => queries.run(sql, [Number(token)]))) > 0;

@@ -10,7 +10,7 @@ import type { Queries } from '../base/session.ts';
 import { putRoster, readRoster } from '../state/roster.ts';
 import { insertAll } from './day-counts.ts';
 
-/** Reads everything that belongs to no day, within the caller's transaction. */
+/** Reads all data that does not belong to a day, in the caller's transaction. */
 export async function readContent(queries: Queries): Promise<StoreContent> {
   const gaps = await queries.rows<{ source: string; started: Micros; ended: Micros; reason: GapReason }>(
     'SELECT source, started, ended, reason FROM gap',
@@ -46,7 +46,7 @@ export async function readContent(queries: Queries): Promise<StoreContent> {
   };
 }
 
-/** Writes everything that belongs to no day into empty tables, within the caller's transaction. */
+/** Writes all data that does not belong to a day into empty tables, in the caller's transaction. */
 export async function writeContent(queries: Queries, content: StoreContent): Promise<void> {
   const { positions, refusedRows, gaps, roster, keys, definitions, notes, dailyBytes, directories, purges } = content;
   await insertAll(
@@ -76,7 +76,7 @@ export async function writeContent(queries: Queries, content: StoreContent): Pro
     ['did text', 'label_key text', 'first_seen bigint', 'last_seen bigint'],
     keys.map(({ did, key, firstSeen, lastSeen }) => [did, key, firstSeen, lastSeen]),
   );
-  // One at a time, because a definition is large and its number states the order.
+  // Insert definitions one by one: they are large, and their ids must follow their order.
   for (const { did, seenAt, content: text } of definitions) {
     await queries.run('INSERT INTO definitions(did, seen_at, content) VALUES ($1, $2, $3)', [did, seenAt, text]);
   }

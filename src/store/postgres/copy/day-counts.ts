@@ -6,7 +6,7 @@ import type { Queries } from '../base/session.ts';
 import type { Scalar } from '../base/value.ts';
 import { labelerKinds } from '../count/labeler-kinds.ts';
 
-/** Rows that are inserted at once. */
+/** Maximum number of rows per INSERT. */
 const rowsAtOnce = 20_000;
 
 /** Reads the counters of a day. */
@@ -70,7 +70,7 @@ export async function dropDayCounts(queries: Queries, day: number): Promise<void
   await queries.run('DELETE FROM labeler_count WHERE day = $1', [day]);
 }
 
-/** Replaces the counters of a day; `numberOf` returns the number of a source. */
+/** Replaces the counters of a day. `numberOf` returns the numeric id of a source. */
 export async function writeDayCounts(
   queries: Queries,
   day: number,
@@ -103,10 +103,11 @@ export async function writeDayCounts(
   );
 }
 
-/** Returns the rows of a labeler: kind, key, applications and removals. */
+/** Returns the counters of a labeler as rows of kind, key, applications and removals. */
 function labelerRows({ verdicts, values, others, delays }: LabelerDay): Scalar[][] {
   const [applied, removed] = others;
-  // An entry without rows only matters if other values got no entry, which they may not get later either.
+  // Skip values with zero counts, unless values are also counted in `others`: then the labeler has used up its named
+  // values, and these entries must keep other values from becoming named.
   const kept = values.filter(([, a, r]) => a + r > 0 || applied + removed > 0);
   const rows: (readonly [kind: number, key: string, applied: number, removed: number])[] = [
     ...signatureVerdicts.map((verdict) => [labelerKinds.verdict, verdict, verdicts[verdict] ?? 0, 0] as const),
@@ -117,7 +118,7 @@ function labelerRows({ verdicts, values, others, delays }: LabelerDay): Scalar[]
   return rows.filter(([kind, , a, r]) => kind === labelerKinds.value || a + r > 0).map((row) => [...row]);
 }
 
-/** Inserts rows into the columns of a table, each given by name and type. */
+/** Inserts rows into a table. Each column is given as its name followed by its type. */
 export async function insertAll(
   queries: Queries,
   table: string,

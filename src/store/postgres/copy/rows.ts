@@ -3,14 +3,14 @@ import { decodeRow, isLive, type RowRecord, recordColumns } from '../base/row.ts
 import type { Queries } from '../base/session.ts';
 import { partitionOf } from '../schema/partition.ts';
 
-/** Rows that are fetched at once. */
+/** Number of rows per FETCH. */
 const rowsAtOnce = 5_000;
-/** Maximum time in which the other end of a copy stores a chunk, in milliseconds. */
+/** Maximum time that the copy target may take to store a chunk, in milliseconds. */
 const idleMs = 120_000;
 
 /**
- * Reads the rows of a day's table after a stamp, in chunks, within the caller's transaction. The next chunk is fetched
- * while the caller uses one. A row that differs from its identity is an error.
+ * Reads the rows of a day's table after a stamp, in chunks, in the caller's transaction. The next chunk is fetched
+ * while the caller processes the current one. Throws `damaged` for a row that does not match its identity.
  */
 export async function tableRows(
   queries: Queries,
@@ -30,7 +30,7 @@ export async function tableRows(
     const isLast = rows.length < rowsAtOnce;
     if (!isLast) {
       next = fetch();
-      // The error is reported where the result is awaited.
+      // Prevent an unhandled rejection; the error is reported when the result is awaited.
       next.catch(() => undefined);
     }
     if (rows.length > 0) await each(rows.map(copiedRow));

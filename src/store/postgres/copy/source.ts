@@ -12,12 +12,14 @@ import { readContent } from './content.ts';
 import { readDayCounts } from './day-counts.ts';
 import { tableRows } from './rows.ts';
 
-/** Connections: one each for rows, other reads, and the renewal of the lease. */
+/** Number of connections: one each for rows, for other reads, and for the renewal of the lease. */
 const connections = 3;
 
-/** Opens the store in a database as the source of a copy. `leaseMs` is the time of the lease that `freeze` takes. */
+/**
+ * Opens the store in a database as the source of a copy. `leaseMs` is the duration of the lease that `freeze` takes.
+ */
 export async function openPostgresSource(place: PostgresPlace, leaseMs = defaultLeaseMs): Promise<CopySource> {
-  // A standby may be behind the primary.
+  // Read from the primary, because a standby may lag behind.
   const session = new Session(place, 'primary', connections);
   try {
     await assertReadable(session);
@@ -31,7 +33,7 @@ export async function openPostgresSource(place: PostgresPlace, leaseMs = default
 function sourceOver(session: Session, leaseMs: number): CopySource {
   let lease: Lease | null = null;
 
-  /** Runs a change under the lease. */
+  /** Runs a change while this copy holds the lease. */
   async function frozen<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     const held = lease;
     if (held === null) throw new StoreError('second_writer', 'the store is not frozen');
@@ -52,7 +54,7 @@ function sourceOver(session: Session, leaseMs: number): CopySource {
           if (listed.length === 0) throw new StoreError('out_of_window', `${dayName(day)} has expired`);
           await tableRows(queries, day, { after: through, isOrdered: true }, async (rows) => {
             await each(rows);
-            // A repeated read continues after the rows that were used.
+            // If the read is repeated, it continues after the rows that the caller has processed.
             through = rows.at(-1)?.at ?? through;
           });
         },
@@ -104,7 +106,7 @@ async function look(queries: Queries): Promise<SourceLook> {
   return {
     ...rest,
     epoch: { generationId, startedAt },
-    // A purge removes the rows of a day in one commit.
+    // A purge removes the rows of a day in one commit, so a day is never in an intermediate state.
     days: days.map((one) => ({ ...one, isChanging: false })),
   };
 }

@@ -14,18 +14,19 @@ import { dropDayCounts, readDayCounts, writeDayCounts } from './day-counts.ts';
 import { recountLabelers } from './recount.ts';
 import { tableRows } from './rows.ts';
 
-/** Connections: one each for rows to store and rows that are read back. */
+/** Number of connections: one for rows to be stored, and one for rows that are read back. */
 const connections = 2;
 
 /**
- * Opens a schema as the target of a copy, and creates its tables if they do not exist. The schema must contain no
- * store. Tables of the copy keep every other process from opening it until the copy is complete. Another call ends this
- * one: each change then throws `second_writer`. Throws `occupied` for a schema with a store or the copy of another one.
+ * Opens a schema as the target of a copy, and creates missing tables. The schema must not contain a store. The tables
+ * of the copy prevent every other process from opening the schema as a store until the copy is complete. A second call
+ * takes over the copy; every change of the first caller then throws `second_writer`. Throws `occupied` if the schema
+ * contains a store or a copy of another store.
  */
 export async function openPostgresTarget(place: PostgresPlace, generation: string, at: number): Promise<CopyTarget> {
   const session = new Session(place, 'primary', connections);
   try {
-    // The tables of a store with a writer are never changed.
+    // Check first: a migration must not change the tables of a store that has a writer.
     if ((await storeVersion(session)) > 0) await session.read((queries) => assertVacant(queries, session.name));
     await migrate(session, at);
     const token = await session.write((queries) => begin(queries, session.name, generation));
@@ -37,7 +38,7 @@ export async function openPostgresTarget(place: PostgresPlace, generation: strin
 }
 
 async function begin(queries: Queries, name: string, generation: string): Promise<number> {
-  // A writer that begins a store at the same time waits, and then finds the copy.
+  // A writer that creates a store at the same time waits for this lock, and then finds the copy.
   await queries.run('LOCK TABLE store IN EXCLUSIVE MODE');
   await assertVacant(queries, name);
   if (!(await isUnfinishedCopy(queries))) {
@@ -63,16 +64,19 @@ async function assertVacant(queries: Queries, name: string): Promise<void> {
 function targetOver(session: Session, token: number): CopyTarget {
   const sources = new SourceNumbers();
 
-  /** Runs a change in a transaction that checks that no other process continues this copy. */
+  /** Runs a change in a transaction that checks that no other process has taken over this copy. */
   async function change<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     try {
       return await session.write(async (queries) => {
         const held = await queries.rows(`SELECT 1 FROM ${copyTable} WHERE token = $1 FOR SHARE`, [token]);
         if (held.length > 0) return work(queries);
-        throw new StoreError('second_writer', `another process copies into ${session.name}; this one stops`);
+        throw new StoreError(
+          'second_writer',
+          `another process has taken over the copy to ${session.name}; this process stops`,
+        );
       }, longLimits);
     } catch (error) {
-      // Numbers that a failed transaction assigned do not exist.
+      // Source ids that a failed transaction assigned do not exist in the database.
       sources.clear();
       throw error;
     }
@@ -113,14 +117,16 @@ function targetOver(session: Session, token: number): CopyTarget {
 
 async function beginDay(queries: Queries, day: number, revision: number): Promise<void> {
   await dropDay(queries, day);
-  // The rows are indexed once, when most of them are stored.
+  // Create the table without indexes; they are built once, after most rows are stored.
   await queries.run(
     `CREATE TABLE ${partitionOf(day)} (LIKE observation INCLUDING ALL EXCLUDING INDEXES EXCLUDING CONSTRAINTS)`,
   );
   await putProgress(queries, { day, revision, through: -1, rows: 0, digest: '', isVerified: false });
 }
 
-/** Stores everything that belongs to no day, and the row of the store, and removes the tables of the copy. */
+/**
+ * Stores all data that does not belong to a day and the row of the table `store`, then drops the tables of the copy.
+ */
 async function complete(queries: Queries, look: SourceLook, content: StoreContent): Promise<void> {
   const { epoch, floor, revision, heartbeat, last, through, days } = look;
   await queries.run('INSERT INTO day(day, revision) SELECT * FROM unnest($1::int[], $2::bigint[])', [
@@ -152,7 +158,7 @@ async function dropDay(queries: Queries, day: number): Promise<void> {
   await queries.run(`DELETE FROM ${copyDayTable} WHERE day = $1`, [day]);
 }
 
-/** Attaches the table of a day, which creates its indexes, and updates the statistics of the planner. */
+/** Attaches the table of a day, which builds its indexes, and updates the planner statistics. */
 async function indexDay(queries: Queries, day: number): Promise<void> {
   const table = partitionOf(day);
   const [found] = await queries.rows<{ attached: boolean }>(

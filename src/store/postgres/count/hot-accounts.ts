@@ -3,22 +3,22 @@ import { removalFlag } from '../base/row.ts';
 import type { Queries } from '../base/session.ts';
 import { partitionOf } from '../schema/partition.ts';
 
-/** Number of an account's rows in a day from which its counts are stored. */
+/** Minimum number of rows on one day for which an account's counts are stored. */
 export const hotRows = 64;
-/** Maximum number of groups of an account that a day stores and a tally reads. */
+/** Maximum number of groups per account that a day stores and a tally reads. */
 export const maxGroups = 5_000;
 
 /**
- * Number of one-byte counters, which subjects share by their hash. A counter is at least the number of a subject's rows
- * since the start.
+ * Number of one-byte counters. Subjects with the same hash share a counter, so a counter is at least the number of rows
+ * of each of its subjects since the start.
  */
 const counters = 2 ** 20;
 const highest = 255;
 
-/** Hash of the value of a row, in SQL. */
+/** SQL expression for the hash of a row's value. */
 const valKey = "substring(sha256(convert_to(val, 'UTF8')) for 16)";
 
-/** Returns SQL that counts the rows of a day's table by group, for the rows that match a condition. */
+/** Returns SQL that counts by group the rows of a day's table that match a condition, and stores the counts. */
 function groupsSql(day: number, condition: string): string {
   return `INSERT INTO account_group(day, subject, source, target, val_key, val, applied, removed)
     SELECT ${day}, subject, source, target, ${valKey}, min(val), count(*) FILTER (WHERE flags & ${removalFlag} = 0),
@@ -29,13 +29,14 @@ function groupsSql(day: number, condition: string): string {
 }
 
 /**
- * Maintains the counts of accounts with many rows while a day grows. Stored counts of an account include all of its
- * rows. An account without stored counts may have many rows, because counting begins when the writer starts.
+ * Maintains the counts of accounts with many rows while rows are added to a day. If counts are stored for an account,
+ * they include all its rows. Counts may be missing for an account with many rows, because the in-memory counting starts
+ * when the writer starts.
  */
 export class HotAccounts {
   readonly #day: number;
   readonly #noticed = Buffer.alloc(counters);
-  /** Accounts with stored counts. */
+  /** Accounts whose counts are stored. */
   readonly #kept: Set<string>;
 
   private constructor(day: number, kept: Set<string>) {
@@ -49,7 +50,10 @@ export class HotAccounts {
     return new HotAccounts(day, new Set(rows.map(({ subject }) => subject)));
   }
 
-  /** Adds rows that the same transaction has inserted. Returns the accounts whose counts are now stored. */
+  /**
+   * Counts rows that the same transaction has inserted, from the stamp `first` onwards. Returns the accounts whose
+   * counts were stored for the first time.
+   */
   async count(queries: Queries, subjects: readonly string[], first: number): Promise<readonly string[]> {
     const kept = new Set<string>();
     const fresh = new Set<string>();
@@ -72,12 +76,12 @@ export class HotAccounts {
     return hot;
   }
 
-  /** Records accounts whose counts a committed transaction has stored. */
+  /** Remembers accounts whose counts were stored. Must be called after the transaction is committed. */
   keep(subjects: readonly string[]): void {
     for (const subject of subjects) this.#kept.add(subject);
   }
 
-  /** Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. */
+  /** Counts one row of a subject. Returns an upper bound of the subject's rows since the start, at most 255. */
   #notice(subject: string): number {
     const counter = crc32(subject) % counters;
     const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
@@ -86,7 +90,7 @@ export class HotAccounts {
   }
 }
 
-/** Replaces the stored counts of a day that no longer changes by those of all accounts with many rows. */
+/** Recomputes and replaces the stored counts of a day that no longer changes, for all accounts with many rows. */
 export async function recountGroups(queries: Queries, day: number): Promise<void> {
   await queries.run('DELETE FROM account_group WHERE day = $1', [day]);
   const table = partitionOf(day);

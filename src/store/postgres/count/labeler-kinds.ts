@@ -2,10 +2,10 @@ import { parseInstant } from '../../../contract/timestamp.ts';
 import { delayRangeOf } from '../../labeler-counters.ts';
 import { isLive } from '../base/row.ts';
 
-/** Kinds of counts per labeler, as stored. */
+/** Kinds of counters per labeler, with their stored numbers. */
 export const labelerKinds = { verdict: 0, value: 1, others: 2, delay: 3 } as const;
 
-/** Returns the range of the delay of a row; null if the row is not live or has no valid authored time. */
+/** Returns the index of the delay range of a row, or null if the row is not live or its `cts` is not a valid time. */
 export function delayOf(at: number, flags: number, cts: string): number | null {
   if (!isLive(flags)) return null;
   const authored = parseInstant(cts);

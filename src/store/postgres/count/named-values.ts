@@ -2,12 +2,12 @@ import { maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.t
 import type { Queries } from '../base/session.ts';
 import { labelerKinds } from './labeler-kinds.ts';
 
-/** Maximum number of cached values of all labelers. */
+/** Maximum number of cached values, over all labelers. */
 const maxCached = 200_000;
 
 /**
- * Values that a day counts by name, per labeler. A value keeps its entry until the day ends, so that a value without an
- * entry never gets one later.
+ * Values that a day counts by name, per labeler. A value keeps its entry until the day ends; therefore a value that got
+ * no entry when the limit was reached never gets one later on that day.
  */
 export class NamedValues {
   readonly #day: number;
@@ -18,7 +18,7 @@ export class NamedValues {
     this.#day = day;
   }
 
-  /** Reads the values of labelers that are not cached. */
+  /** Loads the named values of labelers that are not in the cache. */
   async load(queries: Queries, sources: ReadonlySet<number>): Promise<void> {
     if (this.#size > maxCached) this.clear();
     const missing = [...sources].filter((source) => !this.#bySource.has(source));
@@ -32,7 +32,7 @@ export class NamedValues {
     this.#size += rows.length;
   }
 
-  /** Returns true if a value has an entry, and adds one while the labeler has fewer than `maxCountedValues`. */
+  /** Returns true if a value is counted by name. Adds the value while the labeler has fewer than `maxCountedValues`. */
   isNamed(source: number, value: string): boolean {
     const values = this.#bySource.get(source);
     if (!values || values.has(value)) return values !== undefined;

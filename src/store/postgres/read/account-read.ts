@@ -14,20 +14,20 @@ import type { Queries, Session } from '../base/session.ts';
 import type { Value } from '../base/value.ts';
 import { readRows } from './look.ts';
 
-/** Reads and returns one chunk of an account's rows. */
+/** Reads one chunk of an account's rows. */
 export function readAccount(session: Session, query: AccountQuery): Promise<AccountChunk> {
   const { account, order, after, limit, filter = {}, passes = Number.POSITIVE_INFINITY } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
     throw new StoreError('invalid_query', `the limit must be 1 to ${maxChunkRows}`);
   }
-  // Without a filter, the limit bounds the number of rows read.
+  // Only a filtered read needs a limit on the rows read: without a filter, `limit` already bounds them.
   const isBounded = Object.keys(filter).length > 0 && order === 'oldest' && Number.isFinite(passes);
   const part: Part = {
     subject: subjectKey(account),
     start: order === 'oldest' && after !== null ? Math.max(query.start, after + 1) : query.start,
     end: order === 'newest' && after !== null ? Math.min(query.end, after) : query.end,
   };
-  // The floor is checked against the requested interval, not against the remaining part.
+  // Check the floor against the requested interval, not only against the part that remains to be read.
   return readRows(session, query, async (queries) => {
     const passed = isBounded ? await passing(queries, part, passes) : null;
     const end = passed === null ? part.end : passed.rows === 0 ? part.start : passed.last + 1;
@@ -38,7 +38,7 @@ export function readAccount(session: Session, query: AccountQuery): Promise<Acco
   });
 }
 
-/** The rows of one account in one interval. */
+/** Rows of one account in one interval. */
 interface Part {
   readonly subject: string;
   readonly start: number;
@@ -71,7 +71,7 @@ async function rowsOf(
   );
 }
 
-/** Returns the number of the first rows, at most `most`, and the stamp of the last of them. */
+/** Counts the first rows of an interval, up to `most`; returns their number and the stamp of the last of them. */
 async function passing(queries: Queries, { subject, start, end }: Part, most: number) {
   const [row] = await queries.rows<{ rows: number; last: Micros | null }>(
     `SELECT count(*) AS rows, max(at) AS last FROM
@@ -81,7 +81,7 @@ async function passing(queries: Queries, { subject, start, end }: Part, most: nu
   return { rows: row?.rows ?? 0, last: row?.last ?? start };
 }
 
-/** Splits an interval into parts with at most `maxRows` of the account's rows each, and returns the parts. */
+/** Splits an interval into parts with at most `maxRows` of the account's rows each. */
 export async function accountIntervals(
   session: Session,
   query: Parameters<StoreReader['accountIntervals']>[0],

@@ -7,10 +7,12 @@ import type { Queries, Session } from '../base/session.ts';
 import { maxGroups } from '../count/hot-accounts.ts';
 import { readRows } from './look.ts';
 
-/** Maximum number of rows after the interval's end that are subtracted from stored counts. */
+/**
+ * Maximum number of rows after the end of the interval that may be subtracted from the stored counts of its last day.
+ */
 const maxSubtracted = 5_000;
 
-/** Counts of an account's rows in a day that have one labeler, value and target. */
+/** Number of an account's rows on one day with the same labeler, value and target kind. */
 interface Group {
   readonly day: number;
   readonly did: string;
@@ -22,7 +24,7 @@ interface Group {
 
 type TallyQuery = Parameters<StoreReader['tallyAccount']>[0];
 
-/** Counts an account's rows, from stored counts where a day has them, and from rows within the budget elsewhere. */
+/** Counts an account's rows: from stored counts for days that have them, otherwise from the rows, within the budget. */
 export function tallyAccount(session: Session, query: TallyQuery): Promise<AccountTally> {
   const { filter = {}, budget } = query;
   if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'the budget must be at least 1');
@@ -44,7 +46,7 @@ export function tallyAccount(session: Session, query: TallyQuery): Promise<Accou
   });
 }
 
-/** One count over several days, newest first, within one budget. */
+/** State of one tally. Its days are counted newest first and share one budget. */
 class Counting {
   readonly #queries: Queries;
   readonly #query: TallyQuery;
@@ -58,7 +60,7 @@ class Counting {
     this.#left = query.budget;
   }
 
-  /** Returns the groups of each day, or null for a day that the budget did not allow to count. */
+  /** Returns the groups of each day, or null for a day that could not be counted within the budget. */
   async groupsByDay(): Promise<ReadonlyMap<number, readonly Group[] | null>> {
     const { start, end } = this.#query;
     const byDay = new Map<number, readonly Group[] | null>(await this.#stored());
@@ -84,7 +86,7 @@ class Counting {
     return byDay;
   }
 
-  /** Returns the stored groups of the days that begin within the interval. */
+  /** Returns the stored groups of the days that begin in the interval. */
   async #stored(): Promise<Map<number, Group[]>> {
     const { start, end } = this.#query;
     const rows = await this.#queries.rows<Group>(
@@ -96,7 +98,7 @@ class Counting {
     return Map.groupBy(rows, ({ day }) => day);
   }
 
-  /** Returns groups without the rows of a later part of the day; null if that part has too many rows. */
+  /** Subtracts the rows of a later part of the day from groups. Returns null if that part has too many rows. */
   async #without(groups: readonly Group[], from: number, to: number): Promise<readonly Group[] | null> {
     const limit = Math.min(this.#left, maxSubtracted);
     const later = await this.#rows(from, to, limit + 1, 'true');
@@ -116,7 +118,7 @@ class Counting {
     return [...sums.values()].filter(({ applied, removed }) => applied + removed > 0);
   }
 
-  /** Returns the groups of the newest rows of some days, at most one row more than the budget allows. */
+  /** Returns the groups of the newest rows on the given days. Reads at most one row more than the budget allows. */
   async #counted(days: readonly number[]): Promise<Map<number, Group[]>> {
     const { start, end } = this.#query;
     const condition = `at / ${dayLength} = ANY ($5::bigint[])`;
@@ -134,7 +136,7 @@ class Counting {
     );
   }
 
-  /** Records the days without rows among those that were not counted. */
+  /** Finds the days without any rows among the days that were not counted, and records them as counted. */
   async #countEmpty(cold: readonly number[], byDay: Map<number, readonly Group[] | null>): Promise<void> {
     const { start, end } = this.#query;
     const open = cold.filter((day) => byDay.get(day) === null);

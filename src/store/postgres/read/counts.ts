@@ -6,10 +6,13 @@ import { removalFlag } from '../base/row.ts';
 import type { Session } from '../base/session.ts';
 import { assertInterval, readRows } from './look.ts';
 
-/** Maximum interval of `countsOverTime` by bucket, in microseconds. */
+/** Maximum length of the interval of `countsOverTime` by bucket, in microseconds. */
 const longest = { hour: 40 * dayLength, minute: 2 * dayLength } as const;
 
-/** Returns exact counts per labeler: from counters of hours and minutes, and from the rows of the minutes at the edges. */
+/**
+ * Returns exact counts per labeler: from hour and minute counters, and from the rows of the incomplete minutes at both
+ * ends of the interval.
+ */
 export async function countsByLabeler(session: Session, interval: Interval): Promise<LabelerCount[]> {
   const rows = await readRows(session, interval, (queries) => {
     const parts = partsOf(interval);
@@ -28,14 +31,17 @@ export async function countsByLabeler(session: Session, interval: Interval): Pro
   return rows.sort((a, b) => b.applied + b.removed - (a.applied + a.removed) || (a.labeler < b.labeler ? -1 : 1));
 }
 
-/** A part of an interval, counted from rows (`from` and `to` in microseconds) or from the counters of whole buckets. */
+/**
+ * A part of an interval. `rows` is counted from rows, and `from` and `to` are in microseconds. `minute` and `hour` are
+ * counted from the counters of whole buckets, and `from` and `to` are bucket numbers.
+ */
 interface Part {
   readonly kind: 'rows' | 'minute' | 'hour';
   readonly from: number;
   readonly to: number;
 }
 
-/** Returns the parts of an interval that are not empty. */
+/** Splits an interval into parts that are counted from rows, minute counters and hour counters; omits empty parts. */
 function partsOf({ start, end }: Interval): Part[] {
   const firstMinute = Math.ceil(start / minute);
   const lastMinute = Math.floor(end / minute);

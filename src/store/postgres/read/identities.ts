@@ -1,10 +1,10 @@
 import { dayStart } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
 
-/** Rows that are fetched at once. */
+/** Number of rows per FETCH. */
 const identitiesAtOnce = 20_000;
 
-/** Calls `found` with the stamp and the identity of each row since an instant, in the order of the stamps. */
+/** Calls `found` with the stamp and identity of each row from an instant onwards, in stamp order. */
 export async function readIdentities(
   queries: Queries,
   since: number,

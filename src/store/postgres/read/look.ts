@@ -3,12 +3,12 @@ import { StoreError } from '../../errors.ts';
 import { dayName, dayOf, type Interval } from '../../time.ts';
 import type { Limits, Queries, Session } from '../base/session.ts';
 
-/** State of the store as of one transaction. */
+/** State of the store as seen by one transaction. */
 export interface Look {
   readonly floor: Micros;
-  /** Newest day with a table, to which rows may still be added; null in an empty store. */
+  /** Newest day that has a table, to which rows may still be added, or null in an empty store. */
   readonly newest: number | null;
-  /** Time before which the server has received everything; null if it has everything. */
+  /** Time before which the server has received everything, or null if the server is up to date. */
   readonly through: Micros | null;
 }
 
@@ -20,8 +20,9 @@ export function assertInterval({ start, end }: Interval): void {
 }
 
 /**
- * Runs queries on one state of the rows of an interval. Throws `out_of_window` if the interval begins before the floor,
- * which is raised before a day is removed, and `behind` if the server has not received everything before its end.
+ * Runs queries on one snapshot of the rows of an interval. Throws `out_of_window` if the interval begins before the
+ * floor, which is raised before a day is removed. Throws `behind` if the server has not received everything before the
+ * end of the interval.
  */
 export async function readRows<T>(
   session: Session,
@@ -39,14 +40,17 @@ export async function readRows<T>(
     },
     {
       locked: 'observation',
-      // The lock of a reader on a standby does not keep the primary from detaching a day.
+      // A reader's lock on a standby does not prevent the primary from detaching a day, so the floor is checked again.
       after: async (queries) => assertRetained(interval, await floorOf(queries)),
       ...(limits && { limits }),
     },
   );
 }
 
-/** Runs queries on small tables. Throws `behind` if the server has not received everything before the interval's end. */
+/**
+ * Runs queries on small tables. Throws `behind` if the server has not received everything before the end of the
+ * interval.
+ */
 export async function readState<T>(
   session: Session,
   interval: Interval,
@@ -68,9 +72,9 @@ async function lookAt(queries: Queries, session: Session): Promise<Look> {
 }
 
 /**
- * Returns the expression for the time before which a server has received everything; null if the server is certain to
- * have everything. Every later row gets a later stamp than the newest row, and none before the newest mark. A server that was
- * suspended while another became the primary still takes itself for the primary, but its lease is no longer renewed.
+ * Returns the SQL expression for the time before which a server has received everything, or null if it is certainly up
+ * to date. Later rows get a later stamp than the newest row, and no stamp before the newest mark. A server that was
+ * suspended while another became the primary still believes that it is the primary, but its lease is no longer renewed.
  */
 export function throughIn({ place, isWriter }: Session): string {
   if (isWriter) return 'NULL::bigint';

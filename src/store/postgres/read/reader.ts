@@ -29,7 +29,7 @@ export async function openPostgresReader(place: PostgresPlace): Promise<StoreRea
   return readerOver(session, () => session.close());
 }
 
-/** Creates a reader over a session; `release` runs once when the reader is closed. */
+/** Creates a reader over a session. `release` runs once, when the reader is closed. */
 export function readerOver(session: Session, release: () => Promise<void>): StoreReader {
   let closing: Promise<void> | null = null;
   const query = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -79,7 +79,7 @@ function stateReads(query: Query, session: Session) {
     coverage: ({ labelers, ...interval }) =>
       query(() => readState(session, interval, (queries) => coverageIn(queries, interval, labelers))),
     purges: () => read(readPurges),
-    // Only earlier versions of the embedded store accepted such rows.
+    // Only earlier versions of the embedded store accepted rows about spaces.
     spaceRemoval: () => query(() => Promise.resolve(null)),
     roster: () => read(readRoster),
     keys: (did) => read((queries) => readKeys(queries, did)),
@@ -115,7 +115,7 @@ async function frontierIn(queries: Queries, expression: string): Promise<Frontie
   return through === null ? frontier : { ...frontier, replicatedThrough: through };
 }
 
-/** Maximum number of groups of an account that is suitable for warm-up. */
+/** Maximum number of groups of an account that is used for warm-up. */
 const fewGroups = 1_000;
 
 async function busyAccounts(session: Session, limit: number): Promise<string[]> {

@@ -8,11 +8,11 @@ import { partitionOf } from '../schema/partition.ts';
 
 /** Maximum number of problems listed per day. */
 const maxProblems = 50;
-/** Rows that are fetched at once. */
+/** Number of rows per FETCH. */
 const rowsAtOnce = 5_000;
 
 type Report = (problem: string) => void;
-/** Counts of applications and removals by key. */
+/** Numbers of applications and removals by key. */
 type Sums = Map<string, [applied: number, removed: number]>;
 
 /** Recomputes all data that is derived from the rows of each day, and yields the differences, oldest day first. */
@@ -27,7 +27,7 @@ export async function* verifyStore(session: Session): AsyncGenerator<DayReport> 
   }
 }
 
-/** Verifies one day; returns null if it expired meanwhile, because it is then outside the window and not damaged. */
+/** Verifies one day. Returns null if the day has expired since: missing rows are then expected. */
 async function verifyDay(queries: Queries, day: number): Promise<DayReport | null> {
   const [listed] = await queries.rows<{ sealed: boolean; last: number | null }>(
     'SELECT sealed, (SELECT last_stamp FROM store) AS last FROM day WHERE day = $1',
@@ -54,13 +54,13 @@ async function verifyDay(queries: Queries, day: number): Promise<DayReport | nul
   return { day: dayName(day), sealed: listed.sealed, unverified: false, rows, problems };
 }
 
-/** Sums over the rows of one day, and their comparison with the stored counters. */
+/** Sums over the rows of one day, which are compared with the stored counters. */
 class DayCheck {
   readonly #day: number;
   readonly #report: Report;
   readonly #minutes: Sums = new Map();
   readonly #hours: Sums = new Map();
-  /** Counts by labeler, kind and key, in which every value has its name. */
+  /** Sums by labeler, kind and key. Contains every value by name, without the limit of the stored counters. */
   readonly #labelers: Sums = new Map();
   last = 0;
 
@@ -106,7 +106,7 @@ class DayCheck {
     if (delay !== null) increase(this.#labelers, nameOf(source, labelerKinds.delay, String(delay)), false);
   }
 
-  /** Checks that a row is the accepted label, and that its derived columns match the label. */
+  /** Checks that a row contains the accepted label, and that its derived columns match the label. */
   #checkContent(row: CheckedRecord): void {
     try {
       const { label, signature } = decodeRow(row);
@@ -122,7 +122,7 @@ class DayCheck {
     }
   }
 
-  /** Compares the counters of minutes and hours. */
+  /** Compares the sums with the counters of minutes and hours. */
   async compareTimes(queries: Queries): Promise<void> {
     for (const [bucket, length, expected] of [
       ['minute', minute, this.#minutes],
@@ -137,7 +137,7 @@ class DayCheck {
     }
   }
 
-  /** Compares the counters of labelers. */
+  /** Compares the sums with the counters of labelers. */
   async compareLabelers(queries: Queries): Promise<void> {
     const stored = await queries.rows<{ source: number; kind: number; key: string; applied: number; removed: number }>(
       'SELECT source, kind, key, applied, removed FROM labeler_count WHERE day = $1',
@@ -176,7 +176,7 @@ interface CheckedRecord extends RowRecord {
   readonly target: number;
 }
 
-/** Compares the stored counts of accounts with their rows. */
+/** Compares the stored counts of hot accounts with the rows of these accounts. */
 async function compareGroups(queries: Queries, day: number, report: Report): Promise<void> {
   const wrong = await queries.rows<{ subject: string }>(
     `SELECT DISTINCT subject FROM (

@@ -8,16 +8,16 @@ const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIM
 
 /** Options for a migration. */
 export interface MigrateOptions {
-  /** Role that owns the tables, if it is not the role of the session. */
+  /** Role that will own the tables; absent for the role of the session. */
   readonly owner?: string;
-  /** Statements of each version, if they are not those of this program. */
+  /** Statements of each schema version; absent for those of this program. */
   readonly versions?: readonly string[];
 }
 
 /**
  * Creates the schema, or migrates it to the version of this program. An advisory lock serializes processes that start
- * at the same time. Throws `not_a_store` if the schema does not exist and the role may not create it. The caller holds
- * the lease of an existing store.
+ * at the same time. Throws `not_a_store` if the schema does not exist and the role may not create it. For an existing
+ * store, the caller must hold the lease.
  */
 export async function migrate(session: Session, at: number, options: MigrateOptions = {}): Promise<void> {
   const { owner, versions = migrations } = options;
@@ -42,7 +42,10 @@ export async function migrate(session: Session, at: number, options: MigrateOpti
   }
 }
 
-/** Returns the version of the store in the schema; 0 without a store. Throws `schema_newer` if it is unknown. */
+/**
+ * Returns the schema version of the store, or 0 if there is no store. Throws `schema_newer` if this program does not
+ * know the version.
+ */
 export async function storeVersion(session: Session, versions = migrations): Promise<number> {
   const { schema } = session.place;
   const version = await session.read(async (queries) => ((await hasTable(queries, schema)) ? versionIn(queries) : 0));
@@ -50,7 +53,7 @@ export async function storeVersion(session: Session, versions = migrations): Pro
   return version;
 }
 
-/** Throws unless the schema contains a complete store of a version that this program reads. */
+/** Throws unless the schema contains a complete store with a schema version that this program can read. */
 export async function assertReadable(session: Session): Promise<void> {
   const version = await storeVersion(session);
   if (version === 0) throw new StoreError('not_a_store', `${session.name} contains no store`);

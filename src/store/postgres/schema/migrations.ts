@@ -1,6 +1,6 @@
 /**
- * Tables of a store. Rows are partitioned by the UTC day of their stamp. All other tables are small, and lose the data
- * of an expired day by DELETE. Texts use the collation "C", whose order is that of their bytes.
+ * Tables of a store. Rows are partitioned by the UTC day of their stamp. All other tables are small; a DELETE removes
+ * the data of an expired day from them. Texts use the collation "C", which sorts by bytes.
  */
 const tables = `
 CREATE TABLE store (
@@ -125,7 +125,7 @@ CREATE TABLE purge (
 );
 `;
 
-/** Table of the processes that may replace the writer. The tokens of writers are those of the table `store`. */
+/** Table of the processes that may replace the writer. The token of the current writer is in the table `store`. */
 const succession = `
 CREATE TABLE succession (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -142,8 +142,10 @@ CREATE TABLE succession (
 INSERT INTO succession DEFAULT VALUES;
 `;
 
-/** Time before which the store gets no further row, from which a standby of the database derives its progress. */
+/**
+ * Time before which no further row will be added. A standby of the database derives from it how far it is up to date.
+ */
 const mark = 'ALTER TABLE store ADD COLUMN mark bigint';
 
-/** Statements of each schema version, the first at index 0. A released version is never changed. */
+/** Statements of each schema version; version 1 is at index 0. A released version must never be changed. */
 export const migrations: readonly string[] = [tables, succession, mark];

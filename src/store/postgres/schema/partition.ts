@@ -7,7 +7,7 @@ export function partitionOf(day: number): string {
 }
 
 /**
- * Adds the table of a day. The table is created first and attached then, because attaching does not wait for readers,
+ * Adds the table of a day. Creates the table first and then attaches it, because attaching does not wait for readers,
  * whereas creating a table as a partition does.
  */
 export async function addPartition(queries: Queries, day: number): Promise<void> {

@@ -5,9 +5,9 @@ import { migrate, storeVersion } from './migrate.ts';
 
 /** Names of the roles of a store. */
 export interface StoreRoles {
-  /** Owns the schema and its tables; the label instrument. */
+  /** Role of the label instrument; owns the schema and its tables. */
   readonly writer: string;
-  /** May only read; the account surface and the commands that read. */
+  /** Read-only role of the account surface and of the commands that only read. */
   readonly reader: string;
 }
 
@@ -16,12 +16,12 @@ const rolePattern = /^[a-z_][a-z0-9_]{0,62}$/;
 const readerStatementMs = 60_000;
 
 /**
- * Creates the schema of a store with its tables, and the roles with the privileges that they need. The role of the URL
- * must be a superuser, or must be able to create roles and schemas. Idempotent; sets no password.
+ * Creates the schema of a store with its tables, and the roles with the privileges that they need. The role in the URL
+ * must be a superuser, or must be allowed to create roles and schemas. Idempotent. Sets no passwords.
  */
 export async function initializeStore(place: PostgresPlace, roles: StoreRoles, at: number): Promise<void> {
   for (const role of [roles.writer, roles.reader]) {
-    if (!rolePattern.test(role)) throw new OperatorError(`${role} is not a valid name of a role: use a-z, 0-9 and _`);
+    if (!rolePattern.test(role)) throw new OperatorError(`${role} is not a valid role name: use a-z, 0-9 and _`);
   }
   if (roles.writer === roles.reader) throw new OperatorError('the writer and the reader must be different roles');
   const session = new Session(place, 'primary', 1);
@@ -30,7 +30,7 @@ export async function initializeStore(place: PostgresPlace, roles: StoreRoles, a
       await createRoles(queries, roles);
       await createSchema(queries, place.schema, roles);
     });
-    // The writer migrates an existing store, because another writer may be running.
+    // Do not migrate an existing store: another process may be writing to it. Its writer migrates it.
     if ((await storeVersion(session)) === 0) await migrate(session, at, { owner: roles.writer });
   } finally {
     await session.close();
@@ -53,13 +53,13 @@ async function createSchema(queries: Queries, schema: string, { writer, reader }
      (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser`,
   );
   await queries.run(`GRANT CONNECT ON DATABASE ${row?.database ?? ''} TO ${writer}, ${reader}`);
-  // Only a member of the writer's role may create a schema that this role owns.
+  // Only a member of the writer's role may create a schema owned by that role.
   if (row?.superuser !== true) await queries.run(`GRANT ${writer} TO CURRENT_USER`);
   await queries.run(`CREATE SCHEMA IF NOT EXISTS ${schema} AUTHORIZATION ${writer}`);
   await queries.run(`REVOKE ALL ON SCHEMA ${schema} FROM PUBLIC`);
   await queries.run(`GRANT USAGE ON SCHEMA ${schema} TO ${reader}`);
   await queries.run(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${reader}`);
-  // The writer creates a table for each day.
+  // Grant access to future tables too, because the writer creates a table for each day.
   const grant = `GRANT SELECT ON TABLES TO ${reader}`;
   await queries.run(`ALTER DEFAULT PRIVILEGES FOR ROLE ${writer} IN SCHEMA ${schema} ${grant}`);
 }

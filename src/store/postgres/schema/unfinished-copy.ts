@@ -2,11 +2,11 @@ import { assertNotMoved, movedNote, unfinishedCopy } from '../../common/moved.ts
 import type { Queries } from '../base/session.ts';
 
 /**
- * Tables of an unfinished copy. Only the copy creates them, and it drops them in the commit that makes the copy a
- * store. Until then the table `store` has no row.
+ * Table that marks an unfinished copy. The copy creates it, and drops it in the commit that makes the copy a store.
+ * Until then the table `store` has no row.
  */
 export const copyTable = 'store_copy';
-/** Table with the progress of each day. */
+/** Table with the copy progress of each day. */
 export const copyDayTable = 'store_copy_day';
 
 /** Returns true if the schema contains an unfinished copy. */
@@ -20,7 +20,7 @@ export async function assertFinished(queries: Queries, name: string): Promise<vo
   if (await isUnfinishedCopy(queries)) throw unfinishedCopy(name);
 }
 
-/** Throws `moved` if the store was copied to another place. */
+/** Throws `moved` if the store was retired because a copy has replaced it. */
 export async function assertNotRetired(queries: Queries): Promise<void> {
   const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [movedNote]);
   assertNotMoved(row?.content ?? null);

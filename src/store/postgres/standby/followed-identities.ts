@@ -10,11 +10,11 @@ interface Ends {
   readonly revision: number;
 }
 
-/** Identities of the rows of a store that another process writes. */
+/** Identities of the rows in a store that another process writes, kept up to date by `follow`. */
 export class FollowedIdentities {
   readonly #session: Session;
   #identities = new IdentitySet(duplicateHorizon);
-  /** Stamp and identity of the last row that was read. */
+  /** Stamp and identity of the last row read. */
   #newest: { readonly at: number; readonly identity: Buffer } | null = null;
   #revision: number | null = null;
 
@@ -22,7 +22,7 @@ export class FollowedIdentities {
     this.#session = session;
   }
 
-  /** Identities that were read, for the writer that replaces the followed one. */
+  /** Identities read so far, for the writer that replaces the followed one. */
   get known(): KnownIdentities {
     return { identities: this.#identities, through: this.#newest?.at ?? -1 };
   }
@@ -32,8 +32,9 @@ export class FollowedIdentities {
   }
 
   /**
-   * Reads the identities of new rows. Reads all of them again after rows were removed on request. Throws `commits_lost`
-   * if the last row that was read is missing: this process has forgotten the rows that the database has lost.
+   * Reads the identities of new rows, or of all rows if a purge has removed rows since the last call. Throws
+   * `commits_lost` if the last row that was read is missing: the database has lost rows that this process has already
+   * seen, and may have lost others.
    */
   async follow(stored: (identity: string) => void): Promise<void> {
     await this.#session.read((queries) => this.#read(queries, stored), { locked: 'observation', limits: longLimits });

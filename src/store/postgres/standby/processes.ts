@@ -4,7 +4,7 @@ import { Session } from '../base/session.ts';
 import { askToStop, processesIn } from '../base/succession.ts';
 import { assertReadable } from '../schema/migrate.ts';
 
-/** Returns the processes that write the store in a database or stand by. */
+/** Returns the writer and the standby of the store in a database. */
 export function postgresProcesses(place: PostgresPlace): Promise<StoreProcesses> {
   return inSession(place, async (session) => {
     await assertReadable(session);
@@ -12,13 +12,13 @@ export function postgresProcesses(place: PostgresPlace): Promise<StoreProcesses>
   });
 }
 
-/** Asks the writer with a token to stop. Returns false if the writer has changed. */
+/** Asks the writer with the given token to stop. Returns false if another process has become the writer. */
 export function askPostgresWriterToStop(place: PostgresPlace, token: string): Promise<boolean> {
   return inSession(place, (session) => askToStop(session, token));
 }
 
 async function inSession<T>(place: PostgresPlace, work: (session: Session) => Promise<T>): Promise<T> {
-  // A server that the URL does not choose may lag behind.
+  // Use the primary unless the URL asks for a certain kind of server, because a standby may lag behind.
   const session = new Session(place, place.target === 'any' ? 'primary' : place.target, 1);
   try {
     return await work(session);

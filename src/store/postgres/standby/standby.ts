@@ -13,17 +13,18 @@ import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
 import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
-/** Limits for checking the writer; a late result is useless. */
+/** Limits for the queries that look at the writer; a late result would be useless. */
 const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
 
-/** Options for a standby: those of the writer that it becomes, with a clock in place of the time. */
+/** Options for a standby: those of a writer, except that a clock replaces the current time. */
 export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
   readonly clock: () => Micros;
 }
 
 /**
- * Opens the store in a database as the standby of its writer, which may be an earlier version: taking over migrates the
- * store. Throws `not_a_store` without a store that records its standby, and `second_writer` if another standby exists.
+ * Opens the store in a database as the standby of its writer. The writer may be of an earlier version; taking over then
+ * migrates the store. Throws `not_a_store` if the database contains no store or one that cannot record its standby, and
+ * `second_writer` if another standby exists.
  */
 export async function openPostgresStandby(options: PostgresStandbyOptions): Promise<StoreStandby> {
   const { place, leaseMs = defaultLeaseMs } = options;
@@ -77,12 +78,12 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   };
 }
 
-/** A lease as it was seen. */
+/** State of the lease as last read. */
 interface Renewal {
   readonly token: number;
   readonly holder: string | null;
   readonly renewed: string;
-  /** True if no process has the lease, or its holder has given it up. */
+  /** True if no process holds the lease or its holder has given it up. */
   readonly isFree: boolean;
 }
 
@@ -93,14 +94,18 @@ async function lookAt(session: Session): Promise<Renewal> {
   return row;
 }
 
-/** A writer renews its lease even while it opens the store, so that a long migration does not count as a hang. */
+/**
+ * The writer counts as ready while it opens the store, because it already renews its lease; a long migration therefore
+ * does not count as a hang.
+ */
 function sightingOf({ token, renewed }: Renewal): WriterSighting {
   return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}` };
 }
 
 /**
- * Ends the lease that was seen, unless its holder has renewed it since. First ends sessions whose transactions could
- * still commit, or would keep the next writer waiting: those of a suspended process end only after their time limit.
+ * Ends the given lease, unless its holder has renewed it since. First terminates sessions with transactions that could
+ * still commit or would block the next writer; the sessions of a suspended process would otherwise end only at their
+ * timeout.
  */
 async function endLease(session: Session, seen: Renewal | null): Promise<WriterEnd> {
   if (seen === null) return { kind: 'alive' };
@@ -120,7 +125,7 @@ async function endLease(session: Session, seen: Renewal | null): Promise<WriterE
     }, lookLimits);
     return isEnded ? { kind: 'ended', name: holder ?? 'unknown' } : { kind: 'alive' };
   } catch (error) {
-    // 42501: the role must not end sessions. The next look tries again.
+    // 42501: the role may not terminate sessions. The next look tries again.
     if (!(error instanceof StoreError) || (!error.retry && codeOf(error.cause) !== '42501')) throw error;
     return { kind: 'kept', why: `its lease cannot be ended: ${error.message}` };
   }

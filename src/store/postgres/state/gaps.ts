@@ -13,10 +13,13 @@ interface GapRow {
   readonly reason: GapReason;
 }
 
-/** Source name under which the interruptions of the whole instrument are stored. */
+/** Source name that stands for the whole instrument in stored gaps. */
 const everySource = '';
 
-/** Returns the gaps of an interval: those of one source and of the whole instrument, or of all sources. */
+/**
+ * Returns the gaps in an interval. With `source`, returns those of that source and of the whole instrument; otherwise
+ * those of all sources.
+ */
 export async function gapsIn(queries: Queries, interval: Interval, source?: string): Promise<StoredGap[]> {
   const found = await rowsIn(queries, interval, source === undefined ? null : [everySource, source]);
   return coalesce(found);
@@ -45,7 +48,7 @@ async function rowsIn(queries: Queries, interval: Interval, sources: readonly st
   return clip(rows.map(gapOf), interval);
 }
 
-/** Records and withdraws gaps in order. */
+/** Records and withdraws gaps, in the given order. */
 export async function changeGaps(queries: Queries, changes: readonly GapChange[]): Promise<void> {
   for (const { gap } of changes) {
     if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');

@@ -2,13 +2,13 @@ import { bounded } from '../../common/bounded.ts';
 import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
 import type { Queries } from '../base/session.ts';
 
-/** Returns a note; null if it does not exist. */
+/** Returns the text of a note, or null if it does not exist. */
 export async function readNote(queries: Queries, name: string): Promise<string | null> {
   const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [name]);
   return row?.content ?? null;
 }
 
-/** Stores or deletes a note. */
+/** Stores a note; deletes it if `text` is null. */
 export async function putNote(queries: Queries, name: string, text: string | null): Promise<void> {
   if (text === null) {
     await queries.run('DELETE FROM note WHERE name = $1', [name]);
@@ -20,14 +20,14 @@ export async function putNote(queries: Queries, name: string, text: string | nul
   );
 }
 
-/** Returns the bytes that the sources added to a day. */
+/** Returns the number of bytes that each source added on a day. */
 export async function readDailyBytes(queries: Queries, day: number): Promise<DailyBytes> {
   const sql = 'SELECT source, bytes FROM daily_bytes WHERE day = $1';
   const rows = await queries.rows<{ source: string; bytes: number }>(sql, [day]);
   return { day, bytes: new Map(rows.map(({ source, bytes }) => [source, bytes])) };
 }
 
-/** Stores the bytes of a day and removes those of other days. */
+/** Stores the number of bytes that sources added on a day, and removes the numbers of other days. */
 export async function putDailyBytes(queries: Queries, { day, bytes }: DailyBytes): Promise<void> {
   await queries.run('DELETE FROM daily_bytes WHERE day <> $1', [day]);
   await queries.run(
@@ -37,13 +37,13 @@ export async function putDailyBytes(queries: Queries, { day, bytes }: DailyBytes
   );
 }
 
-/** Returns the position in the stream of a directory; null if none is stored. */
+/** Returns the position in the operation stream of a directory, or null if no position is stored. */
 export async function readDirectoryPosition(queries: Queries, host: string): Promise<number | null> {
   const [row] = await queries.rows<{ seq: number }>('SELECT seq FROM directory_position WHERE host = $1', [host]);
   return row?.seq ?? null;
 }
 
-/** Stores the position in a directory's stream, and removes that of another directory. */
+/** Stores the position in a directory's operation stream, and removes the position of any other directory. */
 export async function putDirectoryPosition(queries: Queries, { host, seq }: DirectoryPosition): Promise<void> {
   await queries.run('DELETE FROM directory_position WHERE host <> $1', [host]);
   await queries.run(

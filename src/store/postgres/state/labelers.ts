@@ -21,7 +21,7 @@ export function readKeys(queries: Queries, did: string): Promise<LabelerKey[]> {
   );
 }
 
-/** Adds a labeler's key or updates it, and removes the oldest keys beyond the limit. */
+/** Adds or updates a labeler's key, and removes the oldest keys beyond the limit. */
 export async function putKey(queries: Queries, { did, key, firstSeen, lastSeen }: LabelerKey): Promise<void> {
   bounded(key, maxRosterTextLength, 'key');
   await queries.run(
@@ -69,7 +69,7 @@ export async function putDefinitions(
   return true;
 }
 
-/** Removes the revisions that exceed the limit of all labelers. */
+/** Removes revisions until all definitions together are within the size limit. */
 async function trimAll(
   queries: Queries,
   added: string,

@@ -5,7 +5,7 @@ import { micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
 import { changeGaps } from './gaps.ts';
 
-/** Maximum number of stored purge requests; a completed request is removed when the floor is after its days. */
+/** Maximum number of stored purge requests. A completed request is removed once its days are before the floor. */
 const maxPurges = 20_000;
 
 /** Returns the requested purges, by request time, then by DID. */
@@ -17,7 +17,10 @@ export function readPurges(queries: Queries): Promise<Purge[]> {
   );
 }
 
-/** Requests a purge; returns false if a request of the same instant or of a later one exists. */
+/**
+ * Requests a purge. Returns false if `at` is not after the floor, or if a request of the source with the same or a
+ * later time exists.
+ */
 export async function requestPurge(
   queries: Queries,
   { source, at }: { readonly source: string; readonly at: Micros },
@@ -30,7 +33,7 @@ export async function requestPurge(
   const { floor = micros(0), before = null, requests = 0 } = row ?? {};
   if (at <= floor || (before !== null && before >= at)) return false;
   if (before === null && requests >= maxPurges) {
-    throw new StoreError('invalid_query', `there are more than ${maxPurges} purges`);
+    throw new StoreError('invalid_query', `a store holds at most ${maxPurges} purge requests`);
   }
   await queries.run(
     `INSERT INTO purge(source, requested_at) VALUES ($1, $2)

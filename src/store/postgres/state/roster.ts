@@ -31,7 +31,7 @@ const columns = [
   ['undated', 'boolean'],
 ] as const;
 
-/** Returns every roster row by DID. */
+/** Returns all roster rows, sorted by DID. */
 export async function readRoster(queries: Queries): Promise<RosterRow[]> {
   const rows = await queries.rows<LabelerRecord>(
     `SELECT did, origin, provenance, enrolled, resolution_status AS "resolutionStatus", endpoint, handle,

@@ -7,18 +7,19 @@ import { longLimits, type Session } from '../base/session.ts';
 import { recountGroups } from '../count/hot-accounts.ts';
 import { partitionOf } from '../schema/partition.ts';
 
-/** Dependencies of upkeep. */
+/** State and options of the upkeep of a store. */
 export interface Upkeep {
   readonly session: Session;
   readonly lease: Lease;
   readonly windowDays: number;
-  /** Ends work in progress, which a later run repeats. */
+  /** Aborts the work in progress; a later run repeats it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Seals days that can no longer receive duplicates, according to the last stamp and not the wall clock: a clock that
- * jumped ahead must not seal days to which rows will still be added. Drops at most the oldest day, but never the newest.
+ * Seals days that can no longer receive duplicates, and drops at most the oldest day, but never the newest. Uses the
+ * last stamp instead of the wall clock if it is earlier: a clock that jumped ahead must not seal days to which rows
+ * will still be added.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
   const expired = await expire(upkeep, at);
@@ -36,7 +37,10 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
   return { sealed, postponed, expired };
 }
 
-/** Stores the counts of all hot accounts of a day. Returns false if that must be tried again later. */
+/**
+ * Stores the counts of all hot accounts of a day and marks the day as sealed. Returns false if this must be retried
+ * later.
+ */
 async function seal({ session, lease, signal }: Upkeep, day: number): Promise<boolean> {
   try {
     await session.write(
@@ -51,17 +55,17 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
     if (error instanceof StoreError && error.retry) return false;
     throw error;
   }
-  // Reads of a frozen table need no further visits of its pages.
+  // After a freeze, reads no longer have to check the visibility of the rows.
   await attempt(() => session.outside(`VACUUM (FREEZE, ANALYZE) ${session.place.schema}.${partitionOf(day)}`, signal));
   return true;
 }
 
 /**
- * Raises the floor beyond the oldest day and deletes its derived data, in one commit. Readers then no longer query the
- * day, so that its table can be dropped.
+ * Raises the floor beyond the oldest day and deletes all data derived from that day, in one commit. Readers then no
+ * longer query the day, so that its table can be dropped.
  */
 async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
-  // One day more than the window is retained for running exports.
+  // Retain one day more than the window for exports that are still running.
   const floorDay = dayOf(at) - windowDays - 1;
   return session.write(
     async (queries) => {
@@ -113,12 +117,12 @@ async function dropTables({ session, lease, signal }: Upkeep): Promise<void> {
         await queries.run(`DROP TABLE ${name}`);
       });
     });
-    // A long read delays the removal until a later run.
+    // A long read blocks the removal; a later run tries again.
     if (!ended) return;
   }
 }
 
-/** Runs work that a later run may repeat. Returns false after an error that allows it. */
+/** Runs work that may be postponed. Returns false after a transient error; a later run then repeats the work. */
 async function attempt(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

@@ -5,23 +5,23 @@ import type { Lease } from '../base/lease.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { partitionOf } from '../schema/partition.ts';
 
-/** Identities that are fetched at once. */
+/** Number of rows per FETCH. */
 const identitiesAtOnce = 20_000;
 
-/** Dependencies of a purge. */
+/** State and options of a purge. */
 export interface PurgeWork {
   readonly session: Session;
   readonly lease: Lease;
-  /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
+  /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
-  /** Ends work in progress, which a later run repeats. */
+  /** Aborts the work in progress; a later run repeats it. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Removes the rows of the oldest request from the next day, with everything derived from them, in one commit: readers
- * see the day either before or after it. Appends continue until the counters are changed at the end. Returns true while
- * work remains.
+ * Removes the rows of the oldest request from the next day, with all data derived from them, in one commit: readers see
+ * the day either before or after the removal. Appends continue until the counters are changed at the end of the
+ * transaction. Returns true while work remains.
  */
 export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
   const { more, identities } = await session.write(
@@ -48,14 +48,15 @@ export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork
   return more;
 }
 
-/** Removes the rows of a source from a day; returns their identities, packed. */
+/** Removes the rows of a source from a day; returns the identities of these rows, concatenated in buffers. */
 async function purgeDay(queries: Queries, source: string, day: number): Promise<Buffer[]> {
   const [known] = await queries.rows<{ id: number }>('SELECT id FROM source WHERE did = $1', [source]);
   const id = known?.id ?? 0;
   const identities = await identitiesOf(queries, id, day);
   const removed = await queries.run(`DELETE FROM ${partitionOf(day)} WHERE source = $1`, [id]);
   const [start, end] = [dayStart(day), dayStart(day + 1)];
-  // The update waits for the commit of an append and makes the next one wait, so that no count is added meanwhile.
+  // Lock the row: the update waits for the commit of an append in progress and blocks the next one, so that no counts
+  // are added meanwhile.
   await queries.run('UPDATE store SET observed_through = observed_through');
   const refused = await queries.run('DELETE FROM refusal WHERE source = $1 AND hour >= $2 AND hour < $3', [
     ...[id, start / hour, end / hour],

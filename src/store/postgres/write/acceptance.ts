@@ -14,32 +14,32 @@ import { addPartition } from '../schema/partition.ts';
 import { countLabelers, countRefusals, countTimes, insertRows, putPositions, putRefusedRows } from './commit.ts';
 import { SourceNumbers } from './source-numbers.ts';
 
-/** Data of the day to which rows are added. */
+/** Cached data of the day to which rows are added. */
 interface OpenDay {
   readonly day: number;
   readonly hot: HotAccounts;
   readonly named: NamedValues;
 }
 
-/** Accepts batches: detects duplicates, assigns stamps, and commits to the day of the stamps. */
+/** Accepts batches: detects duplicates, assigns stamps, and commits each batch to the day of its stamps. */
 export class Acceptance {
   readonly #session: Session;
   readonly #lease: Lease;
   readonly #sources = new SourceNumbers();
   readonly #known: IdentitySet;
-  /** Last stamp whose identity is known; null if none was read. */
+  /** Last stamp whose identity is in memory, or null if no identity was read. */
   #knownThrough: number | null;
   #last: Micros | null = null;
   #through: Micros | null = null;
-  /** Newest mark: every row with an earlier stamp is stored. */
+  /** Newest mark: every row with an earlier stamp is already stored. */
   #mark: Micros | null = null;
   #newestDay: number | null = null;
   #open: OpenDay | null = null;
-  /** True if the memory may differ from the database: before the first batch, and after a failed commit. */
+  /** True if the memory may differ from the database, that is, before the first batch and after a failed commit. */
   #isStale = true;
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** `known` contains the identities that a standby has read. */
+  /** `known` contains the identities that a standby has already read. */
   constructor(session: Session, lease: Lease, known?: KnownIdentities) {
     this.#session = session;
     this.#lease = lease;
@@ -52,23 +52,23 @@ export class Acceptance {
     return this.#last;
   }
 
-  /** Reads the identities and the last stamp, so that the first batch need not wait. */
+  /** Reads the identities and the last stamp, so that the first batch does not have to wait. */
   load(): Promise<void> {
     return this.#inOrder(() => this.#reload());
   }
 
-  /** Appends batches one after the other, in the order of the calls. */
+  /** Appends batches one by one, in the order of the calls. */
   append(batch: Batch): Promise<AppendResult> {
     return this.#inOrder(() => this.#append(batch));
   }
 
   /**
-   * Stores a mark after the batches that are in progress: no later row gets an earlier stamp. A heartbeat would not do,
-   * because it also covers the gaps that the instrument has stored.
+   * Stores a mark after the batches in progress: no later row will get an earlier stamp. A heartbeat cannot serve as a
+   * mark, because it says only that everything before it is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
     return this.#inOrder(async () => {
-      // The mark may be stored although its reply is lost.
+      // Set the mark in memory first: the database may store it although its reply is lost.
       this.#mark = micros(Math.max(this.#mark ?? at, at));
       await this.#session.write(async (queries) => {
         await this.#lease.check(queries);
@@ -77,21 +77,21 @@ export class Acceptance {
     });
   }
 
-  /** Throws `commits_lost` if the database lacks a batch that this writer has stored. */
+  /** Throws `commits_lost` if the database lacks a batch that this writer has committed. */
   async assertKept(queries: Queries): Promise<void> {
-    // A batch that is stored during the query may not be in its result.
+    // Read the memory before the query: the result may not include a batch that is committed during the query.
     const [last, through] = [this.#last, this.#through];
     const sql = 'SELECT last_stamp AS last, observed_through AS through FROM store';
     const [row] = await queries.rows<Pick<Ends, 'last' | 'through'>>(sql);
     if (isBefore(row?.last ?? null, last) || isBefore(row?.through ?? null, through)) commitsLost(this.#session.name);
   }
 
-  /** Removes identities of removed rows from memory, so that the same labels are accepted again. */
+  /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   forget(identities: readonly Buffer[]): void {
     for (const identity of identities) this.#known.delete(identity);
   }
 
-  /** Resolves once the batches that have been started are stored or refused. */
+  /** Resolves once all batches passed to `append` are stored or refused. */
   async ended(): Promise<void> {
     await this.#queue;
   }
@@ -109,12 +109,12 @@ export class Acceptance {
     const first = firstStamp(batch.at, this.#end, fresh.length);
     const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
     this.#assertOpen(dayOf(first));
-    // The outcome of a commit whose reply is lost is unknown, so the next batch then reads the state again.
+    // If the reply to the commit is lost, its outcome is unknown, and the next batch must read the state again.
     this.#isStale = true;
     const open = await this.#openDay(dayOf(first));
     const hot = await this.#commit(batch, { fresh, duplicates, first, last, open });
     this.#isStale = false;
-    // Memory changes only after the commit, so that a refused batch leaves nothing in memory.
+    // Change the memory only after the commit, so that a failed batch leaves nothing in memory.
     open.hot.keep(hot);
     for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
     if (last !== null) this.#last = this.#knownThrough = last;
@@ -154,7 +154,10 @@ export class Acceptance {
     });
   }
 
-  /** Returns the stamp or mark after which the next row gets its stamp; null if there is none. */
+  /**
+   * Returns the stamp after which the next row must be stamped, from the last row or the newest mark, or null if there
+   * is neither.
+   */
   get #end(): Micros | null {
     if (this.#mark === null) return this.#last;
     return micros(Math.max(this.#last ?? 0, this.#mark - 1));
@@ -171,7 +174,7 @@ export class Acceptance {
     const hot = await this.#session.write(async (queries) => {
       await this.#lease.check(queries);
       if (day !== this.#newestDay) {
-        // The day is listed with its table, in the same commit, before the commit of its first row.
+        // The day is listed and its table created in one commit, before its first row is committed.
         await queries.run('INSERT INTO day(day) VALUES ($1)', [day]);
         await addPartition(queries, day);
       }
@@ -182,7 +185,10 @@ export class Acceptance {
     return this.#open;
   }
 
-  /** Reads the state of the database into memory. After a failed commit, reads only what it may have added. */
+  /**
+   * Reads the state of the database into memory. After a failed commit, reads only the rows that the commit may have
+   * added.
+   */
   async #reload(): Promise<void> {
     this.#sources.clear();
     this.#open = null;
@@ -216,7 +222,10 @@ interface Ends {
   readonly day: number | null;
 }
 
-/** Advances the ends of the store, unless another process is the writer or a commit of this process is missing. */
+/**
+ * Advances the last stamp and the time of the last batch. Changes no row if another process is the writer or if a
+ * commit of this process is missing.
+ */
 const advance = `UPDATE store SET last_stamp = coalesce($2, last_stamp), observed_through = greatest(observed_through, $3)
   WHERE token = $1 AND last_stamp IS NOT DISTINCT FROM $4 AND observed_through IS NOT DISTINCT FROM $5`;
 
@@ -224,7 +233,7 @@ function isBefore(found: number | null, known: number | null): boolean {
   return known !== null && (found === null || found < known);
 }
 
-/** Throws `commits_lost`: the memory of this process contains identities and positions of rows that are missing. */
+/** Throws `commits_lost`: the memory contains identities and positions of rows that the database has lost. */
 function commitsLost(name: string): never {
   throw new StoreError(
     'commits_lost',

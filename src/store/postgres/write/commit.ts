@@ -9,9 +9,9 @@ import type { Queries } from '../base/session.ts';
 import { delayOf, labelerKinds } from '../count/labeler-kinds.ts';
 import { partitionOf } from '../schema/partition.ts';
 
-/** Writers of the tables of one commit, within the caller's transaction. */
+/** Functions that write one commit's changes to each table, in the caller's transaction. */
 
-/** Stores rows in the table of their day. */
+/** Inserts rows into the table of their day. */
 export async function insertRows(queries: Queries, day: number, rows: readonly NewRow[]): Promise<void> {
   if (rows.length === 0) return;
   const column = <T>(of: (row: NewRow) => T): T[] => rows.map(of);
@@ -44,7 +44,7 @@ interface Sum {
   removed: number;
 }
 
-/** Adds the counts of rows to the counters of minutes and hours. */
+/** Adds rows to the counters of minutes and hours. */
 export async function countTimes(queries: Queries, rows: readonly NewRow[]): Promise<void> {
   if (rows.length === 0) return;
   const counters = (['minute', 'hour'] as const).map((bucket) => {
@@ -81,8 +81,7 @@ function countsOf(sums: ReadonlyMap<string, Sum>): [applied: number[], removed: 
 }
 
 /**
- * Adds the counts of rows to those of their labelers. `isNamed` returns true if the labeler's day counts a value by
- * name.
+ * Adds rows to the counters of their labelers. `isNamed` returns true if the labeler's day counts the value by name.
  */
 export async function countLabelers(
   queries: Queries,
@@ -123,7 +122,7 @@ export async function countLabelers(
   );
 }
 
-/** Adds counts of refused labels in the hour of a stamp; `numberOf` returns the number of a source. */
+/** Adds refused labels to the counts of the hour of a stamp. `numberOf` returns the numeric id of a source. */
 export async function countRefusals(
   queries: Queries,
   refusals: Refusals,
@@ -144,7 +143,7 @@ export async function countRefusals(
   );
 }
 
-/** Stores changes of positions at an instant. Of several changes of one position, the last one counts. */
+/** Stores changes of positions at an instant. If a position is changed several times, the last change applies. */
 export async function putPositions(queries: Queries, changes: Batch['positions'], at: Micros): Promise<void> {
   const last = new Map(changes.map((one) => [positionKey(one), one]));
   const put = [...last].filter(([, { value }]) => value !== null);
@@ -170,7 +169,7 @@ function positionKey({ source, endpoint }: Batch['positions'][number]): string {
   return hash('sha256', JSON.stringify([source, endpoint]), 'base64');
 }
 
-/** Stores changes of refused rows. */
+/** Stores changes of remembered refused rows. */
 export async function putRefusedRows(queries: Queries, changes: readonly RefusedRowsChange[]): Promise<void> {
   const last = [...new Map(changes.map((one) => [JSON.stringify([one.source, one.bucket]), one])).values()];
   const put = last.filter(({ rows }) => rows !== null);

@@ -1,25 +1,25 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { Acceptance } from './acceptance.ts';
 
-/** Interval between marks, in milliseconds; from a mark a standby derives its replication progress. */
+/** Interval between marks, in milliseconds. A standby derives from the marks how far it is up to date. */
 const everyMs = 1_000;
 
-/** Repeated marks. */
+/** Handle of the periodic marks. */
 export interface Marks {
-  /** Starts no further mark. */
+  /** Stops the timer; a mark in progress completes. */
   stop(): void;
 }
 
 /**
- * Stores a mark every second, so that a standby soon knows that it has everything before a recent instant, even if no
- * label arrives.
+ * Stores a mark every second. From it a standby learns that it has received everything before a recent instant, even if
+ * no labels arrive.
  */
 export function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {
   let isRunning = false;
   const timer = setInterval(() => {
     if (isRunning) return;
     isRunning = true;
-    // A batch reports the same failure to the instrument.
+    // Ignore the error: the next batch reports the same failure to the instrument.
     void acceptance
       .mark(clock())
       .catch(() => undefined)

@@ -4,11 +4,11 @@ import type { Queries } from '../base/session.ts';
 /** Maximum number of cached sources. */
 const maxCached = 50_000;
 
-/** Numbers of sources, which rows and counters contain in place of the DID. */
+/** Numeric ids of sources, which rows and counters store instead of the DID. */
 export class SourceNumbers {
   readonly #numbers = new Map<string, number>();
 
-  /** Reads the numbers of sources that are not cached, and adds those that have none. */
+  /** Loads the ids of sources that are not cached, and assigns ids to new sources. */
   async load(queries: Queries, dids: ReadonlySet<string>): Promise<void> {
     if (this.#numbers.size > maxCached) this.clear();
     const missing = [...dids].filter((did) => !this.#numbers.has(did));
@@ -21,14 +21,14 @@ export class SourceNumbers {
       this.#numbers.set(did, id);
   }
 
-  /** Returns the number of a source that was loaded. */
+  /** Returns the numeric id of a source that was loaded. */
   of(did: string): number {
     const number = this.#numbers.get(did);
-    if (number === undefined) throw new StoreError('unexpected', 'a source has no number');
+    if (number === undefined) throw new StoreError('unexpected', 'a source has no numeric id');
     return number;
   }
 
-  /** Discards the cache. Must be called after a failed commit, because numbers that it assigned do not exist. */
+  /** Discards the cache. Must be called after a failed commit, because the ids that it assigned do not exist. */
   clear(): void {
     this.#numbers.clear();
   }

@@ -32,52 +32,55 @@ import { type Marks, startMarks } from './marks.ts';
 /** Options for opening a store for writing. */
 export interface PostgresWriterOptions {
   readonly place: PostgresPlace;
-  /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */
+  /** Current time of the acceptance clock, in microseconds; the start of the epoch if the store is new. */
   readonly at: Micros;
-  /** Number of whole days that can be read; one more day is retained. */
+  /** Number of whole days that can be queried; one more day is retained. */
   readonly windowDays?: number;
-  /** Generates the identifier of the generation of a new store. */
+  /** Generates the random id of a new store's generation; absent for a UUID. */
   readonly generationId?: () => string;
-  /** Time after which another process may take the lease of a writer that does not renew it, in milliseconds. */
+  /** Time without a renewal after which another process may take the writer's lease, in milliseconds. */
   readonly leaseMs?: number;
-  /** Limits of short transactions. */
+  /** Limits of short transactions; absent for the defaults. */
   readonly limits?: Limits;
-  /** Acceptance clock; see `startMarks`. Without a clock a standby derives its progress only from batches. */
+  /**
+   * Acceptance clock for periodic marks; see `startMarks`. Without it, a standby of the database learns only from
+   * batches how far it is up to date.
+   */
   readonly clock?: () => Micros;
-  /** Statements of each version of the schema, if they are not those of this program. */
+  /** Statements of each schema version; absent for those of this program. */
   readonly versions?: readonly string[];
-  /** Called once, when `requestHandOver` asks this writer to stop. */
+  /** Called once, when `askToStop` asks this writer to stop. */
   readonly asked?: () => void;
-  /** The standby that becomes the writer; absent if none does. */
+  /** State of the standby that becomes the writer; absent if the writer was not a standby. */
   readonly standby?: OpeningStandby;
 }
 
-/** Parts of a standby that the writer takes over. */
+/** State that a standby passes to the writer it becomes. */
 export interface OpeningStandby {
   readonly session: Session;
-  /** Identities that it has read. */
+  /** Identities that the standby has read. */
   readonly known: KnownIdentities;
-  /** Number of its place. */
+  /** Number of the standby's registration. */
   readonly place: number;
 }
 
 const defaultWindowDays = 30;
-/** Connections of a writer: one each for batches, other changes, upkeep, and the renewal of the lease. */
+/** Number of connections of a writer: one each for batches, other changes, upkeep, and the renewal of the lease. */
 const minConnections = 4;
 
-/** Returns the session of a writer, or of a standby that may become one. */
+/** Creates the session of a writer, or of a standby that may become one. */
 export function writerSession(place: PostgresPlace, limits?: Limits): Session {
   return new Session(place, 'writer', Math.max(minConnections, place.connections), limits);
 }
 
-/** Returns the name of this process as the holder of a lease. */
+/** Returns the name under which this process holds a lease: host name and process id. */
 export function ownName(): string {
   return `${hostname()} pid ${process.pid}`;
 }
 
 /**
  * Opens the store in a database for writing. Creates a missing store if the role may create its schema. Throws
- * `second_writer` if another process writes the store, or if a standby is about to.
+ * `second_writer` if another process writes to the store, or if a standby is about to become the writer.
  */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
   const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs, standby } = options;
@@ -90,9 +93,9 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await beginEpoch(session, options.generationId ?? randomUUID, at);
     const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
     lease = await Lease.take(session, ownName(), leaseMs, mayTake);
-    // A copy retires the store while it holds the lease.
+    // Check under the lease, because a copy retires the store while it holds the lease.
     await session.read(assertNotRetired);
-    // The schema of a store that another process writes is never changed.
+    // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
     const acceptance = new Acceptance(session, lease, standby?.known);
     await acceptance.load();
@@ -101,7 +104,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     return writerOver({ session, lease, acceptance, marks, windowDays });
   } catch (error) {
     await lease?.release();
-    // A standby goes on reading.
+    // Keep the session of a standby, which continues to read.
     if (standby === undefined) await session.close();
     throw error;
   }
@@ -110,7 +113,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {
   const sql = 'INSERT INTO store(generation, started_at, floor) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING';
   await session.write(async (queries) => {
-    // The insertion waits for a copy that begins at the same time, so that the check finds it.
+    // If a copy begins at the same time, the insertion waits for it, and the check then finds the copy.
     await queries.run(sql, [generationId(), at]);
     await assertFinished(queries, session.name);
   });
@@ -131,13 +134,13 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   let closing: Promise<void> | null = null;
   let changes: Promise<unknown> = Promise.resolve();
 
-  /** Runs work unless the store was closed. */
+  /** Runs work; throws `closed` if the store was closed. */
   async function open<T>(work: () => Promise<T>): Promise<T> {
     if (closing) throw new StoreError('closed', 'the store was closed');
     return work();
   }
 
-  /** Runs a change in a transaction that checks the lease. Changes run one after the other, in the order of the calls. */
+  /** Runs a change in a transaction that checks the lease. Changes run one by one, in the order of the calls. */
   function change<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     return open(() => {
       const done = changes.then(() =>
@@ -153,7 +156,7 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
 
   async function close(): Promise<void> {
     marks?.stop();
-    // A standby must not wait for work on a whole day.
+    // Abort work on whole days, so that a standby does not have to wait for it.
     stopping.abort();
     await dayWork.ended();
     await acceptance.ended();
@@ -183,13 +186,13 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   };
 }
 
-/** Stores a heartbeat, which states that everything before it is stored or a gap. */
+/** Stores a heartbeat, which states that everything before it is either stored or recorded as a gap. */
 async function writeBeat(queries: Queries, acceptance: Acceptance, at: Micros): Promise<void> {
   await acceptance.assertKept(queries);
   await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
 }
 
-/** Creates the port's methods that change or read small tables. */
+/** Creates the methods of the port that change small tables, and those that read the state of the instrument. */
 function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>) {
   return {
     recordGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'record', gap }])),

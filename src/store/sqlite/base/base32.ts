@@ -1,10 +1,10 @@
-/** Base32 of RFC 4648 in lower case without padding, the form that DIDs and CIDs use. */
+/** Base32 of RFC 4648 in lower case without padding, as used in DIDs and CIDs. */
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const values = new Int8Array(128).fill(-1);
 for (let i = 0; i < alphabet.length; i++) values[alphabet.charCodeAt(i)] = i;
 
-/** Decodes the text from index `from` on; returns null unless the text is the canonical encoding. */
+/** Decodes the text from index `from` to its end. Returns null unless that part is a canonical encoding. */
 export function decodeBase32(text: string, from: number): Buffer | null {
   const length = text.length - from;
   const bytes = Buffer.allocUnsafe((length * 5) >> 3);
@@ -21,8 +21,8 @@ export function decodeBase32(text: string, from: number): Buffer | null {
       bytes[at++] = held >> bits;
     }
   }
-  // Remaining bits must be zero and fewer than the bits of one character; otherwise two texts would decode to the same
-  // bytes.
+  // Leftover bits must be zero and fewer than the five bits of a character. Otherwise several texts would decode to the
+  // same bytes.
   return bits < 5 && (held & ((1 << bits) - 1)) === 0 ? bytes : null;
 }
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { applicationId, openWritable, settled } from './connection.ts';
 
-it('a reader finds no store in a file that was removed between opening and its first read', () => {
+it('a read-only connection throws not_a_store if its file was removed before the first read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-connection-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'day.sqlite');

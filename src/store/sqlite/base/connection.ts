@@ -11,18 +11,18 @@ export type Sqlite = Database.Database;
 export const applicationId = 0x416c6d61;
 /** Page size of every database file, in bytes. */
 export const pageBytes = 4_096;
-/** Maximum size in bytes of a write-ahead log that is restarted; a larger one is truncated to this size. */
+/** Size in bytes to which a larger write-ahead log is truncated when SQLite restarts it. */
 const journalSizeLimit = 16 * 1024 * 1024;
 /** Size of the write-ahead log, in pages, after which a commit triggers a checkpoint: 16 MB. */
 const checkpointPages = 4_000;
-/** Maximum wait for a short lock of another process, in milliseconds. */
+/** Maximum time to wait for a short lock of another process, in milliseconds. */
 export const lockWaitMs = 2_000;
 
 type PragmaValue = string | number;
 
 /**
- * Opens a file for writing and creates it if absent. The file has a write-ahead log, and every commit is durable unless
- * `durable` is false.
+ * Opens a file for writing, and creates it if it does not exist. The file uses a write-ahead log. Every commit is
+ * durable unless `durable` is false.
  */
 export function openWritable(path: string, cacheBytes: number, durable = true): Sqlite {
   const db = open(path, { timeout: lockWaitMs });
@@ -31,7 +31,8 @@ export function openWritable(path: string, cacheBytes: number, durable = true): 
     setPragma(db, 'synchronous', durable ? 2 : 0);
     setPragma(db, 'temp_store', 2);
     setPragma(db, 'cache_size', -Math.round(cacheBytes / 1024));
-    // A spilled page would be written to the log twice, but the bound on the size of the log counts it once.
+    // Do not spill pages: a spilled page would be written to the log twice, but the calculation of the log size counts
+    // it once.
     db.pragma('cache_spill = 0');
     setPragma(db, 'journal_size_limit', journalSizeLimit);
     setPragma(db, 'wal_autocheckpoint', checkpointPages);
@@ -45,15 +46,15 @@ export function openWritable(path: string, cacheBytes: number, durable = true): 
   return db;
 }
 
-/** Opens a file read-only; another connection may write to it. */
+/** Opens a file read-only, while another connection may write to it. */
 export function openReadonly(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
   return settled(db, path, cacheBytes);
 }
 
 /**
- * Opens a file that never changes again. The binding does not support `immutable`, so the connection holds the shared
- * lock of its first query, and later queries check neither locks, journal nor changes.
+ * Opens a file that never changes again. The database driver does not support `immutable`. Instead, the connection
+ * keeps the shared lock of its first query, so that later queries check neither locks nor the journal nor changes.
  */
 export function openImmutable(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
@@ -68,8 +69,8 @@ export function openImmutable(path: string, cacheBytes: number): Sqlite {
 }
 
 /**
- * Sets a read-only connection up and reads the header of the file. Throws `not_a_store` if another process removed or
- * renamed the file after this connection opened it. Exported for its test.
+ * Configures a read-only connection and reads the header of the file. Throws `not_a_store` if another process has
+ * removed or renamed the file since this connection opened it. Exported for its test.
  */
 export function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
   try {
@@ -109,7 +110,7 @@ export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): v
   }
 }
 
-/** Makes changes of a directory's entries durable: creations, renames and removals. */
+/** Makes changes to a directory's entries durable: creations, renames and removals. */
 export function syncFolder(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

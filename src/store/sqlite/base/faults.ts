@@ -1,4 +1,7 @@
-/** Points at which a test may interrupt the store: a hook throws, or ends the process. Production passes no hook. */
+/**
+ * Points at which a test may interrupt the store: a hook throws an error or ends the process. Production code passes no
+ * hook.
+ */
 export const faultPoints = [
   'migrate.changed',
   'migrate.recorded',
@@ -23,7 +26,7 @@ export const faultPoints = [
   'checksums.renamed',
 ] as const;
 
-/** Fault points of the commands that move a whole store. */
+/** Fault points of the commands that move a whole store: `restore` and `new-epoch`. */
 export const moveFaultPoints = [
   'new-epoch.begun',
   'new-epoch.days',
@@ -36,5 +39,5 @@ export const moveFaultPoints = [
 
 export type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
 
-/** Hook that is called when a fault point is reached. */
+/** Hook that is called whenever a fault point is reached. */
 export type Faults = (point: FaultPoint) => void;

@@ -1,10 +1,10 @@
 /**
- * A file in the directory of days that the store removed, moved, rewrote, or left in place because it is not certain
- * that it can be removed.
+ * Event about a file in the directory of days: the store removed, moved or rewrote the file, or left it in place
+ * because it might still be needed.
  */
 export interface FileEvent {
   readonly name: string;
-  /** `YYYY-MM-DD`, or null if the file's name contains no day. */
+  /** Day in the file's name, `YYYY-MM-DD`, or null if the name contains no day. */
   readonly day: string | null;
   readonly action: 'removed' | 'moved_aside' | 'rewritten' | 'left';
   readonly reason: string;

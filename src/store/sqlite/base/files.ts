@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { dayFromName, dayName } from '../../time.ts';
 
 /**
- * File names in a store's directory:
+ * Files in a store's directory:
  *
  * - `state.sqlite`: epoch, gaps, roster, keys, definitions, list of days
- * - `writer.lock`, `standby.lock`: locked by the one writer and by the one standby
- * - `writer.json`, `standby.json`: describe these processes
+ * - `writer.lock`, `standby.lock`: files that the one writer and the one standby lock
+ * - `writer.json`, `standby.json`: presence files that describe these processes
  * - `days/YYYY-MM-DD.open.sqlite`: a day to which rows may still be added
  * - `days/YYYY-MM-DD.sealed.sqlite`: a day that never changes again
  *
- * The two forms of a day have different names, so that a remaining log of one is never applied to the other. If both
- * exist, the sealed one counts, because a rename made it visible only when it was complete.
+ * The open and the sealed form of a day have different names, so that a leftover log of one form is never applied to
+ * the other. If both exist, the sealed form is used, because a rename made it visible only after it was complete.
  */
 export interface StorePaths {
   readonly folder: string;
@@ -37,22 +37,22 @@ export function storePaths(folder: string): StorePaths {
   };
 }
 
-/** Form of a day's file. */
+/** Form of a day's file: open if rows may still be added, or sealed. */
 export type DayForm = 'open' | 'sealed';
 
-/** Returns the path of the file of a day in a form. */
+/** Returns the path of a day's file in the given form. */
 export function dayPath(paths: StorePaths, day: number, form: DayForm): string {
   return join(paths.days, `${dayName(day)}.${form}.sqlite`);
 }
 
-/** Returns the path at which a sealed day is written before it is renamed into place. */
+/** Returns the path at which the sealed form of a day is written before it is renamed. */
 export function growingPath(paths: StorePaths, day: number): string {
   return `${dayPath(paths, day, 'sealed')}.growing`;
 }
 
 /**
- * Removes a database with its SQLite side files, the database before its log, so that no reader opens a database
- * without its log.
+ * Removes a database and its SQLite side files. Removes the database before its log, so that no reader opens the
+ * database without its log.
  */
 export function removeDatabase(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });

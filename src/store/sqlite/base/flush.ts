@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Makes a file's content durable. */
+/** Makes a file's content durable with fsync. */
 export function flush(path: string): void {
   const descriptor = openSync(path, 'r+');
   try {

@@ -2,17 +2,23 @@ import { readdirSync } from 'node:fs';
 import { unfinishedCopy } from '../../common/moved.ts';
 import { StoreError } from '../../errors.ts';
 
-/** Suffix of a directory whose content is being moved out of the store, or into it. */
+/** Suffix of a directory or file that belongs to an unfinished move, restore or copy. */
 export const unfinished = '.unfinished';
-/** Directory in which a backup is copied and verified before its files are moved into the store. */
+/** Directory into which a backup is copied, and in which it is verified, before its files are moved into the store. */
 export const copyingName = 'restore-copy.unfinished';
-/** Directory of a complete, verified copy. While it exists, a restore can only be continued, not undone. */
+/**
+ * Directory with a complete and verified copy of a backup. Once it exists, the restore can only be continued, not
+ * undone.
+ */
 export const copiedName = 'restore-move.unfinished';
 
-/** File of a directory into which another store is being copied. */
+/** Marker file of a directory that is the target of an unfinished copy of another store. */
 export const storeCopyName = 'store-copy.unfinished';
 
-/** Throws `damaged` if a move of the store's files was interrupted: the directory is incomplete; `unfinished_copy` for a copy. */
+/**
+ * Throws `damaged` if a move of the store's files was interrupted, which leaves the directory incomplete, and
+ * `unfinished_copy` if the directory is the target of an unfinished copy.
+ */
 export function assertNoInterruptedMove(folder: string): void {
   const found = readdirSync(folder).find((name) => name.endsWith(unfinished));
   if (found === undefined) return;

@@ -5,19 +5,19 @@ import type { Sqlite } from './connection.ts';
 import { isAbsent, storeError } from './store-error.ts';
 
 /**
- * Maximum wait for the lock, in milliseconds. A process that looks whether the lock is held holds a shared lock for an
- * instant, which a busy machine may prolong; it must not count as a second writer.
+ * Maximum time to wait for the lock, in milliseconds. A process that checks whether the lock is held takes a shared
+ * lock for an instant, or longer on a busy machine; it must not be mistaken for a second writer.
  */
 const lookedAtMs = 500;
 
-/** Lock of the writer of a store, held until it is released or the process ends for any reason. */
+/** Lock of a store's writer. It is held until it is released, or until the process ends for any reason. */
 export interface WriterLock {
   release(): void;
 }
 
 /**
- * Takes the writer's lock, which is an exclusive lock of the operating system on a separate file, so that a killed
- * process leaves no lock. Throws `second_writer` if another connection, in any process, holds it.
+ * Takes the writer's lock: an exclusive lock of the operating system on a separate file, so that a killed process
+ * leaves no lock behind. Throws `second_writer` if another connection, in any process, holds the lock.
  */
 export function takeWriterLock(path: string): WriterLock {
   let db: Sqlite;
@@ -33,14 +33,16 @@ export function takeWriterLock(path: string): WriterLock {
     db.close();
     const refused = storeError(error, path);
     if (refused instanceof StoreError && refused.code === 'busy') {
-      throw new StoreError('second_writer', 'another process writes this store; stop it first', { cause: error });
+      throw new StoreError('second_writer', 'another process is writing to this store; stop it first', {
+        cause: error,
+      });
     }
     throw isAbsent(refused) ? new StoreError('not_a_store', `${path} cannot be created`, { cause: error }) : refused;
   }
   return { release: () => db.close() };
 }
 
-/** Returns true if a process holds the lock. Neither takes the lock nor writes a file. */
+/** Returns true if a process holds the lock. Does not take the lock and writes no file. */
 export function writerLockHeld(path: string): boolean {
   if (!existsSync(path)) return false;
   let db: Sqlite | undefined;

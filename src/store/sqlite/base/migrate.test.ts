@@ -8,7 +8,7 @@ const second: Migration = { version: 2, name: 'two', sql: 'ALTER TABLE one ADD C
 const broken: Migration = { version: 2, name: 'two', sql: 'CREATE TABLE half(x); CREATE TABLE one(x)' };
 
 describe('the migration of a file', () => {
-  it('brings an old file to the newest version and records the time of each step in the file', () => {
+  it('migrates an old file to the newest version and records the time of each step', () => {
     const db = new Database(':memory:');
     migrate(db, [first], 'Monday');
     migrate(db, [first, second], 'Tuesday');
@@ -28,7 +28,7 @@ describe('the migration of a file', () => {
     expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
   });
 
-  it('refuses a file of a newer program and a file of another application', () => {
+  it('refuses a file that a newer program wrote, and a file of another application', () => {
     const newer = new Database(':memory:');
     migrate(newer, [first, second], 'Monday');
     expect(() => migrate(newer, [first], 'Tuesday')).toThrowError(expect.objectContaining({ code: 'schema_newer' }));
@@ -38,8 +38,8 @@ describe('the migration of a file', () => {
   });
 });
 
-describe('the setting of a pragma', () => {
-  it('refuses a value that the file cannot have: a memory database has no write-ahead log', () => {
+describe('setPragma and assertPragma', () => {
+  it('refuse a value that SQLite cannot apply, such as a write-ahead log for an in-memory database', () => {
     const db = new Database(':memory:');
     expect(() => setPragma(db, 'journal_mode', 'wal')).toThrowError(
       expect.objectContaining({ code: 'pragma_refused' }),

@@ -2,7 +2,7 @@ import { StoreError } from '../../errors.ts';
 import { applicationId, type Sqlite } from './connection.ts';
 import type { Faults } from './faults.ts';
 
-/** One step of a schema; versions increase by one from 1. */
+/** One step of a schema migration. Versions start at 1 and increase by one. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -12,14 +12,15 @@ export interface Migration {
 const table = `CREATE TABLE IF NOT EXISTS migration(
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT`;
 
-/** Returns the schema version of a file; 0 for a new file. */
+/** Returns the schema version of a file, or 0 for a new file. */
 export function schemaVersion(db: Sqlite): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
 /**
- * Migrates a file to the newest schema version, with one transaction per step, so that a crash leaves it at a defined
- * version. Throws `schema_newer` if a newer program wrote the file, `not_a_store` if it is not an Almanac file.
+ * Migrates a file to the newest schema version. Each step is one transaction, so that a crash leaves the file at a
+ * defined version. Throws `schema_newer` if a newer program wrote the file, and `not_a_store` if it is not an Almanac
+ * file.
  */
 export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string, faults?: Faults): void {
   const version = schemaVersion(db);

@@ -2,25 +2,25 @@ import { closeSync, futimesSync, openSync, readFileSync, renameSync, rmSync, sta
 import { isObject } from '../../../input/json-object.ts';
 import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
-/** Interval between two heartbeats of a present process, in milliseconds. */
+/** Interval between heartbeats in a presence file, in milliseconds. */
 export const beatMs = 500;
-/** Maximum size of a presence file that is read, in bytes. */
+/** Maximum size of a presence file, in bytes; a larger file is ignored. */
 const maxBytes = 4_096;
 
-/** State of a present process: it prepares its work, or works. */
+/** State of the process that a presence file describes: it is still opening the store, or ready. */
 export type PresenceState = 'opening' | 'ready';
 
-/** A process that a presence file describes. */
+/** Process that a presence file describes. */
 export interface Present {
   readonly token: string;
   readonly state: PresenceState;
-  /** Identity of the process, or null if its system does not show identities. */
+  /** Identity of the process, or null if its operating system does not provide one. */
   readonly process: ProcessIdentity | null;
-  /** Text that changes with each heartbeat. */
+  /** Text that changes with each heartbeat of the process. */
   readonly beat: string;
 }
 
-/** The presence file of this process, whose modification time is the heartbeat. */
+/** Handle of this process's presence file. The modification time of the file is the heartbeat. */
 export interface Presence {
   /** Changes the state in the file. */
   become(state: PresenceState): void;
@@ -29,9 +29,9 @@ export interface Presence {
 }
 
 /**
- * Writes a presence file, and updates its modification time until `end`. The descriptor of the own file is updated, so
- * that a process that continues after its replacement never updates the file of its successor. A file that cannot be
- * written, as on a full disk, is left out: other processes then cannot identify this one, and wait for its end.
+ * Writes a presence file, and updates its modification time until `end` is called. The file is updated through its
+ * descriptor, so that a process that was replaced never updates the file of its successor. Errors, for example on a
+ * full disk, are ignored: without the file, other processes cannot identify this one and wait until it ends.
  */
 export function announce(path: string, token: string): Presence {
   let descriptor = attempt(() => write(path, token, 'opening'));
@@ -71,7 +71,7 @@ function attempt<T>(work: () => T): T | null {
   }
 }
 
-/** Replaces the file atomically; returns its descriptor. */
+/** Replaces the presence file atomically; returns the descriptor of the new file. */
 function write(path: string, token: string, state: PresenceState): number {
   const text = JSON.stringify({ token, state, process: processIdentity(process.pid) });
   const temporary = `${path}.${process.pid}`;
@@ -86,7 +86,7 @@ function write(path: string, token: string, state: PresenceState): number {
   return descriptor;
 }
 
-/** Returns the process that a presence file describes; null if there is no valid file. */
+/** Returns the process that a presence file describes, or null if there is no valid file. */
 export function readPresent(path: string): Present | null {
   try {
     const { size, mtimeMs, ino } = statSync(path);
@@ -103,7 +103,7 @@ export function readPresent(path: string): Present | null {
 function identityOf(value: unknown): ProcessIdentity | null {
   if (!isObject(value)) return null;
   const { pid, started, namespace } = value;
-  // Never signal a group of processes, which a number below 1 would name.
+  // Reject process ids below 2: signalling them could reach a process group or the init process.
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 1) return null;
   return typeof started === 'string' && typeof namespace === 'string' ? { pid, started, namespace } : null;
 }

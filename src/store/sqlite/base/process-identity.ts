@@ -1,18 +1,21 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Identity of a process that no later process with the same number has. */
+/** Identity of a process. A later process with the same process id has another identity. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Start time of the process, as the operating system counts it. */
+  /** Start time of the process, in the unit of the operating system. */
   readonly started: string;
-  /** Namespace of the process number. */
+  /** PID namespace of the process. */
   readonly namespace: string;
 }
 
-/** Returns the identity of a process; null if the process does not exist or the system does not show it. */
+/**
+ * Returns the identity of a process, or null if the process does not exist or the operating system does not provide it.
+ */
 export function processIdentity(pid: number): ProcessIdentity | null {
   try {
-    // The name of the program, in parentheses, may contain spaces and parentheses. Field 22 is the start time.
+    // Split after the last parenthesis: the program name in parentheses may itself contain spaces and parentheses.
+    // Field 22 is the start time.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state] = fields;
@@ -24,7 +27,7 @@ export function processIdentity(pid: number): ProcessIdentity | null {
   }
 }
 
-/** Returns true if the recorded process still runs and is visible to this process. */
+/** Returns true if the recorded process is still running and visible to this process. */
 export function isRunning(recorded: ProcessIdentity): boolean {
   const found = processIdentity(recorded.pid);
   return found !== null && found.started === recorded.started && found.namespace === recorded.namespace;

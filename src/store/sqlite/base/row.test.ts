@@ -34,15 +34,15 @@ describe('encodeRow and decodeRow', () => {
     ['neg false', { neg: false }],
     ['neg true', { neg: true }],
     ['ver 1', { ver: 1 }],
-    ['a cid of the usual form', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' }],
-    ['a cid with stray bits', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz455' }],
+    ['a cid in canonical form', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' }],
+    ['a cid with non-zero leftover bits', { cid: 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz455' }],
     ['an empty cid', { cid: '' }],
     ['a date with an offset', { cts: '2026-11-21T05:03:22.481+00:00' }],
     ['a date with microseconds', { cts: '2026-11-21T05:03:22.481123Z' }],
-    ['a day that does not exist', { cts: '2026-02-30T05:03:22.481Z' }],
+    ['a date that does not exist', { cts: '2026-02-30T05:03:22.481Z' }],
     ['no date', { cts: '' }],
     ['an empty signature', { sig: Buffer.alloc(0) }],
-    ['other fields', { extra: Buffer.from('{"x":1}') }],
+    ['fields outside the lexicon', { extra: Buffer.from('{"x":1}') }],
     ['an expiry', { exp: '2026-11-21T05:03:22.481Z' }],
   ])('preserve every field of the received label (%s)', (_, change) => {
     expect(through({ ...label, ...change })).toEqual({
@@ -59,7 +59,7 @@ describe('encodeRow and decodeRow', () => {
     },
   );
 
-  it('keep the stored numbers of the verdicts in days of earlier versions', () => {
+  it('use the same verdict bits as earlier versions', () => {
     const stored = signatureVerdicts.map((verdict) => [
       verdict,
       encodeRow(5, { label, signature: verdict }, () => 0)[6] & 0b1001100,
@@ -73,14 +73,14 @@ describe('encodeRow and decodeRow', () => {
     });
   });
 
-  it('refuse a label without a subject', () => {
+  it('refuse a label whose uri contains no DID', () => {
     expect(() => through({ ...label, uri: 'at://a.example/b/c' })).toThrowError(
       expect.objectContaining({ code: 'invalid_observation' }),
     );
   });
 });
 
-describe('the key of a subject', () => {
+describe('the subject key', () => {
   it.each([
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['did:plc:EWVI7NXZYOUN6ZHXRHS64OIZ'],
@@ -90,7 +90,7 @@ describe('the key of a subject', () => {
     expect(subjectDid(subjectKey(did))).toBe(did);
   });
 
-  it('is 15 bytes long for a did:plc', () => {
+  it('of a did:plc is 15 bytes long', () => {
     expect(subjectKey('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toHaveLength(15);
   });
 });

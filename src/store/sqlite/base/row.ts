@@ -6,17 +6,17 @@ import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
-/** Tables of texts that a day stores once each, one for each of three columns. */
+/** Tables in which a day stores each distinct labeler, value and collection name once. */
 export type NameTable = 'source' | 'val' | 'collection';
-/** Function that returns the number of a text in a day's file, and adds a new text. */
+/** Returns the numeric id of a text in a day's file, and adds the text if it is new. */
 export type Intern = (table: NameTable, name: string) => number;
-/** Function that returns the text of a number in a day's file. */
+/** Returns the text with a numeric id in a day's file. */
 export type NameOf = (table: NameTable, id: number) => string;
 
 /** Stored form of a subject: bytes for a did:plc, text for any other DID. */
 export type SubjectKey = Buffer | string;
 
-/** A row in the form in which open and sealed days store it, in the order of `rowColumns`. */
+/** A row as open and sealed days store it, in the order of `rowColumns`. */
 export type StoredRow = readonly [
   id: number,
   subject: SubjectKey,
@@ -37,15 +37,12 @@ export type StoredRow = readonly [
 const rowLength = 14;
 
 /**
- * Bits of a row. Bits 0 and 1 contain the form in which `neg` was sent, bits 2, 3 and 6 the signature verdict, and bits
- * 4 and 5 the kind of `uri`. Bit 7 is set if the label was live; earlier versions did not store it.
+ * Bits of `flags`. Bits 0 and 1 state whether `neg` was sent and whether it was true, bits 2, 3 and 6 the signature
+ * verdict, and bits 4 and 5 the kind of `uri`. Bit 7 is set if the label was live; earlier versions did not store it.
  */
 const negSent = 1;
 const negTrue = 2;
-/**
- * Bits of `flags` for each verdict. A program that does not support bit 6 reads the verdict on a label of an earlier
- * key as `verified`.
- */
+/** Bits of `flags` for each verdict. A program that does not know bit 6 reads `verified_earlier_key` as `verified`. */
 const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
   verified: 0,
   invalid: 1 << 2,
@@ -59,13 +56,13 @@ const verdictOf: ReadonlyMap<number, SignatureVerdict> = new Map(
 );
 const kindShift = 4;
 const kinds = ['account', 'record', 'other'] as const;
-/** Bit of `flags` that marks a removal, for use in SQL. */
+/** Bit of `flags` that is set for a removal, for use in SQL. */
 export const removalFlag = negTrue;
 
-/** Bit of `flags` that marks a live label. */
+/** Bit of `flags` that is set for a live label. */
 export const liveFlag = 1 << 7;
 
-/** Bits of `flags` that are all zero if the label is about the account itself, for use in SQL. */
+/** Bits of `flags` that are zero only if the label is about the account itself, for use in SQL. */
 export const recordBits = 3 << kindShift;
 
 const plcPrefix = 'did:plc:';
@@ -78,12 +75,12 @@ export function subjectKey(did: string): SubjectKey {
   return decodeBase32(did, plcPrefix.length) ?? did;
 }
 
-/** Returns the DID of the account with a key. */
+/** Returns the DID of the account that a subject key denotes. */
 export function subjectDid(key: SubjectKey): string {
   return typeof key === 'string' ? key : plcPrefix + encodeBase32(key);
 }
 
-/** Returns a text that is unique to a key; the texts of byte keys and of text keys differ. */
+/** Returns a text that is unique to a subject key. The texts of byte keys and of text keys never collide. */
 export function subjectName(key: SubjectKey): string {
   return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
 }
@@ -116,7 +113,7 @@ export function encodeRow(id: number, { label, signature, live = false }: NewObs
   ];
 }
 
-/** Decodes a row to an observation. Every field has the value that was received. */
+/** Decodes a stored row. Every field of the label has the value that was received. */
 export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
   const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
   const did = subjectDid(subject);
@@ -136,8 +133,8 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
 }
 
 /**
- * Decodes a row of an open day, in which the identity follows the columns. Throws `damaged` if the identity belongs to
- * another label.
+ * Decodes a row of an open day, which has the identity as an additional column. Throws `damaged` if the identity does
+ * not match the label.
  */
 export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Observation {
   const observation = decodeRow(row, nameOf);
@@ -146,7 +143,7 @@ export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Obs
   throw new StoreError('damaged', `${path}: row ${row[0]} differs from the label that was accepted`);
 }
 
-/** Returns the signature verdict that a row's `flags` contain. */
+/** Returns the signature verdict in the `flags` of a row. */
 export function verdictIn(flags: number): SignatureVerdict {
   return verdictOf.get(flags & verdictBits) ?? 'unverified';
 }
@@ -164,14 +161,14 @@ function partsOf(did: string, kind: number, collection: number | null, rest: str
   return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
 }
 
-/** Returns a time in milliseconds if the number restores the text exactly, or null if it does not. */
+/** Returns a time in milliseconds, or null if formatting the number would not restore the exact text. */
 function exactMillis(text: string): number | null {
   if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
   const value = Date.parse(text);
   return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
 }
 
-/** Encodes a CID of the common form as its 36 bytes; returns any other text unchanged. */
+/** Encodes a CID of the usual form as 36 bytes; returns any other text unchanged. */
 function packCid(cid: string): Buffer | string {
   if (cid.length !== 59 || !cid.startsWith('b')) return cid;
   const bytes = decodeBase32(cid, 1);

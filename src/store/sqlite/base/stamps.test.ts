@@ -7,7 +7,7 @@ const stamps = fc
   .array(fc.record({ offset: fc.integer({ min: 0, max: minute - 1 }), removed: fc.boolean() }), { maxLength: 50 })
   .map((all) => all.sort((a, b) => a.offset - b.offset));
 
-it('packed stamps of a minute are unpacked in order', () => {
+it('unpackStamps restores packed stamps in order', () => {
   fc.assert(
     fc.property(stamps, (all) => {
       expect([...unpackStamps(packStamps(all))]).toEqual(all);
@@ -15,7 +15,7 @@ it('packed stamps of a minute are unpacked in order', () => {
   );
 });
 
-it('adjacent stamps take one byte each', () => {
+it('packed stamps that are one microsecond apart take one byte each', () => {
   const run = Array.from({ length: 100 }, (_, i) => ({ offset: 1_000 + i, removed: false }));
   expect(packStamps(run)).toHaveLength(101);
 });

@@ -1,16 +1,16 @@
 /**
- * Encoding of the acceptance times of one source's rows in one minute. Each row is a varint: the difference of its
- * offset in microseconds from the previous row's offset, shifted left by one, plus a bit that marks a removal. The
- * stamps give exact counts at the edges of a window, so that a sealed day requires no index by time.
+ * Packed acceptance times of one source's rows in one minute. Each row is a varint: the difference between its offset
+ * and the previous row's offset in microseconds, shifted left by one, plus one bit that marks a removal. With the
+ * stamps, rows at the edges of a window can be counted exactly, so that a sealed day needs no index by time.
  */
 
-/** One accepted row within its minute. */
+/** Offset of one accepted row within its minute, in microseconds. */
 export interface Stamp {
   readonly offset: number;
   readonly removed: boolean;
 }
 
-/** Packs stamps; offsets must not decrease. */
+/** Packs the stamps of a minute. The offsets must not decrease. */
 export function packStamps(stamps: readonly Stamp[]): Buffer {
   const bytes: number[] = [];
   let before = 0;
@@ -26,7 +26,7 @@ export function packStamps(stamps: readonly Stamp[]): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Returns the stamps of a minute from their packed form. */
+/** Unpacks the stamps of a minute. */
 export function* unpackStamps(bytes: Uint8Array): Generator<Stamp> {
   let offset = 0;
   let value = 0;

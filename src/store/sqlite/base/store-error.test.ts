@@ -19,18 +19,18 @@ it.each([
   ['EMFILE', -24, 'busy', /fsync: too many open files \(EMFILE\)/],
   ['EIO', -5, 'io_failed', /fsync: the disk failed \(EIO\): check the disk/],
   ['EROFS', -30, 'io_failed', /fsync: its file system is read-only \(EROFS\)/],
-])('a system error, such as %s, becomes a store error', (code, errno, meaning, message) => {
+])('a system error such as %s becomes a store error', (code, errno, meaning, message) => {
   const error = storeError(ofSystem(code, errno), '/a/store');
   expect(error).toBeInstanceOf(StoreError);
   expect(error).toMatchObject({ code: meaning, message: expect.stringMatching(message) });
 });
 
-it('an error of the program is not converted', () => {
+it('an error that is neither from SQLite nor from the system is returned unchanged', () => {
   const error = new TypeError('a bug in the program');
   expect(storeError(error, '/a/store')).toBe(error);
 });
 
-describe('a result code of SQLite', () => {
+describe('a SQLite result code', () => {
   it.each([
     ['SQLITE_CORRUPT', 'damaged'],
     ['SQLITE_CORRUPT_INDEX', 'damaged'],
@@ -48,7 +48,7 @@ describe('a result code of SQLite', () => {
     ['SQLITE_NOMEM', 'unexpected'],
     ['SQLITE_SCHEMA', 'unexpected'],
     ['SQLITE_A_NEW_CODE', 'unexpected'],
-  ])('of the form %s becomes %s and ends the process', (sqlite, code) => {
+  ])('%s becomes the fatal store error %s', (sqlite, code) => {
     expect(translated(sqlite)).toMatchObject({ code, fatal: true, retry: false });
   });
 
@@ -57,14 +57,14 @@ describe('a result code of SQLite', () => {
     ['SQLITE_BUSY_SNAPSHOT', 'busy', true],
     ['SQLITE_READONLY_CANTINIT', 'busy', true],
     ['SQLITE_CANTOPEN', 'not_a_store', false],
-  ])('of the form %s becomes %s and does not end the process', (sqlite, code, retry) => {
+  ])('%s becomes the store error %s, which is not fatal', (sqlite, code, retry) => {
     expect(translated(sqlite)).toMatchObject({ code, retry, fatal: false });
   });
 
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
     ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start again; if it recurs, run almanac labels verify/],
-  ])('is part of the message, with an instruction (%s)', (sqlite, message) => {
+  ])('is followed by an instruction for the operator in the message (%s)', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });
 });

@@ -2,20 +2,20 @@ import Database from 'better-sqlite3';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 import { instructed, refusedBySystem, systemError } from './system-error.ts';
 
-/** Store errors by SQLite's result code; the first match applies. */
+/** Store error codes by SQLite result code; the first match applies. */
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
-  // A reader without write permission depends on the log index of a writer, so without a writer the reader must wait
-  // for one.
+  // A reader without write permission depends on the log index that a writer maintains, so it must wait until a writer
+  // runs.
   [/^SQLITE_READONLY_(DIRECTORY|CANTINIT|RECOVERY|CANTLOCK)/, 'busy'],
   [/^SQLITE_CANTOPEN/, 'not_a_store'],
-  // With these codes the content of a file is wrong. Every other failure is no evidence about the content.
+  // Only these codes prove that the content of a file is wrong.
   [/^SQLITE_(NOTADB|CORRUPT|IOERR_(CORRUPTFS|DATA))/, 'damaged'],
   [/^SQLITE_(IOERR|READONLY|PERM)/, 'io_failed'],
 ];
 
-/** Translates errors of SQLite and of the system to errors of the port; returns any other error unchanged. */
+/** Converts errors of SQLite and of the system to store errors; returns any other error unchanged. */
 export function storeError(error: unknown, what: string): unknown {
   if (!(error instanceof Database.SqliteError)) return systemError(error, what);
   const known = refusedBySystem(error.code, what) ?? codes.find(([pattern]) => pattern.test(error.code))?.[1];

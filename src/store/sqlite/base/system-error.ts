@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { systemCode, systemWords } from '../../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
-/** Store errors by the code of a system call's error; an error with any other code stops the process. */
+/** Store error codes by the code of a failed system call. Any other system error becomes `io_failed`. */
 const codes: Readonly<Record<string, StoreErrorCode>> = {
   ENOSPC: 'disk_full',
   EDQUOT: 'disk_full',
@@ -13,19 +13,19 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
   ENOMEM: 'busy',
 };
 
-/** Instructions for the operator, appended to the error's text and the code of SQLite or of the system. */
+/** Instructions for the operator, which are appended to error messages. */
 const instructions: Partial<Record<StoreErrorCode, string>> = {
   io_failed: 'check the disk (dmesg, smartctl) and the permissions of the directory, then start again',
   unexpected: 'start again; if it recurs, run almanac labels verify on a copy, and report this line',
 };
 
-/** Returns a store error whose message ends with the instruction for its code, if that code has an instruction. */
+/** Creates a store error. The message ends with the instruction for the code, if there is one. */
 export function instructed(code: StoreErrorCode, message: string, cause: unknown): StoreError {
   const instruction = instructions[code];
   return new StoreError(code, instruction === undefined ? message : `${message}: ${instruction}`, { cause });
 }
 
-/** Translates an error of a system call to an error of the port; returns any other error unchanged. */
+/** Converts the error of a system call to a store error; returns any other error unchanged. */
 export function systemError(error: unknown, what: string): unknown {
   const isSystems = error instanceof Error && 'errno' in error && 'syscall' in error;
   if (!isSystems || error instanceof StoreError) return error;
@@ -34,9 +34,9 @@ export function systemError(error: unknown, what: string): unknown {
 }
 
 /**
- * Returns the store error for an ambiguous code of SQLite, determined by a probe of the file system: SQLite reports an
- * exceeded quota as a failed write, and a lack of descriptors as a file that cannot be opened. Returns null if SQLite's
- * code is specific.
+ * Determines the store error code for an ambiguous SQLite code by probing the file system: SQLite reports an exceeded
+ * quota as a failed write, and a lack of file descriptors as a file that cannot be opened. Returns null if the SQLite
+ * code is specific, or if the probe does not find the cause.
  */
 export function refusedBySystem(code: string, path: string): StoreErrorCode | null {
   if (/^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE|SHMOPEN)/.test(code)) return meaningOf(() => grow(path));
@@ -53,7 +53,7 @@ function meaningOf(attempt: () => void): StoreErrorCode | null {
   }
 }
 
-/** Size of the probe write, in bytes; larger than the space that any file system preallocates at the end of a file. */
+/** Size of the probe file in bytes; larger than the space that any file system preallocates at the end of a file. */
 const probeBytes = 64 * 1024;
 
 function grow(path: string): void {

@@ -2,10 +2,10 @@ import { rowColumns } from '../schema/day-schema.ts';
 import type { Key } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
-/** Name of the part of a sealed day that contains the rows. */
+/** Name of the part that contains the rows of a sealed day. */
 export const rowPart = 'observation';
 
-/** SQL of a part's rows in key order, with the names of the key's columns. */
+/** Columns, table and key of each part that is divided into blocks, for use in SQL. */
 export const partSql = {
   observation: { columns: rowColumns, table: 'observation', key: 'subject, id' },
   source: { columns: 'name, id', table: 'source', key: 'name' },
@@ -16,7 +16,7 @@ export const partSql = {
 /** A part of a sealed day that is divided into blocks. */
 export type BlockPart = keyof typeof partSql;
 
-/** Returns the key of a row of a part. */
+/** Returns the key of a row in the given part. */
 export function keyIn(part: BlockPart, row: readonly Cell[]): Key {
   return part === rowPart ? [row[1] as Key[0], row[0] as number] : [row[0] as string, 0];
 }

@@ -3,8 +3,8 @@ import { type Cell, Checksum } from './checksum.ts';
 
 /**
  * A block of a sealed day: adjacent rows of one part of the file, in key order. The two checksums of a block prove that
- * its rows are all rows from `first` up to `next`, the first key of the following block. If an altered page makes a
- * read find other rows or another block, the checksums do not match.
+ * it contains exactly the rows from `first` up to `next`, the first key of the following block. If a damaged page makes
+ * a read return other rows or another block, the checksums do not match.
  */
 export interface Block {
   readonly part: string;
@@ -19,27 +19,27 @@ export interface Block {
   readonly sum: Buffer;
 }
 
-/** Key of a row. Keys sort as in SQLite: text before blobs, then by number. */
+/** Key of a row. Keys sort as in SQLite: text before blobs, then by the number. */
 export type Key = readonly [Buffer | string, number];
 
-/** Key that sorts before every key of a row, because SQLite sorts the empty text before all other texts. */
+/** Key that sorts before the key of every row, because SQLite sorts the empty text first. */
 export const smallestKey: Key = ['', 0];
 
 const checksum = new Checksum();
 
-/** Returns the checksum that binds the rows of a block to the position of the block in one day. */
+/** Returns the checksum that binds the rows of a block to the block's position within the day. */
 export function edgeOf(day: number, { part, index, first, next, rows, sum }: Block): Buffer {
   checksum.add([day, part, index, ...first, ...(next ?? [null]), rows, sum]);
   return checksum.take();
 }
 
-/** Returns the checksum of rows in order. */
+/** Returns the checksum of rows, in the given order. */
 export function sumOf(rows: Iterable<readonly Cell[]>): Buffer {
   for (const row of rows) checksum.add(row);
   return checksum.take();
 }
 
-/** Compares two keys in SQLite's order, like a comparator of `Array.prototype.sort`. */
+/** Compares two keys in SQLite's order. Usable as a comparator for `Array.prototype.sort`. */
 export function compareKeys([a, i]: Key, [b, j]: Key): number {
   if (typeof a === 'string' && typeof b === 'string')
     return (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))) || i - j;
@@ -48,7 +48,7 @@ export function compareKeys([a, i]: Key, [b, j]: Key): number {
   return Buffer.compare(a, b) || i - j;
 }
 
-/** Creates the error for a block with a wrong checksum. */
+/** Creates the error for a part of a file that does not match its checksum. */
 export function altered(path: string, what: string): StoreError {
   return new StoreError('damaged', `${path}: ${what} differs from what was sealed`);
 }
@@ -56,7 +56,7 @@ export function altered(path: string, what: string): StoreError {
 const maxBlockRows = 64;
 const maxBlockBytes = 32 * 1024;
 
-/** Divides rows in key order into blocks, and yields the blocks. */
+/** Divides rows, which must be in key order, into blocks. */
 export function* blocksOf(
   part: string,
   rows: Iterable<readonly Cell[]>,

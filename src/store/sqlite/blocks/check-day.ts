@@ -5,16 +5,16 @@ import { type Key, smallestKey } from './blocks.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 import { CheckedGroups, type GroupPart, groupPartsOf } from './group-sums.ts';
 
-/** A part of a sealed day that differs from its checksum. */
+/** A part of a sealed day that does not match its checksums. */
 export interface ChecksumProblem {
   readonly part: BlockPart | GroupPart;
   readonly problem: string;
 }
 
-/** Key that sorts after every key of a row. */
+/** Key that sorts after the key of every row. */
 const greatestKey: Key = [Buffer.alloc(64, 0xff), Number.MAX_SAFE_INTEGER];
 
-/** Verifies every block and group of a sealed day, and yields the problems. */
+/** Verifies every block and every checksum group of a sealed day, and yields the problems. */
 export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem> {
   for (const part of Object.keys(partSql) as BlockPart[]) {
     const blocks = new CheckedBlocks(file, day, part);
@@ -32,7 +32,7 @@ export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem
   }
 }
 
-/** Runs reads and yields each failure as a problem; stops after a failure that hides the location of the next block. */
+/** Runs reads and yields each failure as a problem. Stops if the next block cannot be located. */
 function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() => unknown>): Generator<ChecksumProblem> {
   const all = reads();
   for (;;) {
@@ -48,7 +48,7 @@ function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() =>
   }
 }
 
-/** Runs a read. Returns null and adds a problem if the read failed. */
+/** Runs a read. If it fails, adds a problem to `found` and returns null. */
 function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
   try {
     return work();

@@ -11,15 +11,15 @@ const before = `${entryColumns} WHERE part = ? AND (subject, id) < (?, ?) ORDER 
 const withNext = `${entryColumns} WHERE part = ? AND (subject, id) >= (?, ?) ORDER BY subject, id LIMIT 2`;
 
 /**
- * Finds the blocks of one part of a sealed day that cover a range of keys, and verifies the rows of each once. The
- * location of a block is verified on every access: an altered entry must not hide a block.
+ * Finds the blocks of one part of a sealed day that cover a range of keys, and verifies the rows of each block once.
+ * The position of a block is verified on every access, because a damaged block table must not hide a block.
  */
 export class CheckedBlocks {
   readonly #file: DayFile;
   readonly #day: number;
   readonly #part: BlockPart;
   readonly #selectSql: string;
-  /** Bit set with one bit for each block that was verified. */
+  /** Bit set of the blocks that were verified. */
   #compared = Buffer.alloc(0);
 
   constructor(file: DayFile, day: number, part: BlockPart) {
@@ -31,7 +31,7 @@ export class CheckedBlocks {
     this.#selectSql = `SELECT ${columns} FROM ${table} WHERE ${from} ORDER BY ${key} LIMIT ?`;
   }
 
-  /** Yields every block that covers a key from `from` to `through`, in the given order. */
+  /** Yields every block that covers a key between `from` and `through`, both inclusive, in the given order. */
   *covering(from: Key, through: Key, order: 'oldest' | 'newest'): Generator<Block> {
     let block = this.#holding(order === 'oldest' ? from : through);
     for (;;) {
@@ -46,14 +46,14 @@ export class CheckedBlocks {
     }
   }
 
-  /** Returns the verified rows of a block, or null if the block was verified earlier and need not be read again. */
+  /** Reads and verifies the rows of a block. Returns null without reading if the block was verified before. */
   compare<Row extends readonly Cell[]>(block: Block): Row[] | null {
     const { index } = block;
     if (((this.#compared[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0) return null;
     return this.read<Row>(block);
   }
 
-  /** Reads the rows of a block and verifies them. */
+  /** Reads and verifies the rows of a block. Throws `damaged` if they do not match the checksum. */
   read<Row extends readonly Cell[]>(block: Block): Row[] {
     const rows = this.readAgain<Row>(block);
     if (rows.length !== block.rows || !sumOf(rows).equals(block.sum)) throw this.#altered(block.index);
@@ -61,13 +61,13 @@ export class CheckedBlocks {
     return rows;
   }
 
-  /** Reads the rows of a block that was verified earlier. */
+  /** Reads the rows of a block without verifying them; the block must have been verified before. */
   readAgain<Row extends readonly Cell[]>(block: Block): Row[] {
     return this.#file.all<Row>(this.#selectSql, this.place(block));
   }
 
   /**
-   * SQL of a table expression with the rows of one block, which always has the same query plan; `place` returns its
+   * Returns an SQL table expression for the rows of one block, whose query plan is always the same. `place` returns its
    * parameters.
    */
   within(): string {
@@ -96,14 +96,14 @@ export class CheckedBlocks {
     return this.#block(entry, after ? [after[0], after[1]] : null);
   }
 
-  /** Returns the block that precedes the one beginning with `next`. */
+  /** Returns the block before the block that begins with `next`. */
   #before(next: Key): Block {
     const [entry] = this.#file.all<Entry>(before, [this.#part, ...next]);
     if (!entry) throw this.#altered(null);
     return this.#block(entry, next);
   }
 
-  /** Decodes an entry of the block table. Throws unless the entry belongs to a block with this next key. */
+  /** Decodes an entry of the block table. Throws `damaged` unless the entry is that of the block before `next`. */
   #block([subject, id, index, rows, sum, edge]: Entry, next: Key | null): Block {
     const block = { part: this.#part, index, first: [subject, id], next, rows, sum } as const;
     if (!Buffer.isBuffer(edge) || !edge.equals(edgeOf(this.#day, block))) throw this.#altered(index);

@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 
-/** A value as SQLite returns it. */
+/** A value as returned by SQLite. */
 export type Cell = number | string | Uint8Array | null;
 
-/** Length of a checksum in bytes: the first bytes of a SHA-256. */
+/** Length of a checksum in bytes: the beginning of a SHA-256 hash. */
 export const sumBytes = 8;
 
 /**
- * Collects values as canonical bytes, each with its type and length, for one checksum. One instance is reused to avoid
- * allocating its buffer again.
+ * Computes checksums of values, each encoded canonically with its type and length. An instance can be reused, so that
+ * its buffer is allocated only once.
  */
 export class Checksum {
   #bytes = Buffer.allocUnsafe(64 * 1024);
   #length = 0;
 
-  /** Number of bytes that were collected since the last checksum. */
+  /** Number of bytes that were added since the last checksum. */
   get length(): number {
     return this.#length;
   }
@@ -37,7 +37,7 @@ export class Checksum {
     }
   }
 
-  /** Returns the checksum of the collected values, and starts a new checksum. */
+  /** Returns the checksum of the added values, and starts the next checksum. */
   take(): Buffer {
     const sum = hash('sha256', this.#bytes.subarray(0, this.#length), 'buffer').subarray(0, sumBytes);
     this.#length = 0;
@@ -45,7 +45,7 @@ export class Checksum {
   }
 
   #text(value: string): void {
-    // A character takes at most three bytes; the length is written once it is known.
+    // A character takes at most three bytes. Write the length after the text, when it is known.
     this.#head(2, 0);
     this.#reserve(3 * value.length);
     const written = this.#bytes.write(value, this.#length);

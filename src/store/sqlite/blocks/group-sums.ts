@@ -5,8 +5,9 @@ import { altered, sumOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
 /**
- * SQL of the parts of a sealed day in which a group of rows has one checksum. A group is an hour, a minute, or a whole
- * small table. The first column is the group's key; the parameters are the first key and the end key, exclusive.
+ * Queries of the parts of a sealed day that have one checksum per group of rows. A group consists of the rows of an
+ * hour or a minute, or of a whole small table. The first column is the key of the group. The parameters are the first
+ * key and the key after the last one.
  */
 const groupSql = {
   counter_hour: `SELECT hour, source, applied, removed FROM main.counter_hour
@@ -20,19 +21,19 @@ const groupSql = {
   counter_labeler: 'SELECT 0, source, packed FROM main.counter_labeler WHERE ? = 0 AND ? = 1 ORDER BY source',
 } as const;
 
-/** A part of a sealed day whose rows are verified in groups. */
+/** A part of a sealed day that is verified by groups. */
 export type GroupPart = keyof typeof groupSql;
 
-/** Names of all parts that are verified in groups. */
+/** All parts that are verified by groups. */
 const groupParts = Object.keys(groupSql) as GroupPart[];
 
-/** Returns the names of the parts of a file that are verified in groups. */
+/** Returns the parts of a file that are verified by groups. */
 export function groupPartsOf(file: DayFile): GroupPart[] {
   const isCounted = schemaVersion(file.db) >= labelersCountedFrom.sealed;
   return groupParts.filter((part) => isCounted || part !== 'counter_labeler');
 }
 
-/** Number of groups of a part in a day. */
+/** Number of possible groups of a part per day. */
 const groupsPerDay: Readonly<Record<GroupPart, number>> = {
   counter_hour: 24,
   counter_minute: 1_440,
@@ -42,16 +43,16 @@ const groupsPerDay: Readonly<Record<GroupPart, number>> = {
   counter_labeler: 1,
 };
 
-/** Function that returns the rows of a query as arrays. */
+/** Runs a query and returns its rows as arrays. */
 type All = <Row>(sql: string, parameters: readonly unknown[]) => Row[];
 
-/** Returns the key range of a part's groups in a day; a part that is one group has the single key 0. */
+/** Returns the range of a part's group keys on a day. A part with only one group has the key 0. */
 function keysOf(part: GroupPart, day: number): readonly [from: number, to: number] {
   const n = groupsPerDay[part];
   return n === 1 ? [0, 1] : [day * n, (day + 1) * n];
 }
 
-/** Returns the rows of the non-empty groups `from <= key < to`, without the column of the group's key. */
+/** Returns the rows of the groups with `from <= key < to`, without the key column. Groups without rows are omitted. */
 function rowsByGroup(all: All, part: GroupPart, from: number, to: number): Map<number, Cell[][]> {
   const groups = new Map<number, Cell[][]>();
   for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) {
@@ -66,14 +67,14 @@ function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell
   return sumOf([[day, part, key], ...rows]);
 }
 
-/** Row id of the checksum over the keys of a part's groups, which proves that no other group has rows. */
+/** Row id of the checksum over all group keys of a part, which proves that no other group has rows. */
 const keysAt = -1;
 
 function keysSum(day: number, part: GroupPart, keys: readonly number[]): Buffer {
   return sumOf([[day, part, 'keys', ...keys]]);
 }
 
-/** Yields the checksums of a day's groups. */
+/** Yields the checksums of a day's groups, and of the group keys of each part. */
 export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart, number, Buffer]> {
   for (const part of groupParts) {
     const groups = rowsByGroup(all, part, ...keysOf(part, day));
@@ -82,7 +83,7 @@ export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart
   }
 }
 
-/** Reads groups of a sealed day and verifies each. */
+/** Reads checksum groups of a sealed day and verifies each of them. */
 export class CheckedGroups {
   readonly #file: DayFile;
   readonly #day: number;
@@ -93,21 +94,21 @@ export class CheckedGroups {
     this.#day = day;
   }
 
-  /** Returns the rows of a whole table. Throws `damaged` if they differ from their checksum. */
+  /** Returns the rows of a part that is a single group. Throws `damaged` if they do not match their checksum. */
   table<Row extends readonly Cell[]>(part: 'position' | 'meta' | 'counter_labeler'): Row[] {
     return [...this.#compared<Row>(part, 0, 1)].map(([, row]) => row);
   }
 
   /**
-   * Returns the rows with `from <= key < to` of a part with hourly or minutely groups, each preceded by its key. Keys
-   * of other days have no rows.
+   * Yields the rows with `from <= key < to` of a part with hourly or minutely groups, each with its key. Keys of other
+   * days have no rows. Throws `damaged` if a group does not match its checksum.
    */
   range<Row extends readonly Cell[]>(part: GroupPart, from: number, to: number): Generator<readonly [number, Row]> {
     const [first, last] = keysOf(part, this.#day);
     return this.#compared(part, Math.max(from, first), Math.min(to, last));
   }
 
-  /** Yields the differences between a part and its checksums. */
+  /** Yields the groups of a part that do not match their checksums. */
   *problems(part: GroupPart): Generator<string> {
     const [first, last] = keysOf(part, this.#day);
     for (const [key, isSound] of this.#soundness(part, first, last)) {
@@ -126,7 +127,9 @@ export class CheckedGroups {
     }
   }
 
-  /** Yields each group of `from <= key < to` that has rows or a checksum, with the result of the verification. */
+  /**
+   * Yields each group with `from <= key < to` that has rows or should have rows, with the result of its verification.
+   */
   *#soundness(part: GroupPart, from: number, to: number): Generator<readonly [number, boolean, Cell[][]]> {
     if (from >= to) return;
     const all: All = (query, parameters) => this.#file.all(query, parameters);
@@ -142,7 +145,10 @@ export class CheckedGroups {
     }
   }
 
-  /** Returns the keys of the groups that have rows. */
+  /**
+   * Returns the keys of all groups that must have rows. Throws `damaged` if the list of keys does not match its
+   * checksum.
+   */
   #keysOf(part: GroupPart): ReadonlySet<number> {
     const known = this.#keys.get(part);
     if (known) return known;

@@ -4,10 +4,10 @@ import { type Block, blocksOf, edgeOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 import { sumsOfDay } from './group-sums.ts';
 
-/** Tables of texts that a day stores once; each table is a separate part. */
+/** Tables in which a day stores each distinct text once. Each table is a part of its own. */
 const nameTables = ['source', 'val', 'collection'] as const;
 
-/** Stores the checksums of an otherwise complete sealed day. */
+/** Computes and stores the checksums of an otherwise complete sealed day. */
 export function keepChecksums(db: Sqlite, day: number): void {
   const insertBlock = db.prepare(
     'INSERT INTO main.block(part, subject, id, "index", rows, sum, edge) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -15,7 +15,7 @@ export function keepChecksums(db: Sqlite, day: number): void {
   for (const part of [rowPart, ...nameTables] as const) {
     const { columns, table, key } = partSql[part];
     const rows = db.prepare<[], Cell[]>(`SELECT ${columns} FROM main.${table} ORDER BY ${key}`).raw();
-    // The blocks are collected first, because the connection cannot write while a query runs.
+    // Collect the blocks first: the connection cannot write while a query is running.
     const blocks = [...blocksOf(part, rows.iterate(), (row) => keyIn(part, row))];
     db.transaction((all: readonly Block[]) => {
       for (const block of all) {

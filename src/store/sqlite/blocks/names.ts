@@ -4,17 +4,17 @@ import type { DayFile } from '../schema/day-file.ts';
 import { smallestKey } from './blocks.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 
-/** Number of texts per kind that are read when a file is opened; a typical day has fewer texts. */
+/** Number of texts per table that are read when a file is opened. A typical day has fewer texts. */
 const namesAtOnce = 1_000;
-/** Maximum number of texts per kind that are cached for one file. */
+/** Maximum number of cached texts per table of a file. */
 const maxNames = 10_000;
 
-/** Number of texts that are looked up one by one. */
+/** Maximum number of texts for which each text is looked up separately. */
 const fewNames = 200;
 
 const tables = ['source', 'val', 'collection'] as const;
 
-/** Texts of one day's file and their numbers. The texts are verified if the file has checksums. */
+/** Texts of one day's file and their numeric ids. Texts are verified if the file has checksums. */
 export class Names {
   readonly #file: DayFile;
   readonly #texts: Readonly<Record<NameTable, Map<number, string>>> = {
@@ -31,11 +31,11 @@ export class Names {
     this.#blocks = isChecked
       ? { source: blocksOf('source'), val: blocksOf('val'), collection: blocksOf('collection') }
       : null;
-    // Read the first names in one query, because a hot account requires hundreds of each day's names.
+    // Read many names in one query: a hot account needs hundreds of names of each day.
     for (const table of tables) this.#readFirst(table);
   }
 
-  /** Returns the text of a number in this file. */
+  /** Returns the text with a numeric id. Throws `damaged` if there is none. */
   textOf(table: NameTable, id: number): string {
     const texts = this.#texts[table];
     const known = texts.get(id);
@@ -50,8 +50,8 @@ export class Names {
   }
 
   /**
-   * Returns the texts of many numbers. In a file with checksums, looking up each text would search for its block, so all
-   * blocks are read once if many texts are requested.
+   * Returns the texts with the given ids. For many ids in a file with checksums, reads all blocks once, because looking
+   * up each text separately would search for its block each time.
    */
   textsOf(table: NameTable, ids: ReadonlySet<number>): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
@@ -62,7 +62,7 @@ export class Names {
     return found;
   }
 
-  /** Returns the number of a text in this file, or null if the file does not contain the text. */
+  /** Returns the numeric id of a text, or null if the file does not contain the text. */
   numberOf(table: NameTable, text: string): number | null {
     if (!this.#blocks) return this.#file.column(`SELECT id FROM ${table} WHERE name = ?`, [text])[0] ?? null;
     const key = [text, 0] as const;
@@ -86,7 +86,7 @@ export class Names {
     }
   }
 
-  /** Yields every text of a table with its number, in the order of the texts. */
+  /** Yields every text of a table with its id, in text order. */
   *#all(blocks: CheckedBlocks): Generator<readonly [name: string, id: number]> {
     const last = [Buffer.alloc(0), 0] as const;
     for (const block of blocks.covering(smallestKey, last, 'oldest')) {

@@ -7,7 +7,7 @@ import type { Sqlite } from '../base/connection.ts';
 import { stateQueries } from '../state/state-read.ts';
 import type { StateChanges } from '../state/state-write.ts';
 
-/** Content of the state file; the newest day has the positions and the refused rows. */
+/** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
 export type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
 
 /** Reads the content of the state file in one transaction. */
@@ -36,7 +36,7 @@ export function readState(db: Sqlite): StateContent {
   return read();
 }
 
-/** Writes the content of a new state file, within the caller's transaction. */
+/** Writes the content of a new state file, in the caller's transaction. */
 export function writeState(db: Sqlite, state: StateChanges, content: StateContent): void {
   const each = (sql: string, rows: readonly (readonly (string | number | null)[])[]): void => {
     const insert = db.prepare(sql);

@@ -9,7 +9,7 @@ import type { DayCounters, Events } from '../labeler/day-counters.ts';
 import { packCounters } from '../labeler/packed-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
 
-/** Reads the counters of a day's file over a connection to it. */
+/** Reads all counters of a day's file. */
 export function readDayCounts(db: Sqlite, reader: DayReader): DayCounts {
   const times = (bucket: 'minute' | 'hour'): TimeCount[] =>
     db
@@ -45,7 +45,7 @@ function labelerDay(
   };
 }
 
-/** Replaces the counters of an open day, within the caller's transaction. */
+/** Replaces the counters of an open day, in the caller's transaction. */
 export function writeDayCounts(db: Sqlite, counts: DayCounts, intern: Intern): void {
   for (const bucket of ['minute', 'hour'] as const) {
     db.exec(`DELETE FROM counter_${bucket}`);
@@ -69,7 +69,8 @@ export function writeDayCounts(db: Sqlite, counts: DayCounts, intern: Intern): v
 
 function dayCounters({ verdicts, values, others, delays }: LabelerDay, intern: Intern): DayCounters {
   const [applied, removed] = others;
-  // An entry without rows only matters if other values got no entry, which they may not get later either.
+  // Skip values with zero counts, unless values are also counted in `others`: then the labeler has used up its named
+  // values, and these entries must keep other values from becoming named.
   const kept = values.filter(([, a, r]) => a + r > 0 || applied + removed > 0);
   return {
     verdicts: new Map(Object.entries(verdicts) as [SignatureVerdict, number][]),

@@ -8,14 +8,14 @@ import { storeError } from '../base/store-error.ts';
 import { openSealed } from '../day/sealed-day.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 
-/** Rows that are read at once. */
+/** Number of rows per chunk. */
 const rowsAtOnce = 5_000;
 /** Size of the page cache, in bytes. */
 const cacheBytes = 8 * 1024 * 1024;
 
 /**
- * Yields the rows of a day's file after a stamp, in the order of their stamps, in chunks. An open day is read in short
- * queries, which do not keep its log from being restarted. A sealed day is sorted once, with a temporary file.
+ * Yields the rows of a day's file after a stamp, in stamp order and in chunks. An open day is read in short queries, so
+ * that its write-ahead log can be restarted between them. A sealed day is sorted once, in a temporary file.
  */
 export function* dayRows(path: string, form: DayForm, nameOf: NameOf, after: number): Generator<CopiedRow[]> {
   const db = form === 'open' ? openReadonly(path, cacheBytes) : openSealed(path, cacheBytes);
@@ -44,7 +44,7 @@ function* openChunks(db: Sqlite, after: number): Generator<StoredRow[]> {
 }
 
 function* sealedChunks(db: Sqlite, after: number): Generator<StoredRow[]> {
-  // A day may have more rows than fit in memory.
+  // Sort in a temporary file, because the rows of a day may not fit in memory.
   db.pragma('temp_store = 1');
   const all = db.prepare<[number], StoredRow>(`SELECT ${rowColumns} FROM observation WHERE id > ? ORDER BY id`).raw();
   let chunk: StoredRow[] = [];
@@ -72,7 +72,7 @@ function decoded(row: StoredRow, form: DayForm, nameOf: NameOf, path: string) {
     return form === 'open' ? decodeOpenRow(row, nameOf, path) : decodeRow(row, nameOf);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    // A time or text that cannot be decoded was not written by this program.
+    // This program never writes a time or text that cannot be decoded.
     throw new StoreError('damaged', `${path}: a row cannot be decoded`, { cause: error });
   }
 }

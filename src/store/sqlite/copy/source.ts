@@ -17,10 +17,15 @@ import { readDayCounts } from './day-counts.ts';
 import { dayRows } from './day-rows.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
-/** Maximum attempts to open a day's file, which may be sealed between the look at the list and the opening. */
+/**
+ * Maximum number of attempts to open a day's file. The day may be sealed after its form was read from the state file.
+ */
 const looks = 5;
 
-/** Opens the store in a directory as the source of a copy. Throws `not_a_store` if an earlier version wrote it last. */
+/**
+ * Opens the store in a directory as the source of a copy. Throws `not_a_store` if no writer of this version has
+ * migrated the store.
+ */
 export function openSqliteSource(folder: string): CopySource {
   const paths = storePaths(folder);
   assertStateFile(paths);
@@ -29,7 +34,10 @@ export function openSqliteSource(folder: string): CopySource {
   try {
     assertKnown(db, stateMigrations);
     if (schemaVersion(db) < stateMigrations.length) {
-      throw new StoreError('not_a_store', `an earlier version wrote the store in ${folder}: start almanac labels once`);
+      throw new StoreError(
+        'not_a_store',
+        `an earlier version wrote the store in ${folder}: start almanac labels once to migrate it`,
+      );
     }
     assertStateBegun(paths, stateQueries(db).hasEpoch());
     return new SqliteSource(paths, db);
@@ -43,7 +51,7 @@ class SqliteSource implements CopySource {
   readonly #paths: StorePaths;
   readonly #db: Sqlite;
   readonly #state: ReturnType<typeof stateQueries>;
-  /** Sealed days whose checksums were compared. */
+  /** Sealed days whose checksums were verified. */
   readonly #checked = new Set<number>();
   #lock: WriterLock | null = null;
 
@@ -91,7 +99,7 @@ class SqliteSource implements CopySource {
       this.#assertChecksums(reader);
       for (const rows of dayRows(reader.path, reader.form, reader.nameOf, after)) await each(rows);
     } catch (error) {
-      // The day was sealed or dropped while its file was opened.
+      // The file is missing because the day was sealed or dropped while the file was being opened.
       if (isAbsent(error) && this.#formOf(day) !== form) throw expired(day);
       throw storeError(error, this.#paths.folder);
     } finally {
@@ -107,8 +115,8 @@ class SqliteSource implements CopySource {
     return this.#run(() => {
       const removal = this.#state.spaceRow();
       if (removal !== null && removal.completedAt === null) {
-        const what = 'the removal of rows about spaces, which this version began, has not ended';
-        throw new StoreError('not_a_store', `${what}: let almanac labels run until it has, then copy again`);
+        const what = 'the removal of rows about spaces, which this version started, is not complete';
+        throw new StoreError('not_a_store', `${what}: let almanac labels run until it is complete, then copy again`);
       }
       const newest = this.#state.catalog().days.at(-1);
       const positions = newest
@@ -152,7 +160,7 @@ class SqliteSource implements CopySource {
     });
   }
 
-  /** Changes the state file under the writer's lock. */
+  /** Changes the state file while this copy holds the writer's lock. */
   #frozen<T>(work: (db: Sqlite) => T): Promise<T> {
     return this.#run(() => {
       if (this.#lock === null) throw new StoreError('second_writer', 'the store is not frozen');
@@ -165,7 +173,7 @@ class SqliteSource implements CopySource {
     });
   }
 
-  /** Runs synchronous work; rejects with errors of the port. */
+  /** Runs synchronous work; rejects with store errors only. */
   async #run<T>(work: () => T): Promise<T> {
     try {
       return await Promise.resolve(work());
@@ -174,12 +182,15 @@ class SqliteSource implements CopySource {
     }
   }
 
-  /** Throws `damaged` if a sealed day differs from its checksums. Rows of an open day have identities. */
+  /**
+   * Throws `damaged` if a sealed day does not match its checksums. The rows of an open day are verified by their
+   * identities instead.
+   */
   #assertChecksums(reader: DayReader): void {
     if (reader.form === 'open' || this.#checked.has(reader.day)) return;
     for (const { problem } of reader.checksumProblems()) {
       const what = `${dayName(reader.day)} has problems: ${problem}`;
-      throw new StoreError('damaged', `${what}; almanac labels verify lists all of them`);
+      throw new StoreError('damaged', `${what}; run almanac labels verify to list all of them`);
     }
     this.#checked.add(reader.day);
   }

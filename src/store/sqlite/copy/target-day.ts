@@ -13,11 +13,11 @@ import { RememberedNames } from '../schema/remembered-names.ts';
 import { writeDayCounts } from './day-counts.ts';
 
 const cacheBytes = 64 * 1024 * 1024;
-/** Name of the progress in `meta`, which `complete` removes. */
+/** Name of the copy progress in `meta`; `complete` removes it. */
 const progressName = 'copy';
 const indexName = 'observation_subject';
 
-/** A day's file of an unfinished copy, in the form of an open day. */
+/** Day file of an unfinished copy, with the schema of an open day. */
 export class TargetDay {
   readonly day: number;
   readonly path: string;
@@ -37,7 +37,7 @@ export class TargetDay {
       this.#intern = internerOf(this.#db, this.#names);
       const put = this.#db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)');
       put.run(metaNames.generation, generation);
-      // The rows are indexed once, when most of them are stored.
+      // Drop the index of a new file; `index` builds it once, after most rows are stored.
       if (isNew) this.#db.exec(`DROP INDEX IF EXISTS ${indexName}`);
       const write = rowWriter(this.#db, this.#intern);
       this.#add = this.#db.transaction((rows: readonly CopiedRow[], progress: DayProgress) => {
@@ -51,18 +51,18 @@ export class TargetDay {
     }
   }
 
-  /** Adds rows together with the progress that they make. */
+  /** Adds rows and records the new progress in the same commit. */
   add(rows: readonly CopiedRow[], progress: DayProgress): void {
     this.#change(() => this.#add(rows, progress));
   }
 
-  /** Returns the progress that the file states; null if it states none. */
+  /** Returns the progress that the file records, or null if it records none. */
   progress(): DayProgress | null {
     const text = this.#db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck().get(progressName);
     return text === undefined ? null : parseProgress(text, this.path);
   }
 
-  /** Creates the index, as the schema defines it. */
+  /** Creates the index as defined by the schema. */
   index(): void {
     this.#change(() =>
       this.#db.exec(
@@ -75,7 +75,7 @@ export class TargetDay {
     this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#intern)).immediate());
   }
 
-  /** Runs the changes that make the file a day of a store, in one transaction, and removes the progress. */
+  /** Makes the file a day of a store: runs `work` and removes the progress, in one transaction. */
   complete(work: (db: Sqlite) => void): void {
     this.index();
     this.#change(() =>

@@ -32,10 +32,10 @@ import { TargetDay } from './target-day.ts';
 const cacheBytes = 4 * 1024 * 1024;
 
 /**
- * Opens a directory as the target of a copy. The directory must contain no store. It contains the file
- * `store-copy.unfinished` until the copy is complete, which keeps every other process from opening it. The days are
- * files of open days, each with its progress; the state file is written last. Throws `occupied` for a directory with a
- * store or the copy of another one, and `second_writer` while another process copies into it.
+ * Opens a directory as the target of a copy. The directory must not contain a store. Until the copy is complete, the
+ * directory contains the file `store-copy.unfinished`, which prevents every other process from opening it as a store.
+ * All days are written as open days, each with its progress; the state file is written last. Throws `occupied` if the
+ * directory contains a store or a copy of another store, and `second_writer` while another process copies into it.
  */
 export function openSqliteTarget(folder: string, generation: string): CopyTarget {
   const paths = storePaths(folder);
@@ -55,7 +55,7 @@ function begin(paths: StorePaths, generation: string): void {
   const marker = join(paths.folder, storeCopyName);
   if (existsSync(marker)) {
     const found = readFileSync(marker, 'utf8').trim();
-    // A process that was killed while it wrote the marker has copied nothing yet.
+    // An empty marker is from a process that was killed while writing it, before it copied anything.
     if (found === generation) return;
     if (found !== '') {
       throw new StoreError('occupied', `${paths.folder} contains an unfinished copy of another store`);
@@ -77,7 +77,7 @@ class SqliteTarget implements CopyTarget {
   readonly #generation: string;
   readonly #lock: WriterLock;
   #open: TargetDay | null = null;
-  /** Progress by day, which only this process changes; null until it is read. */
+  /** Progress by day, or null until it is read. Only this process changes it. */
   #progress: Map<number, DayProgress> | null = null;
 
   constructor(paths: StorePaths, generation: string, lock: WriterLock) {
@@ -100,7 +100,7 @@ class SqliteTarget implements CopyTarget {
 
   async add(rows: readonly CopiedRow[], progress: DayProgress): Promise<void> {
     await this.#run(() => this.#add(rows, progress));
-    // Progress can be printed, and a server can be asked for the next rows.
+    // Yield to the event loop, so that progress can be printed and the next rows can be requested.
     await nextTurn();
   }
 
@@ -168,7 +168,10 @@ class SqliteTarget implements CopyTarget {
     });
   }
 
-  /** Completes a day's file. The newest one, with `content`, has the positions. Returns the last stamp until then. */
+  /**
+   * Completes a day's file. `content` is null except for the newest day, which stores the positions and refused rows.
+   * Returns the last stamp up to and including this day.
+   */
   #completeDay(day: number, look: SourceLook, content: StoreContent | null, before: number | null): number | null {
     let last = before;
     this.#dayOf(day).complete((db) => {
@@ -177,7 +180,7 @@ class SqliteTarget implements CopyTarget {
       last = row ?? before;
       const stated = content === null ? last : look.last;
       if (stated !== null) put.run(metaNames.last, stated);
-      // The last row was removed; its stamp must not be assigned again.
+      // The last accepted row was removed; its stamp must not be assigned again.
       if (row !== undefined && stated !== row) put.run(metaNames.purged, 1);
       if (content === null) return;
       if (look.through !== null) put.run(metaNames.through, look.through);

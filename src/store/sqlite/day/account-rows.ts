@@ -9,7 +9,7 @@ import type { DayFile } from '../schema/day-file.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 import { filterSql, targetSql, targetSqlOf } from '../schema/row-sql.ts';
 
-/** Range of an account's rows: the rows with `start <= id < end`, at most `limit` rows. */
+/** Range of an account's rows: `start <= id < end`, at most `limit` rows. */
 export interface RowRange {
   readonly key: SubjectKey;
   readonly start: number;
@@ -18,13 +18,13 @@ export interface RowRange {
 }
 
 /**
- * Reads an account's rows of one day. If the file has checksums, it reads block by block and verifies each block before
+ * Reads an account's rows of one day. In a file with checksums, reads block by block and verifies each block before
  * use.
  */
 export class AccountRows {
   readonly #file: DayFile;
   readonly #names: Names;
-  /** Blocks of the rows, or null if the file has no checksums. */
+  /** Blocks that contain the rows, or null if the file has no checksums. */
   readonly #blocks: CheckedBlocks | null;
   readonly #columns: string;
   #target: string | null = null;
@@ -37,8 +37,8 @@ export class AccountRows {
   }
 
   /**
-   * Returns the rows that match the filter, in the requested order. In rows of an open day, the identity follows the
-   * columns.
+   * Returns the rows that match the filter, in the requested order. Rows of an open day have the identity as an
+   * additional column.
    */
   rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
     const { sql, parameters } = filterSql(
@@ -49,7 +49,7 @@ export class AccountRows {
     return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
   }
 
-  /** Returns the rows of a range as one number each, oldest first (`packedRowSql`). */
+  /** Returns each row of a range as one number (see `packedRowSql`), oldest first. */
   packed(range: RowRange): number[] {
     return this.#select<[number]>(packedRowSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
   }
@@ -73,14 +73,14 @@ export class AccountRows {
       return this.#file.all<Row>(sql, [key, start, end, ...parameters, limit]);
     }
     if (start >= end) return [];
-    // The limit is in the inner query, whose order the outer query preserves.
+    // The inner query has the order and the limit; the outer query preserves the order.
     const sql = `SELECT ${columns} FROM ${this.#blocks.within()} WHERE ${matching}`;
     const found: Row[] = [];
     for (const block of this.#blocks.covering([key, start], [key, end - 1], order)) {
       const compared = this.#blocks.compare<StoredRow>(block);
       const isPlain = columns === rowColumns && filter === '';
-      // Most rows of a block that begins or ends with the account belong to the account, so a filter in SQL would not
-      // be faster.
+      // Most rows of a block that begins or ends with the account belong to the account. Reading the whole block is
+      // then as fast as filtering in SQL.
       const isOwn = sameKey(block.first[0], key) || (block.next !== null && sameKey(block.next[0], key));
       const whole = isPlain ? (compared ?? (isOwn ? this.#blocks.readAgain<StoredRow>(block) : null)) : null;
       const rows = whole

@@ -1,2 +1,2 @@
-/** Function that receives one count: a labeler, a bucket of time, and the numbers of applied and removed labels. */
+/** Receives one count: labeler, bucket of time, number of applications and number of removals. */
 export type AddCount = (labeler: string, bucket: number, applied: number, removed: number) => void;

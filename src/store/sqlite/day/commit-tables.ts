@@ -5,10 +5,7 @@ import { encodeRow, type Intern, type StoredRow } from '../base/row.ts';
 import { metaNames, rowColumns } from '../schema/day-schema.ts';
 import type { Commit } from './commit.ts';
 
-/**
- * Writers of the tables of one commit, each with its prepared statements. All writers run within the caller's
- * transaction.
- */
+/** Functions that write one commit's changes to each table, with prepared statements, in the caller's transaction. */
 
 /** Number of rows of a source within a minute. */
 export interface MinuteCounter {
@@ -18,7 +15,7 @@ export interface MinuteCounter {
   removed: number;
 }
 
-/** Returns a function that stores observations and returns the stored rows with their counts by minute and source. */
+/** Returns a function that stores observations, and returns the stored rows and their counts by minute and source. */
 export function rowWriter(db: Sqlite, intern: Intern) {
   const insert = db.prepare(
     `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -44,7 +41,7 @@ function count(minutes: Map<string, MinuteCounter>, at: number, source: number, 
   else counter.applied += 1;
 }
 
-/** Returns a function that adds the counts of rows to the counters of minutes and hours. */
+/** Returns a function that adds rows to the counters of minutes and hours. */
 export function counterWriter(db: Sqlite): (minutes: readonly MinuteCounter[]) => void {
   const add = (bucket: 'minute' | 'hour') =>
     db.prepare(
@@ -60,7 +57,7 @@ export function counterWriter(db: Sqlite): (minutes: readonly MinuteCounter[]) =
   };
 }
 
-/** Returns a function that adds counts of refused labels in the hour of a stamp. */
+/** Returns a function that adds refused labels to the counts of the hour of a stamp. */
 export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['refusals'], stamp: Micros) => void {
   const add = db.prepare(
     `INSERT INTO refusal(hour, source, reason, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n`,
@@ -87,7 +84,7 @@ export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: M
   };
 }
 
-/** Returns a function that stores the end of a commit: its last stamp, if it has rows, and its instant. */
+/** Returns a function that records the time of a commit, and its last stamp if it has rows. */
 export function endWriter(db: Sqlite): (commit: Commit) => void {
   const setMeta = db.prepare(
     `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,

@@ -34,19 +34,19 @@ import type { AddCount } from './add-count.ts';
 import { refusedRowsIn } from './refused-table.ts';
 import { assertVersion, openSealed } from './sealed-day.ts';
 
-/** Size of the page cache of one day's file, in bytes; the operating system caches further pages. */
+/** Size of the page cache of one day's file, in bytes. The operating system caches more pages. */
 const cacheBytes = 2 * 1024 * 1024;
 
 type Order = AccountQuery['order'];
 
 let opened = 0;
 
-/** Runs the queries of one day's file, open or sealed. */
+/** Reads one day's file, open or sealed. */
 export class DayReader implements CountedDay {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
-  /** Number that differs for every opened file: results cached for one file are not valid for another. */
+  /** Number that is different for each opened file. Results cached for one file are not valid for another. */
   readonly serial = ++opened;
   readonly hotCounts: StoredCounts;
   readonly labelerCounters: StoredLabelerCounters;
@@ -54,14 +54,14 @@ export class DayReader implements CountedDay {
   readonly #file: DayFile;
   readonly #names: Names;
   readonly #rows: AccountRows;
-  /** Groups of rows with a checksum each, or null if the file has no checksums. */
+  /** Checksum groups, or null if the file has no checksums. */
   readonly #groups: CheckedGroups | null;
-  /** True if the file has a filter of its subjects, as every sealed file has unless an older version wrote it. */
+  /** True if the file has a subject filter. Every sealed file has one, unless an earlier version wrote it. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
   /**
-   * Last result of the filter, cached because one page queries the same account several times and a sealed day never
-   * changes.
+   * Last result of the subject filter. It is cached because a page queries the same account several times, and a sealed
+   * day never changes.
    */
   #asked: { readonly key: SubjectKey; readonly held: boolean } | null = null;
 
@@ -90,17 +90,17 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** True if reads are verified with checksums, as in every sealed file unless an older version wrote it. */
+  /** True if reads are verified with checksums. Every sealed file has checksums, unless an earlier version wrote it. */
   get isChecked(): boolean {
     return this.#groups !== null;
   }
 
-  /** Yields the differences between the file and its checksums; yields nothing for a file without checksums. */
+  /** Yields the parts of the file that do not match their checksums; yields nothing for a file without checksums. */
   *checksumProblems(): Generator<ChecksumProblem> {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 
-  /** True if a file with checksums has replaced this file since it was opened. */
+  /** True if this file has no checksums and was replaced by a file with checksums since it was opened. */
   get isReplaced(): boolean {
     return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
   }
@@ -110,14 +110,14 @@ export class DayReader implements CountedDay {
   }
 
   /**
-   * Runs several queries on one state of the file. The callback is synchronous, so that no transaction stays open
+   * Runs several queries on one snapshot of the file. The callback is synchronous, so that no transaction stays open
    * across turns of the event loop.
    */
   atOnce<T>(work: () => T): T {
     return this.#file.db.transaction(work)();
   }
 
-  /** Returns false if the file certainly holds no row of the account. Does not read the rows. */
+  /** Returns false if the file certainly contains no row of the account. Does not read rows. */
   mayHold(key: SubjectKey): boolean {
     if (!this.keepsFilter) return true;
     if (this.#asked === null || !sameKey(this.#asked.key, key)) this.#asked = { key, held: this.#askFilter(key) };
@@ -132,12 +132,12 @@ export class DayReader implements CountedDay {
     return mayHold(key, { path: this.path, placed: this.isChecked, count: blocks, read });
   }
 
-  /** Returns every block of the filter, in order. */
+  /** Returns all blocks of the subject filter, in order. */
   filterBlocks(): Buffer[] {
     return this.#all<[Buffer]>('SELECT bits FROM subject_filter ORDER BY block', []).map(([bits]) => bits);
   }
 
-  /** Yields every subject once, in order. */
+  /** Yields every distinct subject, in order. */
   *subjects(): Generator<SubjectKey> {
     for (const [subject] of this.#iterate<[SubjectKey]>(subjectsSql, [])) yield subject;
   }
@@ -151,17 +151,22 @@ export class DayReader implements CountedDay {
       return rows.map((row): Observation => decode(row, this.nameOf, this.path));
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      // A time or text that cannot be decoded was not written by this program.
+      // This program never writes a time or text that cannot be decoded.
       throw new StoreError('damaged', `${this.path}: a row cannot be decoded`, { cause: error });
     }
   }
 
-  /** Returns an account's rows with `start <= id < end`, at most `limit` rows, as one number each (`packedRowSql`). */
+  /**
+   * Returns an account's rows with `start <= id < end`, at most `limit` rows, each as one number (see `packedRowSql`).
+   */
   packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
     return this.#rows.packed({ key, start, end, limit });
   }
 
-  /** Reads an account's first rows with `start <= id < end`; returns their number and the stamp of the last. */
+  /**
+   * Counts an account's first rows with `start <= id < end`, up to `most`; returns their number and the stamp of the
+   * last of them. Returns null if there is none.
+   */
   passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
     if (!this.mayHold(key)) return null;
     const stamps = this.#rows.stamps({ key, start, end, limit: most });
@@ -169,7 +174,7 @@ export class DayReader implements CountedDay {
     return last === undefined ? null : { rows: stamps.length, last };
   }
 
-  /** Calls `add` with the counters of whole hours or minutes, `from` inclusive, `to` exclusive. */
+  /** Calls `add` with the counters of whole hours or minutes with `from <= bucket < to`. */
   counters(bucket: 'hour' | 'minute', from: number, to: number, add: AddCount): void {
     if (this.#groups) {
       const counted = this.#groups.range<readonly [number, number, number]>(`counter_${bucket}`, from, to);
@@ -184,7 +189,7 @@ export class DayReader implements CountedDay {
     for (const [labeler, at, applied, removed] of rows) add(labeler, at, applied, removed);
   }
 
-  /** Calls `add` with the counts of rows with `start <= id < end`, all within one minute. */
+  /** Calls `add` with the counts of the rows with `start <= id < end`, which must all be in one minute. */
   edge(start: number, end: number, add: AddCount): void {
     const of = Math.floor(start / minute);
     if (this.form === 'open') {
@@ -219,7 +224,7 @@ export class DayReader implements CountedDay {
     return rows.map(([, [source, , , stamps]]) => [this.nameOf('source', source), stamps] as const);
   }
 
-  /** Returns the refusals of the hours that overlap the interval `start <= t < end`. */
+  /** Returns the refused labels of the hours that overlap the interval `start <= t < end`. */
   refusals(start: number, end: number): RefusalCount[] {
     const [from, to] = [Math.floor(start / hour), Math.ceil(end / hour)];
     if (this.#groups) {
@@ -234,7 +239,7 @@ export class DayReader implements CountedDay {
     return rows.map(([source, reason, count]) => ({ source, reason, count }));
   }
 
-  /** Returns every position, as of the last commit of this file. */
+  /** Returns all positions as of the last commit to this file. */
   positions(): Position[] {
     type Row = readonly [string, string, string, Micros];
     const sql = 'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint';
@@ -244,14 +249,13 @@ export class DayReader implements CountedDay {
       .map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
   }
 
-  /** Returns the refused rows, as of the last commit of this file; a sealed day has no refused rows. */
+  /** Returns the refused rows as of the last commit to this file. A sealed day has none. */
   refusedRows(): RefusedRows[] {
     return this.form === 'open' ? refusedRowsIn(this.#file) : [];
   }
 
   /**
-   * Returns the last stamp and the instant of the last accepted batch, of this day or carried over from the previous
-   * one.
+   * Returns the last stamp and the time of the last accepted batch, of this day or carried over from the previous day.
    */
   ends(): { last: Micros | null; through: Micros | null } {
     return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
@@ -263,7 +267,7 @@ export class DayReader implements CountedDay {
     return value === null ? null : (value as Micros);
   }
 
-  /** Returns the generation of the store that the file belongs to. */
+  /** Returns the generation of the store to which the file belongs. */
   generation(): string | null {
     const value = this.#metaValue(metaNames.generation);
     return value === null ? null : String(value);
@@ -275,7 +279,7 @@ export class DayReader implements CountedDay {
     return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
   }
 
-  /** Yields identities of rows accepted at or after an instant, in order. Only for open days. */
+  /** Yields the identities of rows accepted at or after an instant, in stamp order. Only for open days. */
   *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
     const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
     for (const row of this.#iterate<[number, unknown]>(sql, [since])) {
@@ -286,7 +290,7 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** Yields every row in the order of the file, with the row's identity for an open day. */
+  /** Yields every row in file order. For an open day, also yields the row's identity. */
   *rows(): Generator<readonly [row: StoredRow, identity: Buffer | null]> {
     const identity = this.form === 'open' ? 'identity' : 'NULL';
     const order = this.form === 'open' ? 'id' : 'subject, id';
@@ -296,7 +300,7 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** Returns every counter of hours or of minutes, with the number of its source. */
+  /** Returns every counter of hours or of minutes, with the numeric id of its source. */
   allCounters(bucket: 'hour' | 'minute'): [bucket: number, source: number, applied: number, removed: number][] {
     return this.#all(
       `SELECT ${bucket}, source, applied, removed FROM counter_${bucket} ORDER BY ${bucket}, source`,
@@ -304,16 +308,16 @@ export class DayReader implements CountedDay {
     );
   }
 
-  /** Runs SQLite's integrity check and returns the problems; empty if the file is sound. */
+  /** Runs SQLite's integrity check and returns the problems, or an empty list if the file is sound. */
   fileProblems(): string[] {
     const found = this.#file.db.pragma('quick_check(10)') as { quick_check: string }[];
     return found.map((row) => row.quick_check).filter((text) => text !== 'ok');
   }
 
-  /** Returns the text of a number in this file. */
+  /** Returns the text with a numeric id in this file. */
   readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
 
-  /** Returns the texts of many numbers in this file. */
+  /** Returns the texts with the given numeric ids in this file. */
   namesOf(table: NameTable, ids: ReadonlySet<number>): ReadonlyMap<number, string> {
     return this.#names.textsOf(table, ids);
   }

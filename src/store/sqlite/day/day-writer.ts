@@ -15,12 +15,12 @@ import { refusedRowsWriter } from './refused-table.ts';
 
 /**
  * Size of the page cache for the current day, in bytes. A commit that changes more pages uses more memory, because
- * pages are not spilled.
+ * pages are not spilled to disk.
  */
 const cacheBytes = 32 * 1024 * 1024;
 /**
- * Bytes that one commit may write besides its rows: tables, counters, first counts of hot subjects, and free-list
- * pages.
+ * Maximum number of bytes that one commit writes besides its rows: tables, counters, first counts of hot subjects, and
+ * free-list pages.
  */
 const commitOverhead = 3 * 1024 * 1024;
 
@@ -29,11 +29,11 @@ export interface DayWriterOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
   readonly faults: Faults | undefined;
-  /** Throws `fenced` if another process became the writer. Called within the transaction of each commit. */
+  /** Throws `fenced` if another process has become the writer. Called in the transaction of each commit. */
   readonly assertWriter?: () => void;
 }
 
-/** Writes the current day over the only connection that may change its file. */
+/** Writes the current day. Only this connection may change the day's file. */
 export class DayWriter {
   readonly day: number;
   readonly #db: Sqlite;
@@ -60,19 +60,22 @@ export class DayWriter {
     }
   }
 
-  /** Commits rows, counters, refusals, positions and refused rows atomically. The commit is durable on return. */
+  /**
+   * Commits rows, counters, refusals, positions and refused rows atomically. The commit is durable when the method
+   * returns.
+   */
   commit(commit: Commit): void {
     this.#admit(commit);
     try {
       this.#write(commit);
     } catch (error) {
-      // Numbers that a rolled-back transaction assigned are free again.
+      // Discard the cache: the rolled-back transaction may have assigned ids that do not exist in the file.
       this.#names.clear();
       throw storeError(error, this.#path);
     }
   }
 
-  /** Limits the file's pages, so that a test can simulate a full disk. */
+  /** Limits the number of pages of the file, so that a test can simulate a full disk. */
   limitPages(pages: number): void {
     this.#db.pragma(`max_page_count = ${pages}`);
   }
@@ -81,10 +84,10 @@ export class DayWriter {
     this.#db.close();
   }
 
-  /** Throws if a commit could make the log longer than its limit. */
+  /** Throws `wal_full` if the commit could make the log longer than its limit. */
   #admit(commit: Commit): void {
-    // Each row writes at most one page each of the index, the stored counts, the names of values and the names of
-    // collections, and its share of the table; page splits are rare. The counters of a labeler are in one page.
+    // Each row writes at most one page each of the index, the stored counts, the value names and the collection names,
+    // and its share of the table; page splits are rare. The counters of one labeler take one page.
     const labelers = new Set(commit.rows.map(({ observation }) => observation.label.src)).size;
     const pages = commit.rows.length * 5 + labelers;
     const most = pages * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
@@ -119,7 +122,7 @@ export class DayWriter {
   }
 }
 
-/** Initializes a new day's file with data of the previous day. Does not change a file that already has a generation. */
+/** Copies data of the previous day into a new day's file. Does not change a file that already has a generation. */
 function carryOver(db: Sqlite, carried: Carried): void {
   db.transaction(() => {
     const known = db

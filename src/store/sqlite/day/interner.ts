@@ -7,8 +7,8 @@ import type { RememberedNames } from '../schema/remembered-names.ts';
 type Statement = Database.Statement<[string], number>;
 
 /**
- * Returns the function that gives a text its number in a day's file, within the caller's transaction. The caller clears
- * the cache `names` if the transaction fails.
+ * Returns a function that returns the numeric id of a text in a day's file, and adds the text if it is new, in the
+ * caller's transaction. The caller must clear the cache `names` if the transaction fails.
  */
 export function internerOf(db: Sqlite, names: RememberedNames): Intern {
   const statements = new Map<NameTable, { find: Statement; insert: Statement }>();
@@ -23,7 +23,7 @@ export function internerOf(db: Sqlite, names: RememberedNames): Intern {
     if (known !== undefined) return known;
     const { find, insert } = statements.get(table) ?? {};
     const id = find?.get(name) ?? insert?.get(name);
-    if (id === undefined) throw new StoreError('damaged', `${db.name}: the table ${table} assigned no number`);
+    if (id === undefined) throw new StoreError('damaged', `${db.name}: the table ${table} assigned no id`);
     names.set(table, name, id);
     return id;
   };

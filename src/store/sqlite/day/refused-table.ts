@@ -6,7 +6,7 @@ import { earlierRefusedRows, refusedRowsFrom } from '../schema/refused-schema.ts
 
 /**
  * Returns the refused rows of an open day as of its last commit. In a file that no writer has migrated yet, they are
- * stored under the names of positions.
+ * stored as positions.
  */
 export function refusedRowsIn(file: DayFile): RefusedRows[] {
   const table = schemaVersion(file.db) >= refusedRowsFrom ? 'refused_rows' : `(${earlierRefusedRows})`;
@@ -14,7 +14,7 @@ export function refusedRowsIn(file: DayFile): RefusedRows[] {
   return rows.map(([source, bucket, packed]) => ({ source, bucket, rows: packed }));
 }
 
-/** Returns a function that stores changes of refused rows, within the caller's transaction. */
+/** Returns a function that stores changes of refused rows, in the caller's transaction. */
 export function refusedRowsWriter(db: Sqlite): (changes: readonly RefusedRowsChange[]) => void {
   const put = db.prepare(
     `INSERT INTO refused_rows(source, bucket, rows) VALUES (?, ?, ?)

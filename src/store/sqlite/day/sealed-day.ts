@@ -3,8 +3,8 @@ import { openImmutable, type Sqlite } from '../base/connection.ts';
 import type { DayFile } from '../schema/day-file.ts';
 
 /**
- * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` for a file that is not in the state
- * that sealing leaves.
+ * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` if the file is not in the state in
+ * which sealing leaves it.
  */
 export function openSealed(path: string, cacheBytes: number): Sqlite {
   try {
@@ -16,8 +16,8 @@ export function openSealed(path: string, cacheBytes: number): Sqlite {
 }
 
 /**
- * Throws `damaged` unless both places in which the version is stored agree. A file with an altered version could
- * otherwise count as a file without checksums.
+ * Throws `damaged` unless both places that store the schema version agree. Otherwise a file with a damaged version
+ * could be mistaken for a file without checksums.
  */
 export function assertVersion(file: DayFile, version: number): void {
   const [applied] = file.column('SELECT max(version) FROM migration', []);

@@ -5,35 +5,35 @@ import type { CountedDay } from './counted-day.ts';
 import { type Group, maxGroups } from './group.ts';
 import { groupsOfPacked } from './packed-rows.ts';
 
-/** Counts of an account's rows in a day's file. */
+/** Counts of an account's rows on one day. */
 export interface AccountGroups {
   readonly groups: readonly Group[];
-  /** Number of rows that were read for the counts. */
+  /** Number of rows that were read to count them. */
   readonly looked: number;
-  /** True if the file stores these counts, because the account is hot. */
+  /** True if the counts are stored in the file because the account is hot. */
   readonly kept: boolean;
 }
 
 /**
- * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts. If there
- * are more, the rows before the end are counted instead.
+ * Maximum number of an open day's rows after the end of the interval that may be subtracted from the stored counts. If
+ * there are more, the rows before the end are counted instead.
  */
 const maxSubtracted = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };
 
 /**
- * Returns the counts of an account's rows with `start <= id < end`, or null if this requires reading more than `most`
- * rows.
+ * Returns the counts of an account's rows with `start <= id < end`, or null if this would require reading more than
+ * `most` rows.
  */
 export function accountGroups(file: CountedDay, key: SubjectKey, part: Part, most: number): AccountGroups | null {
   if (!file.mayHold(key)) return none;
-  // Stored counts are tried before the rows, because they are in one or two pages, which are soon cached.
+  // Try the stored counts first: they take one or two pages, which are soon cached.
   const kept = part.start <= dayStart(file.day);
   if (file.form === 'sealed') {
     const whole = kept && part.end >= dayStart(file.day + 1);
     return (whole ? keptGroups(file, key) : null) ?? countedGroups(file, key, part, most);
   }
-  // Both queries read one state of the file, because rows may be added between them.
+  // Run both queries on one snapshot of the file, because rows may be added between them.
   return file.atOnce(
     () => (kept ? keptUntil(file, key, part.end, most) : null) ?? countedGroups(file, key, part, most),
   );
@@ -49,7 +49,7 @@ function keptGroups(file: CountedDay, key: SubjectKey): AccountGroups | null {
   return groups.length > 0 && groups.length <= maxGroups ? { groups, looked: 0, kept: true } : null;
 }
 
-/** Returns the stored counts of an open day minus the rows accepted at or after the end. */
+/** Returns the stored counts of an open day, minus the rows accepted at or after `end`. */
 function keptUntil(file: CountedDay, key: SubjectKey, end: number, most: number): AccountGroups | null {
   const all = keptGroups(file, key);
   if (!all) return null;
@@ -65,7 +65,7 @@ function countedGroups(file: CountedDay, key: SubjectKey, { start, end }: Part, 
 }
 
 /**
- * Returns the stored groups minus other groups. Throws `damaged` if a result is negative, because the stored counts are
+ * Subtracts groups from the stored groups. Throws `damaged` if a count becomes negative, because the stored counts are
  * then wrong.
  */
 function without(groups: readonly Group[], others: readonly Group[], path: string): readonly Group[] {

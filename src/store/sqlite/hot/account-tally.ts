@@ -8,23 +8,23 @@ import type { CountedDay } from './counted-day.ts';
 import type { Group } from './group.ts';
 import { TallySums } from './tally-sums.ts';
 
-/** Cached sums over a sequence of days. */
+/** Cached counts of a run of consecutive sealed days. */
 interface Run {
   readonly days: readonly AccountDay[];
   readonly sums: TallySums;
 }
 
-/** Maximum number of cached sequences of sealed days. */
+/** Maximum number of cached runs of sealed days. */
 const maxRuns = 32;
-/** Maximum number of names in a cached sequence of days; with `maxRuns` it bounds the memory. */
+/** Maximum number of labelers and values in a cached run; with `maxRuns` it bounds the memory. */
 const maxNames = 10_000;
 
-/** Days of an interval, each opened once for one query. */
+/** Opens the days of an interval for one query. */
 interface CountedDays {
   over<T>(interval: Interval, work: (look: { readonly days: readonly CountedDay[] }) => T): T;
 }
 
-/** Counts accounts' rows, and caches the results of sealed days for hot accounts, because sealed days never change. */
+/** Counts the rows of accounts. Caches the counts of sealed days for hot accounts, because sealed days never change. */
 export class AccountTallies {
   readonly #days: CountedDays;
   readonly #runs = new Map<string, Run>();
@@ -34,7 +34,7 @@ export class AccountTallies {
   }
 
   /**
-   * Returns the counts of an account's rows in an interval, from stored counts if they exist, otherwise from rows
+   * Returns the counts of an account's rows in an interval: from stored counts if they exist, otherwise from the rows,
    * within the budget.
    */
   of(query: Parameters<StoreReader['tallyAccount']>[0]): AccountTally {
@@ -66,8 +66,8 @@ export class AccountTallies {
     const days: AccountDay[] = [];
     for (let day = last; day >= first; day--) days.push(counting.day(day, sums));
     const run = { days, sums };
-    // The result of a cold account is not cached, because its few rows are quickly counted again; a result without some
-    // day is not cached, because that day must be tried again.
+    // Do not cache the result for a cold account, whose few rows are quickly counted again, nor a result that lacks a
+    // day, which the next call must try again.
     if (counting.busy && days.every(({ counts }) => counts !== null) && sums.names <= maxNames) {
       if (this.#runs.size >= maxRuns) this.#runs.delete(this.#runs.keys().next().value ?? '');
       this.#runs.set(name, run);
@@ -76,11 +76,11 @@ export class AccountTallies {
   }
 }
 
-/** Sequence of whole sealed days without an open day between them. */
+/** Run of whole sealed days in the interval that is not interrupted by an open day. */
 interface SealedRun {
   readonly first: number;
   readonly last: number;
-  /** Serial numbers of the open files of these days. */
+  /** Serial numbers of the day files as they are currently open. */
   readonly files: readonly number[];
 }
 
@@ -92,12 +92,12 @@ interface Counted {
   readonly budget: number;
 }
 
-/** One count over several days, newest first, within one budget. */
+/** State of one tally. Its days are counted newest first and share one budget. */
 class Counting {
   readonly #files: ReadonlyMap<number, CountedDay>;
   readonly #of: Counted;
   #left: number;
-  /** True if the stored groups of a sealed day were used, because the account is hot. */
+  /** True if stored groups of a sealed day were used, which means that the account is hot. */
   busy = false;
 
   constructor(days: readonly CountedDay[], of: Counted) {
@@ -114,7 +114,8 @@ class Counting {
     const [first, last] = [whole[0]?.day, whole.at(-1)?.day];
     if (first === undefined || last === undefined) return null;
     const open = [...this.#files.values()].some(({ day, form }) => form === 'open' && day > first && day < last);
-    // A day that was purged during the count has another serial number, so that the cached sums are not used.
+    // The serial numbers are part of the cache key: a purged day is opened as a new file, so its cached counts are not
+    // used.
     return open ? null : { first, last, files: whole.map(({ serial }) => serial) };
   }
 
@@ -128,8 +129,8 @@ class Counting {
   }
 
   /**
-   * Returns the account's groups of part of a day, or null if this requires reading more rows than the rest of the
-   * budget.
+   * Returns the account's groups for a part of a day, or null if this would require reading more rows than the budget
+   * has left.
    */
   #groups(file: CountedDay, start: number, end: number): readonly Group[] | null {
     const found = accountGroups(file, this.#of.key, { start, end }, this.#left);

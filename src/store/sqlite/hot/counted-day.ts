@@ -2,20 +2,22 @@ import type { DayForm } from '../base/files.ts';
 import type { NameOf, SubjectKey } from '../base/row.ts';
 import type { StoredCounts } from './stored-counts.ts';
 
-/** Part of a day's file that counting an account's rows requires. */
+/** Methods of a day's file that are needed to count an account's rows. */
 export interface CountedDay {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
-  /** Number that differs for every opened file. */
+  /** Number that is different for each opened file. */
   readonly serial: number;
   readonly hotCounts: StoredCounts;
-  /** Returns the text of a number in this file. */
+  /** Returns the text with a numeric id in this file. */
   readonly nameOf: NameOf;
-  /** Returns false if the file certainly holds no row of the account. */
+  /** Returns false if the file certainly contains no row of the account. */
   mayHold(key: SubjectKey): boolean;
-  /** Returns an account's rows with `start <= id < end`, at most `limit` rows, as `packedRowSql` encodes them. */
+  /**
+   * Returns an account's rows with `start <= id < end`, at most `limit` rows, each as one number (see `packedRowSql`).
+   */
   packedRows(key: SubjectKey, start: number, end: number, limit: number): number[];
-  /** Runs several queries on one state of the file. */
+  /** Runs several queries on one snapshot of the file. */
   atOnce<T>(work: () => T): T;
 }

@@ -1,18 +1,21 @@
 import type { SubjectKey } from '../base/row.ts';
 
 /**
- * One group of a subject's rows: numbers of labeler and value, index of the target in `targetKinds`, and the two
- * counts.
+ * One group of a subject's rows: numeric ids of labeler and value, index of the target kind in `targetKinds`, and the
+ * number of applications and removals.
  */
 export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
 
 /**
- * Maximum number of stored groups of one subject that are read from a day; for a subject with more, rows are counted
- * within the budget.
+ * Maximum number of a subject's stored groups that are read from a day. For a subject with more groups, rows are
+ * counted within the budget instead.
  */
 export const maxGroups = 5_000;
 
-/** Groups of one subject in order; if a subject has more than `maxGroups`, only the first `maxGroups` + 1. */
+/**
+ * Groups of one subject, in order. For a subject with more than `maxGroups` groups, contains only the first `maxGroups`
+ * + 1.
+ */
 export interface HotSubject {
   readonly subject: SubjectKey;
   readonly groups: readonly Group[];

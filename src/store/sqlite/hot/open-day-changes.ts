@@ -13,8 +13,8 @@ export interface RemovedCounts {
 }
 
 /**
- * Returns a function that subtracts removed rows from the stored counts of an open day, within the caller's
- * transaction. The function has no effect on a file of an earlier version, which stores no counts.
+ * Returns a function that subtracts removed rows from the stored counts of an open day, in the caller's transaction.
+ * The function has no effect on a file of an earlier version, which stores no counts.
  */
 export function openDaySubtraction(db: Sqlite): (counts: RemovedCounts) => void {
   const isStored = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'busy'").get() !== undefined;
@@ -29,8 +29,8 @@ export function openDaySubtraction(db: Sqlite): (counts: RemovedCounts) => void 
 }
 
 /**
- * Counts the rows of the subjects with stored counts again, within the caller's transaction. Counts of other subjects
- * are created with their next rows.
+ * Recomputes the stored counts of an open day for the subjects that have any, in the caller's transaction. Other
+ * subjects get counts when their next rows are added.
  */
 export function recountOpenDay(db: Sqlite): void {
   db.exec(`

@@ -7,36 +7,37 @@ import { countsSql, targetSql } from '../schema/row-sql.ts';
 import { maxGroups } from './group.ts';
 
 /**
- * Number of one-byte counters, which subjects share by their hash. A counter is at least the number of a subject's rows
- * since the start.
+ * Number of one-byte counters. Subjects with the same hash share a counter, so a counter is at least the number of rows
+ * of each of its subjects since the start.
  */
 const counters = 2 ** 20;
 const highest = 255;
 /**
- * Maximum length in bytes of a subject key with stored counts; that of a did:plc has 15 bytes. The limit bounds the
+ * Maximum length in bytes of a subject key with stored counts; the key of a did:plc has 15 bytes. The limit bounds the
  * writes of a commit.
  */
 const maxKeyLength = 128;
 /**
- * Maximum rows for which one commit creates counts. A single subject may have more rows, if they were written before
- * the file stored counts, or before a restart of the writer.
+ * Maximum number of rows that one commit reads to create counts. A single subject may exceed it if its rows were
+ * written before the file stored counts or before the writer was restarted.
  */
 const beginRows = 2 * maxBatchRows;
 /** Maximum number of cached subjects that have too many groups to read. */
 const maxRefused = 10_000;
 
 /**
- * Maintains the counts of subjects with many rows while a day is written. Stored counts of a subject include all of its
- * rows. A subject without stored counts may still have many rows, because counting starts when the writer starts.
+ * Maintains the counts of subjects with many rows while rows are added to a day. If counts are stored for a subject,
+ * they include all its rows. Counts may be missing for a subject with many rows, because the in-memory counting starts
+ * when the writer starts.
  */
 export class OpenDayCounter {
   readonly #noticed = Buffer.alloc(counters);
   readonly #kept: (subject: SubjectKey) => boolean;
   readonly #refused = new Set<string>();
-  /** Returns the number of a subject's rows and of their groups, each at most `most`. */
+  /** Returns the number of a subject's rows, at most `most`. `#groups` does the same for its groups. */
   readonly #rows: (subject: SubjectKey, most: number) => number;
   readonly #groups: (subject: SubjectKey, most: number) => number;
-  /** Adds a subject's rows with a stamp or a later one to the stored counts. */
+  /** Adds a subject's rows from the stamp `from` onwards to its stored counts. */
   readonly #add: (subject: SubjectKey, from: number) => void;
 
   constructor(db: Sqlite) {
@@ -60,13 +61,13 @@ export class OpenDayCounter {
     this.#rows = (subject, most) => rows.get(subject, most) ?? 0;
     this.#groups = (subject, most) => groups.get(subject, most) ?? 0;
     this.#add = (subject, from) => add.run(subject, from);
-    // All further rows of a subject with stored counts must be counted.
+    // Every further row of a subject with stored counts must be counted, so its counter starts at the maximum.
     for (const subject of db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().iterate()) {
       this.#noticed[counterOf(subject)] = highest;
     }
   }
 
-  /** Adds rows that the same transaction has inserted to the counts of their subjects. */
+  /** Counts rows that the same transaction has inserted. */
   count(rows: readonly StoredRow[]): void {
     const [from] = rows[0] ?? [];
     if (from === undefined) return;
@@ -83,8 +84,8 @@ export class OpenDayCounter {
   }
 
   /**
-   * Creates a subject's counts if its rows are within the rest of this commit's limit; otherwise a later commit creates
-   * the counts.
+   * Creates a subject's counts if its rows are within the remaining limit of this commit; otherwise a later commit
+   * creates them. Returns the number of rows used up.
    */
   #begin(name: string, subject: SubjectKey, left: number): number {
     if (left <= 0) return 0;
@@ -103,8 +104,8 @@ export class OpenDayCounter {
   }
 
   /**
-   * Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. After a failed
-   * commit the bound is larger than necessary.
+   * Counts one row of a subject. Returns an upper bound of the subject's rows since the start, at most 255. After a
+   * failed commit the bound may be too high.
    */
   #notice(subject: SubjectKey): number {
     const counter = counterOf(subject);

@@ -8,7 +8,7 @@ const groups = fc
   .array(fc.tuple(number(2 ** 20), number(2 ** 29), fc.nat({ max: 2 }), number(2 ** 31 - 1), number(2 ** 31 - 1)))
   .map((all): Group[] => all.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]));
 
-it('unpackGroups returns the groups that were packed', () => {
+it('unpackGroups restores packed groups', () => {
   fc.assert(
     fc.property(groups, (all) => {
       expect(unpackGroups(packGroups(all), 'day')).toEqual(all);
@@ -16,7 +16,7 @@ it('unpackGroups returns the groups that were packed', () => {
   );
 });
 
-it('packed groups with a changed bit or a truncation are reported as damaged', () => {
+it('unpackGroups reports damage for packed groups that were truncated or have a flipped bit', () => {
   const bit = fc.tuple(groups, fc.nat(), fc.nat({ max: 7 }));
   fc.assert(
     fc.property(bit, ([all, at, shift]) => {

@@ -4,15 +4,16 @@ import type { SubjectKey } from '../base/row.ts';
 import type { Group } from './group.ts';
 
 /**
- * Encoding of one subject's groups of a day in a few bytes each, so that a page reads one location in the file instead
- * of a row per group. Each group consists of varints: the increase of the labeler's number, value and target, and the
- * two counts. A checksum follows the groups, because a flipped bit would give a wrong count.
+ * Encoding of one subject's groups on one day in a few bytes each, so that a page reads one location in the file
+ * instead of a row per group. Each group consists of varints: the increase of the labeler's id, of the value's id and
+ * of the target, and the two counts. A checksum follows the groups, because a flipped bit would result in a wrong
+ * count.
  */
 
 const crcBytes = 4;
 const targets = 3;
 
-/** Packs groups, which must be in the order of (source, val, target); `seed` initializes the checksum. */
+/** Packs groups, which must be sorted by source, value and target. `seed` initializes the checksum. */
 export function packGroups(groups: readonly Group[], seed = 0): Buffer {
   const bytes: number[] = [];
   let before = 0;
@@ -29,7 +30,7 @@ export function packGroups(groups: readonly Group[], seed = 0): Buffer {
   return packed;
 }
 
-/** Unpacks the groups of a day in the file `path`. Throws `damaged` if the checksum does not match. */
+/** Unpacks groups that were read from the file `path`. Throws `damaged` if the checksum does not match. */
 export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
   const end = packed.length - crcBytes;
   if (end < 0 || crc32(packed.subarray(0, end), seed) !== packed.readUInt32LE(end)) {
@@ -56,7 +57,7 @@ export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
 }
 
 /**
- * Returns the seed for the checksum of a subject's packed groups, so that the groups of another subject do not match.
+ * Returns the checksum seed of a subject's packed groups, which makes the groups of any other subject fail the check.
  */
 export function groupsSeed(subject: SubjectKey): number {
   return crc32(subject, typeof subject === 'string' ? 1 : 2);

@@ -2,18 +2,15 @@ import { removalFlag } from '../base/row.ts';
 import type { Group } from './group.ts';
 
 /**
- * Returns SQL that encodes a row's labeler, value, target and action as one number, which SQLite returns several times
- * faster than columns. The encoding is exact while a day's file has fewer than 2^20 labelers and 2^29 values. `target`
- * is the SQL of the row's target.
+ * Returns SQL that encodes the labeler, value, target and action of a row as one number, because SQLite returns one
+ * number several times faster than four columns. The encoding is exact while a day's file has fewer than 2^20 labelers
+ * and 2^29 values. `target` is the SQL expression of the row's target.
  */
 export function packedRowSql(target: string): string {
   return `source * ${2 ** 32} + val * 8 + (${target}) * 2 + (flags & ${removalFlag} <> 0)`;
 }
 
-/**
- * Returns the counts of rows that `packedRowSql` encoded: one group for each labeler, value and target, with the counts
- * of both actions.
- */
+/** Counts rows that `packedRowSql` encoded: returns one group for each combination of labeler, value and target. */
 export function groupsOfPacked(rows: readonly number[]): Group[] {
   const counts = new Map<number, number>();
   for (const row of rows) counts.set(row, (counts.get(row) ?? 0) + 1);

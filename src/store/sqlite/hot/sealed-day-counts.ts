@@ -4,10 +4,13 @@ import { type Group, maxGroups } from './group.ts';
 import { bySubject, hotSubjectsSql } from './group-sql.ts';
 import { groupsSeed, packGroups } from './packed-groups.ts';
 
-/** Stores the counts of a complete sealed day, except for subjects with too many groups to read. */
+/**
+ * Computes and stores the counts of hot subjects in a complete sealed day. Subjects with too many groups to read are
+ * omitted.
+ */
 export function storeSealedDayCounts(db: Sqlite): void {
   const rows = db.prepare<[], [SubjectKey, ...Group]>(hotSubjectsSql).raw();
-  // The rows are inserted after the query, because the query occupies the connection.
+  // Insert after the query has ended, because the connection cannot write while it runs.
   const packed: (readonly [SubjectKey, Buffer])[] = [];
   for (const { subject, groups } of bySubject(rows.iterate())) {
     if (groups.length <= maxGroups) packed.push([subject, packGroups(groups, groupsSeed(subject))]);

@@ -8,16 +8,16 @@ import { type Group, type HotSubject, maxGroups } from './group.ts';
 import { bySubject, countedSql, hotSubjectsSql } from './group-sql.ts';
 import { groupsSeed, unpackGroups } from './packed-groups.ts';
 
-/** First schema version of each form of a day that stores counts. */
+/** First schema version with stored counts, for each form of a day. */
 const storedFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
-/** First schema version of a sealed day in which the counts of each subject are in one location. */
+/** First schema version of a sealed day that packs the counts of each subject into one value. */
 const packedFrom = 4;
-/** Maximum number of groups of a subject that can be read quickly. */
+/** Maximum number of groups per subject that can be read quickly. */
 const fewGroups = 1_000;
 /** Approximate size of a packed group, in bytes. */
 const packedGroupBytes = 5;
 
-/** Reads the counts that a day's file stores, for open and sealed days. */
+/** Reads the hot-account counts that a day's file stores, for open and sealed days. */
 export class StoredCounts {
   readonly #file: DayFile;
   readonly #form: DayForm;
@@ -33,15 +33,18 @@ export class StoredCounts {
     this.#isStored = version >= storedFrom[form];
   }
 
-  /** True if the file stores counts. A file of an earlier version stores counts once a writer has opened it. */
+  /**
+   * True if the file stores counts. An open day of an earlier version stores counts once a writer of this version has
+   * opened it.
+   */
   get isStored(): boolean {
     if (!this.#isStored && this.#form === 'open') this.#isStored = schemaVersion(this.#file.db) >= storedFrom.open;
     return this.#isStored;
   }
 
   /**
-   * Returns the stored groups of an account; if the account has more than `maxGroups`, only the first `maxGroups` + 1.
-   * Empty if the file stores no groups of the account. The groups of an open day include its current rows.
+   * Returns the stored groups of an account, or an empty list if none are stored. If the account has more than
+   * `maxGroups` groups, returns only the first `maxGroups` + 1. The groups of an open day include its latest rows.
    */
   groupsOf(key: SubjectKey): readonly Group[] {
     if (!this.isStored) return [];
@@ -53,7 +56,7 @@ export class StoredCounts {
     return found ? this.#unpacked(key, found[0]) : [];
   }
 
-  /** Returns the last subjects, in key order, that have stored groups, but at most `fewGroups` groups each. */
+  /** Returns the last subjects, in key order, that have stored groups but at most `fewGroups` of them. */
   subjects(limit: number): SubjectKey[] {
     if (!this.isStored) return [];
     const few = this.#isPacked
@@ -63,7 +66,7 @@ export class StoredCounts {
     return this.#file.all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
   }
 
-  /** Yields the differences between the stored counts and the file's rows. */
+  /** Yields the differences between the stored counts and the rows of the file. */
   *problems(): Generator<string> {
     if (!this.isStored) return;
     if (this.#form === 'sealed') {
@@ -71,7 +74,7 @@ export class StoredCounts {
       if (problem !== null) yield problem;
       return;
     }
-    // An open day need not store the counts of every hot subject.
+    // An open day may lack the counts of some hot subjects, so only the stored counts are compared.
     for (const { subject, groups } of this.#stored()) {
       const counted = this.#file.all<Group>(countedSql, [subject]).slice(0, maxGroups + 1);
       if (!sameGroups(groups, counted)) yield mismatch(subject);
@@ -79,8 +82,8 @@ export class StoredCounts {
   }
 
   /**
-   * Returns the first problem of a sealed day's stored counts, or null: every hot subject must have correct counts, and
-   * no other subject may have counts.
+   * Returns the first problem of a sealed day's stored counts, or null if there is none. Every hot subject must have
+   * correct counts, and no other subject may have counts.
    */
   #sealedProblem(): string | null {
     const stored = this.#stored();
@@ -94,12 +97,12 @@ export class StoredCounts {
       if (!(error instanceof StoreError)) throw error;
       return error.message;
     } finally {
-      // An unfinished query would block the next query of the file.
+      // Close the query: the connection cannot run the next one while it is unfinished.
       stored.return(undefined);
     }
   }
 
-  /** Yields every subject with stored groups, in order. */
+  /** Yields every subject with stored groups, in key order. */
   *#stored(): Generator<HotSubject> {
     if (!this.#isPacked) {
       const sql =
@@ -113,7 +116,10 @@ export class StoredCounts {
     }
   }
 
-  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the order of `#stored`. */
+  /**
+   * Yields the subjects for which a sealed file must store groups, with groups computed from its rows, in the order of
+   * `#stored`.
+   */
   *#computed(): Generator<HotSubject> {
     for (const counted of bySubject(this.#file.iterate<[SubjectKey, ...Group]>(hotSubjectsSql, []))) {
       if (!this.#isPacked || counted.groups.length <= maxGroups) yield counted;

@@ -9,7 +9,7 @@ interface Sum {
   removed: number;
 }
 
-/** Sums over the groups of several files, in which the same name may have different numbers. */
+/** Sums over the groups of several files. The numeric id of a name may differ between the files. */
 export class TallySums {
   readonly #filter: AccountFilter;
   readonly #labelers = new Map<string, Sum>();
@@ -19,18 +19,18 @@ export class TallySums {
     this.#filter = filter;
   }
 
-  /** Number of labelers and values in the sums, as a measure of memory. */
+  /** Number of labelers and values in the sums; a measure of their memory. */
   get names(): number {
     return this.#labelers.size + this.#values.size;
   }
 
-  /** Adds the sums of other days to these sums. */
+  /** Adds the sums of other days. */
   merge(others: TallySums): void {
     for (const [name, sum] of others.#labelers) increase(sumOf(this.#labelers, name), sum.applied, sum.removed);
     for (const [name, sum] of others.#values) increase(sumOf(this.#values, name), sum.applied, sum.removed);
   }
 
-  /** Adds a day's groups and returns that day's counts. */
+  /** Adds the groups of a day; returns the counts of that day. */
   add(groups: readonly Group[], file: CountedDay | undefined): DayCounts {
     const { removed: only } = this.#filter;
     const day = { rows: 0, account: zero(), post: zero(), record: zero() };
@@ -46,14 +46,14 @@ export class TallySums {
       if (!agrees(group)) continue;
       increase(day[targetKinds[about] ?? 'record'], only === true ? 0 : applied, only === false ? 0 : removed);
     }
-    // Numbers are converted to names only here, because numbers are specific to a file and many groups share a number.
+    // Convert ids to names only after summing, because many groups share an id and the ids are specific to the file.
     for (const [id, sum] of labelers)
       increase(sumOf(this.#labelers, file.nameOf('source', id)), sum.applied, sum.removed);
     for (const [id, sum] of values) increase(sumOf(this.#values, file.nameOf('val', id)), sum.applied, sum.removed);
     return day;
   }
 
-  /** Returns a function that returns true if a group of a file matches the filter, ignoring the action. */
+  /** Returns a predicate for the groups of a file: true if a group matches the filter, regardless of its action. */
   #condition(file: CountedDay): (group: Group) => boolean {
     const { labeler, value, target } = this.#filter;
     if (labeler === undefined && value === undefined && target === undefined) return () => true;
@@ -63,7 +63,7 @@ export class TallySums {
       (target === undefined || targetKinds[about] === target);
   }
 
-  /** Returns the sums by labeler and by value, in the order of a tally. */
+  /** Returns the sums by labeler and by value, sorted as in a tally. */
   result(): Pick<AccountTally, 'labelers' | 'values'> {
     return {
       labelers: sortedByCount(this.#labelers).map(([labeler, sum]) => ({ labeler, ...sum })),

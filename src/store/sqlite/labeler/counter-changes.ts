@@ -13,7 +13,7 @@ import {
 } from './day-counters.ts';
 import { packCounters, unpackCounters } from './packed-counters.ts';
 
-/** Counters of labelers in a file that is written, within the caller's transaction. */
+/** Changes the counters of labelers in a file, in the caller's transaction. */
 class WrittenCounters {
   readonly #path: string;
   readonly #read: (source: number) => unknown;
@@ -38,7 +38,10 @@ class WrittenCounters {
   }
 }
 
-/** Returns a function that adds stored rows to the counters of their labelers; `textOf` returns the text of a row's value. */
+/**
+ * Returns a function that adds stored rows to the counters of their labelers. `textOf` returns the text of the value of
+ * the row at an index.
+ */
 export function labelerCounterWriter(
   db: Sqlite,
 ): (rows: readonly StoredRow[], textOf: (row: number) => string) => void {
@@ -61,13 +64,13 @@ export function isLongValue(value: string): boolean {
   return value.length > maxCountedValueBytes || Buffer.byteLength(value) > maxCountedValueBytes;
 }
 
-/** A removed row with its stamp. */
+/** A removed row and its stamp. */
 export type RemovedRow = CountedRow & { readonly id: number };
 
 /**
- * Returns a function that subtracts removed rows of a labeler from its counters in an open day, within the caller's
- * transaction. Rows that an earlier version accepted are not counted. The function has no effect on a file without
- * counters.
+ * Returns a function that subtracts removed rows of a labeler from its counters in an open day, in the caller's
+ * transaction. Ignores rows that an earlier version accepted, because they were never counted. The function has no
+ * effect on a file without counters.
  */
 export function labelerCounterSubtraction(db: Sqlite): (source: number, rows: readonly RemovedRow[]) => void {
   if (!hasCounters(db, 'main')) return () => undefined;
@@ -82,12 +85,12 @@ export function labelerCounterSubtraction(db: Sqlite): (source: number, rows: re
   };
 }
 
-/** Returns true if a file has counters of labelers. */
+/** Returns true if a file has counters per labeler. */
 export function hasCounters(db: Sqlite, schema: 'main' | 'day'): boolean {
   return db.prepare(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = 'counter_labeler'`).get() !== undefined;
 }
 
-/** Removes the counters of labelers without rows, and the entries of values without rows, from a new sealed day. */
+/** Removes the counters of labelers without rows, and the counts of values without rows, from a new sealed day. */
 export function dropEmptyCounters(db: Sqlite): void {
   const stored = db.prepare<[], [number, unknown]>('SELECT source, packed FROM main.counter_labeler').raw().all();
   const drop = db.prepare('DELETE FROM main.counter_labeler WHERE source = ?');

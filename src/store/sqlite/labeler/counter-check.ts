@@ -2,17 +2,17 @@ import { signatureVerdicts } from '../../label.ts';
 import type { NameOf, StoredRow } from '../base/row.ts';
 import { countedStoredRow, type DayCounters, type Events, emptyCounters } from './day-counters.ts';
 
-/** Compares the stored counters of a day's labelers with its rows. */
+/** Compares the stored counters of a day's labelers with the rows of the day. */
 export class LabelerCounterCheck {
   readonly #from: number;
   readonly #expected = new Map<number, DayCounters>();
 
-  /** Rows with an earlier stamp than `from` are not counted. */
+  /** Rows with a stamp before `from` are not counted. */
   constructor(from: number) {
     this.#from = from;
   }
 
-  /** Adds a row of the day, in any order. */
+  /** Adds a row of the day. Rows may be added in any order. */
   add(stored: StoredRow): void {
     const [id, , source] = stored;
     if (id < this.#from) return;

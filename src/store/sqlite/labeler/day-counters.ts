@@ -3,46 +3,47 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayRangeOf, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
-/** Number of applications and of removals. */
+/** Numbers of applications and removals. */
 export type Events = [applied: number, removed: number];
 
-/** Counts of one labeler's rows in one day. Values are numbers of texts in the file of the day. */
+/** Counters of one labeler's rows on one day. Values are identified by their numeric ids in the day's file. */
 export interface DayCounters {
   readonly verdicts: Map<SignatureVerdict, number>;
   /**
-   * Counts of at most `maxCountedValues` values. A value keeps its entry until the day is sealed, even if its rows are
-   * purged. Therefore a value that gets no entry never gets one later in the day.
+   * Counts by value, for at most `maxCountedValues` values. A value keeps its entry until the day is sealed, even if
+   * its rows are purged. Therefore a value that got no entry when the limit was reached never gets one later on that
+   * day.
    */
   readonly values: Map<number, Events>;
-  /** Counts of the rows of all values without an entry. */
+  /** Counts of the rows of all values without an entry, taken together. */
   readonly others: Events;
-  /** Number of live rows by range of delay, for each range with rows. */
+  /** Number of live rows by delay range; ranges without rows may be absent. */
   readonly delays: Map<number, number>;
 }
 
-/** Content of a row that is counted. */
+/** Properties of a row that are counted. */
 export interface CountedRow {
   readonly value: number;
   readonly isRemoval: boolean;
   readonly verdict: SignatureVerdict;
-  /** Index of the range of the row's delay, or null if the row is not live or has no valid authored time. */
+  /** Index of the row's delay range, or null if the row is not live or its `cts` is not a valid time. */
   readonly delay: number | null;
 }
 
-/** Returns counters without rows. */
+/** Returns counters that count no rows. */
 export function emptyCounters(): DayCounters {
   return { verdicts: new Map(), values: new Map(), others: [0, 0], delays: new Map() };
 }
 
-/** Returns true if no row is counted. */
+/** Returns true if the counters count no rows. */
 export function isEmpty({ verdicts }: DayCounters): boolean {
   return signatureVerdicts.every((verdict) => (verdicts.get(verdict) ?? 0) === 0);
 }
 
-/** Columns of a row from which its counted content follows, for use in SQL. */
+/** Columns that `countedRow` requires, for use in SQL. */
 export const countedColumns = 'id, val, flags, cts, cts_text';
 
-/** Returns the counted content of a row. */
+/** Returns the counted properties of a row, given as the columns in `countedColumns`. */
 export function countedRow(
   id: number,
   value: number,
@@ -58,7 +59,7 @@ export function countedRow(
   };
 }
 
-/** Returns the counted content of a row as it is stored. */
+/** Returns the counted properties of a stored row. */
 export function countedStoredRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
   return countedRow(id, value, flags, cts, text);
 }
@@ -69,14 +70,14 @@ function delayRange(id: number, cts: number | null, text: string | null): number
   return delayRangeOf(Math.max(0, Math.floor((id - authored) / 1000)));
 }
 
-/** Adds a row. A value with a long text has no entry of its own. */
+/** Adds a row to the counters. A value whose text is too long gets no entry of its own. */
 export function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
   const { values } = counters;
   if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);
   changeBy(counters, row, 1);
 }
 
-/** Subtracts a row that was counted. */
+/** Subtracts a row that was counted before. */
 export function subtractRow(counters: DayCounters, row: CountedRow): void {
   changeBy(counters, row, -1);
 }

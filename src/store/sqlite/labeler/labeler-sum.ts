@@ -2,7 +2,9 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayBounds, type LabelerCounters, maxCountedValues } from '../../labeler-counters.ts';
 import type { DayCounters, Events } from './day-counters.ts';
 
-/** Number of values at which the smallest counts of a sum are added to the other values. */
+/**
+ * Maximum number of values in a sum. Above it, the values with the smallest counts are merged into the other values.
+ */
 const maxSummedValues = 2 * maxCountedValues;
 
 /** Sum of one labeler's counters over several days. */
@@ -12,7 +14,7 @@ export class LabelerSum {
   readonly #others: Events = [0, 0];
   readonly #delays: number[] = Array.from({ length: delayBounds.length + 1 }, () => 0);
 
-  /** Adds the counters of a day, with the texts of the values of that day. */
+  /** Adds the counters of a day. `texts` contains the texts of the day's values by id. */
   addDay({ verdicts, values, others, delays }: DayCounters, texts: ReadonlyMap<number, string>): void {
     for (const [verdict, count] of verdicts) this.#addVerdict(verdict, count);
     for (const [value, [applied, removed]] of values) {
@@ -22,7 +24,7 @@ export class LabelerSum {
     for (const [range, count] of delays) this.#addDelays(range, count);
   }
 
-  /** Adds another sum. */
+  /** Adds another sum of the same labeler. */
   add(sum: LabelerSum): void {
     for (const [verdict, count] of sum.#verdicts) this.#addVerdict(verdict, count);
     for (const [value, [applied, removed]] of sum.#values) this.#addValue(value, applied, removed);
@@ -30,7 +32,7 @@ export class LabelerSum {
     for (const [range, count] of sum.#delays.entries()) this.#addDelays(range, count);
   }
 
-  /** Returns the sum as the counters of a labeler. */
+  /** Returns the sum in the form of the port. */
   counters(labeler: string): LabelerCounters {
     const sorted = largestFirst(this.#values);
     const others: Events = [...this.#others];
@@ -66,7 +68,7 @@ export class LabelerSum {
     this.#delays[range] = (this.#delays[range] ?? 0) + count;
   }
 
-  /** Limits the number of values, because each of many days may have other values. */
+  /** Limits the number of values, because different days may have different values. */
   #shrink(): void {
     for (const [value, events] of largestFirst(this.#values).slice(maxCountedValues)) {
       increase(this.#others, events);

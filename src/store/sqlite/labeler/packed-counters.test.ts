@@ -23,7 +23,7 @@ const counters: fc.Arbitrary<DayCounters> = fc.record({
     .map((delays) => new Map(delays)),
 });
 
-it('packed counters of a labeler are restored exactly', () => {
+it('unpackCounters restores packed counters exactly', () => {
   fc.assert(
     fc.property(counters, fc.nat(), (all, source) => {
       expect(unpackCounters(packCounters(all, source, 'day'), source, 'day')).toEqual(all);
@@ -31,7 +31,7 @@ it('packed counters of a labeler are restored exactly', () => {
   );
 });
 
-it('packed counters with a changed bit, a truncation or the number of another labeler are reported as damaged', () => {
+it('unpackCounters reports damage for a flipped bit, a truncation, or the id of another labeler', () => {
   const bit = fc.tuple(counters, fc.nat(), fc.nat({ max: 7 }));
   fc.assert(
     fc.property(bit, ([all, at, shift]) => {
@@ -46,7 +46,7 @@ it('packed counters with a changed bit, a truncation or the number of another la
   );
 });
 
-it('a negative count is not packed', () => {
+it('packCounters refuses a negative count', () => {
   const negative: DayCounters = {
     verdicts: new Map(),
     values: new Map([[1, [0, -1]]]),

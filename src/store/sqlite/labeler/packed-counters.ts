@@ -4,13 +4,13 @@ import type { SignatureVerdict } from '../../label.ts';
 import { type DayCounters, type Events, emptyCounters } from './day-counters.ts';
 
 /**
- * Encoding of a labeler's counters of one day in one value, which a commit rewrites for each of its labelers. All
- * numbers are varints. First come the counts of the verdicts and the counts of the values without an entry. Then come
- * the number of values and, for each value, the increase of its number and two counts. Last come the increase of the
- * index and the count of each range of delays. A checksum of the content and of the labeler's number follows.
+ * Encoding of one labeler's counters of one day as a single value, which a commit rewrites for each of its labelers.
+ * All numbers are varints, in this order: the counts by verdict; the counts of the values without an entry; the number
+ * of values and, for each value, the increase of its id and two counts; for each delay range with rows, the increase of
+ * its index and its count. A checksum over this content and the labeler's id follows.
  */
 
-/** Verdicts in the order in which their counts are stored. A new verdict requires a new schema version. */
+/** Verdicts in the order in which their counts are stored. Adding a verdict requires a new schema version. */
 const storedVerdicts = [
   'verified',
   'invalid',
@@ -47,7 +47,10 @@ export function packCounters({ verdicts, values, others, delays }: DayCounters, 
   return packed;
 }
 
-/** Unpacks the counters of a labeler in the file `path`. Throws `damaged` if the checksum does not match. */
+/**
+ * Unpacks the counters of a labeler that were read from the file `path`. Throws `damaged` if the checksum does not
+ * match.
+ */
 export function unpackCounters(packed: unknown, source: number, path: string): DayCounters {
   const end = Buffer.isBuffer(packed) ? packed.length - crcBytes : -1;
   if (!Buffer.isBuffer(packed) || end < 0 || crc32(packed.subarray(0, end), source) !== packed.readUInt32LE(end)) {

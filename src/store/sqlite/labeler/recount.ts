@@ -7,15 +7,18 @@ import { addRow, countedColumns, countedRow, type DayCounters, emptyCounters } f
 import { packCounters } from './packed-counters.ts';
 
 /**
- * Copies the counters of an attached `day` to a new sealed day. The counters of `without`, the number of a labeler, are
- * omitted. If the attached day has no counters, the new day records that its rows are not counted.
+ * Copies the labeler counters of the attached database `day` to a new sealed day, except those of the labeler with the
+ * numeric id `without`. If the attached day has no counters, the new day records that its rows are not counted.
  */
 export function copyLabelerCounters(db: Sqlite, day: number, without = -1): void {
   if (!hasCounters(db, 'day')) setUncounted(db, day);
   else db.prepare('INSERT INTO main.counter_labeler SELECT * FROM day.counter_labeler WHERE source <> ?').run(without);
 }
 
-/** Computes the counters of a new sealed day from its rows, for the rows that the attached `day` counts. */
+/**
+ * Computes the labeler counters of a new sealed day from its rows. If the attached database `day` has no counters,
+ * records that the rows of the new day are not counted.
+ */
 export function recountNewDay(db: Sqlite, day: number): void {
   if (hasCounters(db, 'day')) recountLabelers(db);
   else setUncounted(db, day);
@@ -25,7 +28,7 @@ function setUncounted(db: Sqlite, day: number): void {
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.countedFrom, dayStart(day + 1));
 }
 
-/** Computes the counters of labelers from the counted rows, in order of acceptance, and replaces the stored ones. */
+/** Recomputes the labeler counters from the counted rows, in order of acceptance, and replaces the stored ones. */
 export function recountLabelers(db: Sqlite): void {
   if (!hasCounters(db, 'main')) return;
   const from = db.prepare<[string], number>('SELECT value FROM main.meta WHERE name = ?').pluck();

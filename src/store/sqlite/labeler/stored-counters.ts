@@ -7,13 +7,13 @@ import { labelersCountedFrom, metaNames } from '../schema/day-schema.ts';
 import type { DayCounters } from './day-counters.ts';
 import { unpackCounters } from './packed-counters.ts';
 
-/** Reads the counters of labelers in a day's file. */
+/** Reads the labeler counters of a day's file. */
 export class StoredLabelerCounters {
   readonly #file: DayFile;
   readonly #day: number;
   readonly #form: DayForm;
   readonly #groups: CheckedGroups | null;
-  /** Returns a number that the file stores under a name. */
+  /** Returns a number that the file stores under a name, or null. */
   readonly #meta: (name: string) => number | null;
 
   constructor(
@@ -29,18 +29,20 @@ export class StoredLabelerCounters {
     this.#meta = meta;
   }
 
-  /** Returns the instant from which the rows of the day are counted: its end if the file has no counters. */
+  /**
+   * Returns the stamp from which the rows of the day are counted, or the end of the day if the file has no counters.
+   */
   from(): number {
     if (!this.#isStored()) return dayStart(this.#day + 1);
     return this.#meta(metaNames.countedFrom) ?? dayStart(this.#day);
   }
 
-  /** Yields the counters of every labeler, by the number of the labeler. */
+  /** Yields the counters of every labeler with the numeric id of the labeler. */
   *all(): Generator<readonly [source: number, counters: DayCounters]> {
     for (const [source, packed] of this.packed()) yield [source, this.unpacked(source, packed)];
   }
 
-  /** Yields the counters of every labeler as they are stored. */
+  /** Yields the packed counters of every labeler with the numeric id of the labeler. */
   *packed(): Generator<readonly [source: number, packed: Buffer]> {
     if (!this.#isStored()) return;
     const rows = this.#groups
@@ -54,7 +56,7 @@ export class StoredLabelerCounters {
     return unpackCounters(packed, source, this.#file.path);
   }
 
-  /** A writer may have migrated an open day since the file was opened. */
+  /** Check the version each time, because a writer may have migrated an open day since the file was opened. */
   #isStored(): boolean {
     return schemaVersion(this.#file.db) >= labelersCountedFrom[this.#form];
   }

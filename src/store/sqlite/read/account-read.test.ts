@@ -17,7 +17,7 @@ async function storeInTest(): Promise<SqliteWriter> {
 
 const whole = { account, start: micros(noon), end: micros(noon + days * day), order: 'oldest' } as const;
 
-/** Returns every row, read in chunks that each start at the end of the previous one. */
+/** Reads all rows in chunks; each chunk starts where the previous one ended. */
 async function follow(store: SqliteWriter, query: Omit<AccountQuery, 'after'>): Promise<Observation[]> {
   const rows: Observation[] = [];
   let after: AccountQuery['after'] = null;
@@ -28,32 +28,32 @@ async function follow(store: SqliteWriter, query: Omit<AccountQuery, 'after'>): 
     if (read.next === null) return rows;
     if (after !== null) expect(read.next).toBeGreaterThan(after);
     after = read.next;
-    // Each chunk reads at least one row.
+    // Every chunk must read at least one row; otherwise the reading would not end.
     expect(chunk).toBeLessThan(days * rowsADay);
   }
 }
 
-describe('reading rows in chunks with a row budget', () => {
+describe('readAccount with a row budget', () => {
   const filters: [string, AccountFilter][] = [
     ['every row', {}],
     ['a value', { value: 'spam' }],
     ['a labeler', { labeler: labelers[1] }],
     ['removals', { removed: true }],
-    ['nothing', { value: 'never' }],
+    ['a value without rows', { value: 'never' }],
   ];
 
-  it.each(filters)('yields the rows of one long read, regardless of the ends of chunks (%s)', async (_, filter) => {
+  it.each(filters)('returns the same rows in chunks as in one read (filter: %s)', async (_, filter) => {
     const store = await storeInTest();
     const { rows: all } = await store.readAccount({ ...whole, after: null, limit: 500, filter });
     for (const limit of [1, 3, 10]) {
-      // These budgets end within a day, at its end, and after it.
+      // These budgets end a chunk within a day, at the end of a day, and after it.
       for (const passes of [1, 2, 7, rowsADay - 1, rowsADay, rowsADay + 1, days * rowsADay]) {
         expect(await follow(store, { ...whole, limit, passes, filter })).toEqual(all);
       }
     }
   });
 
-  it('reads no more rows than the budget allows and continues after the last row', async () => {
+  it('reads no more rows than the budget allows, and the next chunk continues after the last row read', async () => {
     const store = await storeInTest();
     const filter = { value: 'never' };
     const stampOf = (n: number): number => noon + Math.floor(n / rowsADay) * day + (n % rowsADay);

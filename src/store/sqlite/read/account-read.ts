@@ -13,10 +13,10 @@ import { dayStart, type Interval, micros } from '../../time.ts';
 import { subjectKey } from '../base/row.ts';
 import type { Days } from './days.ts';
 
-/** Maximum stamps that are counted in one turn of the event loop. */
+/** Maximum number of stamps that are read in one turn of the event loop. */
 const stampsAtOnce = 20_000;
 
-/** Reads and returns one chunk of an account's rows. */
+/** Reads one chunk of an account's rows. */
 export function readAccount(days: Days, query: AccountQuery): AccountChunk {
   const { account, order, after, limit, filter } = query;
   assertInterval(query);
@@ -24,13 +24,13 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
     throw new StoreError('invalid_query', `the limit must be 1 to ${maxChunkRows}`);
   }
   const passes = query.passes ?? Number.POSITIVE_INFINITY;
-  // Without a filter, the limit bounds the number of rows read.
+  // Only a filtered read needs a limit on the rows read: without a filter, `limit` already bounds them.
   const filtered = Object.keys(filter ?? {}).length > 0;
   const bounded = filtered && order === 'oldest' && Number.isFinite(passes);
   const start = order === 'oldest' && after !== null ? Math.max(query.start, after + 1) : query.start;
   const end = order === 'newest' && after !== null ? Math.min(query.end, after) : query.end;
   const key = subjectKey(account);
-  // The floor is checked against the requested interval, not against the remaining part.
+  // Check the floor against the requested interval, not only against the part that remains to be read.
   return days.over(query, (look) => {
     const rows: Observation[] = [];
     let left = passes;
@@ -49,7 +49,7 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
   });
 }
 
-/** Splits an interval into parts with at most `maxRows` of the account's rows each, and returns the parts. */
+/** Splits an interval into parts with at most `maxRows` of the account's rows each. */
 export async function accountIntervals(
   days: Days,
   query: Parameters<StoreReader['accountIntervals']>[0],
@@ -64,7 +64,7 @@ export async function accountIntervals(
   let counted = 0;
   let from: number = query.start;
   for (;;) {
-    // After a full part, only one more row is read, at which the next part begins.
+    // Once a part is full, read only one more row: the next part begins at its stamp.
     const most = inPart === maxRows ? 1 : Math.min(stampsAtOnce, maxRows - inPart);
     const passed = days.over(query, (look) => {
       for (const day of look.days) {

@@ -7,7 +7,7 @@ import type { DayReader } from '../day/day-reader.ts';
 import { assertInterval } from './account-read.ts';
 import type { Days } from './days.ts';
 
-/** Maximum interval of `countsOverTime` by bucket, in microseconds. */
+/** Maximum length of the interval of `countsOverTime` by bucket, in microseconds. */
 const longest = { hour: 40 * dayLength, minute: 2 * dayLength } as const;
 
 interface Closed {
@@ -16,12 +16,15 @@ interface Closed {
 }
 
 /**
- * Counts of labelers' rows over an interval, from counters. Sums of days that can no longer change are cached, so the
- * cost of a window depends only on its edges and on today, not on the number of rows.
+ * Counts the rows of labelers in an interval, from counters. Sums of days that can no longer change are cached.
+ * Therefore the cost of a query depends only on the edges of the interval and on the newest day, not on the number of
+ * rows.
  */
 export class Counts {
   readonly #days: Days;
-  /** Sums of closed days by open file. A day that is sealed or purged gets another open file. */
+  /**
+   * Cached sums of days that no longer change, by opened file. A day that is sealed or purged is opened as a new file.
+   */
   readonly #closed = new WeakMap<DayReader, Closed>();
 
   constructor(days: Days) {
@@ -97,7 +100,7 @@ export class Counts {
     return [...sums.values()].sort((a, b) => compare(a.source, b.source) || compare(a.reason, b.reason));
   }
 
-  /** Returns the sums of a day that no longer changes. */
+  /** Returns the sums of a whole day that no longer changes. */
   #whole(day: DayReader): Closed {
     let closed = this.#closed.get(day);
     if (!closed) {
@@ -115,8 +118,8 @@ export class Counts {
 }
 
 /**
- * Counts a part of a day from the counters of whole hours, the counters of the other whole minutes, and the rows of the
- * minutes at the edges.
+ * Counts a part of a day: from the counters of whole hours, the counters of the remaining whole minutes, and the rows
+ * of the incomplete minutes at both ends.
  */
 function countPart(day: DayReader, start: number, end: number, add: AddCount): void {
   const firstMinute = Math.ceil(start / minute);

@@ -2,12 +2,12 @@ import type { DayReader } from '../day/day-reader.ts';
 import { type DayCounters, isEmpty } from '../labeler/day-counters.ts';
 import { PackedDay } from './packed-day.ts';
 
-/** Number of labelers between two looks at the time. */
+/** Number of labelers that are processed between two checks of the time. */
 const labelersAtOnce = 50;
 
-/** Packing of the counters of one day in steps, because a day may have thousands of labelers. */
+/** Packs the counters of one day in steps, because a day may have thousands of labelers. */
 export class DayPacking {
-  /** Serial number of the opened day file. */
+  /** Serial number of the day's opened file. */
   readonly serial: number;
   readonly #rows: readonly (readonly [source: number, packed: Buffer])[];
   readonly #counted: (readonly [source: number, counters: DayCounters])[] = [];
@@ -18,12 +18,15 @@ export class DayPacking {
     this.#rows = [...day.labelerCounters.packed()];
   }
 
-  /** Unpacks counters until `isOver` returns true. Returns null until all are unpacked. */
+  /**
+   * Unpacks stored counters until `isOver` returns true. Returns the packed day once all counters are processed, and
+   * null until then.
+   */
   advance(day: DayReader, isOver: () => boolean): PackedDay | null {
     while (this.#next < this.#rows.length) {
       for (const [source, packed] of this.#rows.slice(this.#next, this.#next + labelersAtOnce)) {
         const counters = day.labelerCounters.unpacked(source, packed);
-        // The counters of a labeler whose rows were purged are empty.
+        // Skip empty counters, which belong to a labeler whose rows were purged.
         if (!isEmpty(counters)) this.#counted.push([source, counters]);
       }
       this.#next += labelersAtOnce;

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a query over the days of an interval', () => {
-  it('rejects if the floor rose during the read, so that a dropped day never counts as empty', () => {
+  it('throws out_of_window if the floor rises during the read, so that a dropped day never counts as empty', () => {
     const days = new Days(storePaths(folder), {
       catalog: () => ({ floor: interval.start, days: [] }),
       generation: () => 'one',
@@ -24,7 +24,7 @@ describe('a query over the days of an interval', () => {
     expect(() => days.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'out_of_window' }));
   });
 
-  it('is retried while files are being moved, and reports damage if files stay absent', () => {
+  it('retries while files are being moved, and throws damaged if a file stays missing', () => {
     let looks = 0;
     const days = new Days(storePaths(folder), {
       catalog: () => {

@@ -9,20 +9,20 @@ import { remedy } from '../state/lost-state.ts';
 import type { Catalog } from '../state/state-read.ts';
 
 /**
- * Maximum attempts to open a file that the state file lists, because it may be sealed or dropped between the read of
- * the list and the opening.
+ * Maximum number of attempts to open a listed file. The day may be sealed or dropped after the list was read from the
+ * state file.
  */
 const looks = 5;
 
-/** Access to the list of days in the state file. */
+/** Access to the list of days, which is in the state file. */
 export interface DayCatalog {
   catalog(): Catalog;
   floor(): Micros;
-  /** Returns the generation that every day must belong to. */
+  /** Returns the generation to which every day must belong. */
   generation(): string;
 }
 
-/** Consistent view of the store's days for one query. */
+/** View of a store's days for one query. */
 export interface Look {
   /** Days that overlap the interval, oldest first. */
   readonly days: readonly DayReader[];
@@ -35,7 +35,7 @@ export interface Look {
 export class Days {
   readonly #paths: StorePaths;
   readonly #state: DayCatalog;
-  /** Open files by day, each with the revision of the day under which it was opened. */
+  /** Opened files by day, each with the revision of the day when the file was opened. */
   readonly #open = new Map<number, { readonly reader: DayReader; readonly revision: number }>();
 
   constructor(paths: StorePaths, state: DayCatalog) {
@@ -45,8 +45,8 @@ export class Days {
 
   /**
    * Runs a synchronous query over the days of an interval. Throws `out_of_window` if the interval begins before the
-   * floor, even if the floor rose during the query. The floor is raised before a file is removed, so a missing day
-   * never counts as empty.
+   * floor, or if the floor rises above its beginning during the query. Because the floor is raised before a file is
+   * removed, a missing day never counts as empty.
    */
   over<T>(interval: Interval, work: (look: Look) => T): T {
     const from = dayOf(interval.start);
@@ -66,12 +66,12 @@ export class Days {
     }
   }
 
-  /** Returns the newest day's file; null in a store without rows. */
+  /** Returns the file of the newest day, or null if the store has no day. */
   newest(): DayReader | null {
     return this.#newestOf(() => true);
   }
 
-  /** Returns the newest sealed day's file, or null if no day is sealed. */
+  /** Returns the file of the newest sealed day, or null if no day is sealed. */
   newestSealed(): DayReader | null {
     return this.#newestOf(({ sealed }) => sealed === 1);
   }
@@ -87,7 +87,7 @@ export class Days {
     }
   }
 
-  /** Creates the error with the list of days whose files are missing and must be restored. */
+  /** Creates the error that lists the days whose files are missing. */
   #missing(wanted: Catalog['days']): StoreError {
     const absent = wanted
       .filter(({ day, sealed }) => !existsSync(dayPath(this.#paths, day, sealed === 1 ? 'sealed' : 'open')))
@@ -109,7 +109,7 @@ export class Days {
     if (start < floor) throw new StoreError('out_of_window', `the interval begins before ${dayName(dayOf(floor))}`);
   }
 
-  /** Opens the files of days; returns null if a file is not where the catalog lists it. */
+  /** Opens the files of days. Returns null if a listed file does not exist. */
   #openAll(wanted: Catalog['days'], catalog: Catalog): DayReader[] | null {
     this.#forget(catalog);
     const readers: DayReader[] = [];
@@ -120,7 +120,7 @@ export class Days {
         try {
           reader = this.#openDay(day, form);
         } catch (error) {
-          // A file that exists and cannot be opened does not count as missing.
+          // Only a file that does not exist counts as missing, not one that exists but cannot be opened.
           if (isAbsent(error) && !existsSync(dayPath(this.#paths, day, form))) return null;
           throw error;
         }
@@ -139,8 +139,8 @@ export class Days {
   }
 
   /**
-   * Closes files that were dropped, sealed, purged or replaced since they were opened; the file system frees their
-   * space only after the close.
+   * Closes files that were dropped, sealed, purged or replaced since they were opened. The file system frees their
+   * space only after they are closed.
    */
   #forget(catalog: Catalog): void {
     const now = new Map(catalog.days.map((entry) => [entry.day, entry]));

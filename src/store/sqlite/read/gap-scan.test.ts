@@ -10,7 +10,7 @@ import { stateMigrations } from '../schema/state-schema.ts';
 import { type StateChanges, stateChanges } from '../state/state-write.ts';
 import { GapScan } from './gap-scan.ts';
 
-/** Number of stored gaps: more than two turns read. */
+/** Number of stored gaps; reading them takes more than two turns of the event loop. */
 const count = 5_000;
 const reasons = ['source_unavailable', 'cursor_reset', 'ingest_paused'] as const;
 const window = { start: micros(100 * hour), end: micros(800 * hour) };
@@ -56,7 +56,7 @@ function gapAt(at: number): StoredGap {
   };
 }
 
-test('the gaps of all sources are clipped, merged and sorted as in one query', async () => {
+test('a scan clips, merges and sorts the gaps of all sources like a single query', async () => {
   const found = await scan.over(window);
   expect(found).toEqual(state.gaps(window));
   expect(found.length).toBeGreaterThan(2_000);
@@ -64,7 +64,7 @@ test('the gaps of all sources are clipped, merged and sorted as in one query', a
   expect(opened).toHaveLength(1);
 });
 
-test('all turns read the gaps at the time of the call, and a later call reads later ones', async () => {
+test('a scan reads the gaps as of the time of the call in all turns, and a later scan sees later changes', async () => {
   const before = state.gaps(window);
   const reading = scan.over(window);
   const again = scan.over(window);
@@ -78,7 +78,7 @@ test('all turns read the gaps at the time of the call, and a later call reads la
   expect(after.length).toBeLessThan(before.length);
 });
 
-test('a reading that the close of the store interrupts rejects and leaves no connection open', async () => {
+test('a scan that is interrupted by close() rejects and leaves no connection open', async () => {
   await scan.over(window);
   const reading = scan.over(window);
   scan.close();

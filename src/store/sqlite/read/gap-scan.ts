@@ -8,21 +8,21 @@ import { day, type Interval, micros } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { everySource, type GapRow } from '../state/gap-state.ts';
 
-/** Number of gaps that one turn of the event loop reads. */
+/** Number of gaps that are read per turn of the event loop. */
 const rowsPerTurn = 500;
 
 type Key = readonly [source: string, started: number, ended: number, reason: string];
 
-/** Gap whose end may still grow while the gaps of its source are read. */
+/** A gap whose end may still be moved later while the gaps of its source are read. */
 type OpenGap = { -readonly [Name in keyof StoredGap]: StoredGap[Name] };
 
 /**
- * Reads the gaps of all sources over several turns of the event loop. A read transaction on a connection of its own
- * keeps the state at the time of the call, while other queries read on.
+ * Reads the gaps of all sources over several turns of the event loop. A read transaction on a separate connection
+ * preserves the state at the time of the call, while other queries continue.
  */
 export class GapScan {
   readonly #open: () => Sqlite;
-  /** Connection without a transaction, for the next scan; null if there is none. */
+  /** Connection without a transaction that the next scan can use, or null if there is none. */
   #idle: Sqlite | null = null;
   #isClosed = false;
 
@@ -31,12 +31,15 @@ export class GapScan {
     this.#open = open;
   }
 
-  /** Returns the gaps in an interval at the time of the call, clipped to it, sorted by start. Gaps that touch are merged. */
+  /**
+   * Returns the gaps in an interval as of the time of the call, clipped to the interval and sorted by start.
+   * Overlapping and touching gaps of one source and reason are merged.
+   */
   async over(interval: Interval): Promise<StoredGap[]> {
     const db = this.#idle ?? this.#open();
     this.#idle = null;
     try {
-      // The first query of the transaction, in the turn of the call, determines what the later ones read.
+      // The first query, which runs in the turn of the call, fixes the snapshot for all queries of the transaction.
       db.exec('BEGIN');
       const gaps = new GapsByDay(interval);
       const next = db.prepare<[...Key, number, number], GapRow>(
@@ -64,7 +67,7 @@ export class GapScan {
     }
   }
 
-  /** Closes the connection. A scan that is under way rejects. */
+  /** Closes the idle connection. A scan in progress rejects with `closed`. */
   close(): void {
     this.#isClosed = true;
     this.#idle?.close();
@@ -82,19 +85,19 @@ export class GapScan {
   }
 }
 
-/** Gaps by the day of their start, so that each day can be sorted in a turn of its own. */
+/** Collects gaps by the day of their start, so that each day can be sorted in a separate turn of the event loop. */
 class GapsByDay {
   readonly #interval: Interval;
   readonly #days = new Map<number, OpenGap[]>();
   #source: string | null = null;
-  /** Last gap of each reason of the present source. */
+  /** Last gap of the current source, by reason. */
   readonly #last = new Map<GapReason, OpenGap>();
 
   constructor(interval: Interval) {
     this.#interval = interval;
   }
 
-  /** Adds a gap; the gaps of a source must be added in the order of their starts. */
+  /** Adds a gap. The gaps of each source must be added together, in order of their starts. */
   add({ source, started, ended, reason }: GapRow): void {
     if (source !== this.#source) this.#last.clear();
     this.#source = source;
@@ -113,7 +116,7 @@ class GapsByDay {
     else this.#days.set(at, [gap]);
   }
 
-  /** Returns the gaps of each day in order. */
+  /** Yields the sorted gaps of each day, oldest day first. */
   *parts(): Generator<readonly StoredGap[]> {
     for (const [, gaps] of [...this.#days].sort(([a], [b]) => a - b)) yield gaps.sort(compareGaps);
   }

@@ -8,37 +8,37 @@ import type { Days } from './days.ts';
 import { countersWith, OpenDay } from './open-day.ts';
 import type { PackedDay } from './packed-day.ts';
 
-/** Maximum number of sets of days whose sums are cached. */
+/** Maximum number of day sets whose sums are cached. */
 const maxCached = 3;
-/** Maximum number of steps of one reading. Days that are still missing are then added in one step. */
+/** Maximum number of steps per call of `over`. All remaining days are then added in one step. */
 const maxSteps = 2_000;
-/** Maximum time of a step in milliseconds, except that of the step that reads today. */
+/** Maximum duration of a step, in milliseconds; the step that also reads the newest day may take longer. */
 const stepMs = 4;
-/** Number of labelers between two looks at the time. */
+/** Number of labelers that are processed between two checks of the time. */
 const labelersAtOnce = 50;
 
-/** Sum of days that no longer change, with the counters of labelers that have no rows in other days. */
+/** Sum of days that no longer change. `counters` caches results for labelers that have no rows on the newest day. */
 interface Closed {
-  /** Serial numbers of the files that are included, oldest day first. */
+  /** Serial numbers of the included files, oldest day first. */
   readonly serials: number[];
   readonly sums: Map<string, LabelerSum>;
   readonly counters: Map<string, LabelerCounters>;
-  /** Labelers of `sums` in the order of their DIDs; null until they are needed. */
+  /** Labelers in `sums`, sorted by DID, or null until first needed. */
   names: readonly string[] | null;
 }
 
-/** Sum of closed days in progress. */
+/** Partial sum of days that no longer change. */
 interface Progress {
   readonly closed: Closed;
-  /** Day that is being packed, or null if no day is. */
+  /** Day that is being packed, or null if none is. */
   packing: DayPacking | null;
-  /** Labelers of the last included day that are not added yet, or null if all are added. */
+  /** Iterator that adds the remaining labelers of the last included day, or null if all of them are added. */
   adding: Iterator<void> | null;
 }
 
 /**
- * Sums of the counters of all labelers over days. The counters of each day that no longer changes are cached by open
- * file, and the sum of these days is cached as well. A day that is sealed or purged gets another open file.
+ * Sums of the counters of all labelers over days. The counters of each day that no longer changes are cached per opened
+ * file, and so are the sums of sets of such days. A day that is sealed or purged is opened as a new file.
  */
 export class LabelerTotals {
   readonly #days: Days;
@@ -47,16 +47,16 @@ export class LabelerTotals {
   readonly #closed = new Map<string, Closed>();
   #open: OpenDay | null = null;
 
-  /** `monotonic` returns a time in milliseconds. */
+  /** `monotonic` returns the time of a monotonic clock in milliseconds. */
   constructor(days: Days, monotonic: () => number = () => performance.now()) {
     this.#days = days;
     this.#monotonic = monotonic;
   }
 
   /**
-   * Starts a reading. Each call of the returned function performs one step, and returns null until the last step. The
-   * step that adds the last of the days that no longer change also reads today, so that the result describes the rows of
-   * that step. The other steps end after a few milliseconds.
+   * Returns a function that computes the sums step by step: each call performs one step, and all calls but the last
+   * return null. The step that completes the sum of the days that no longer change also reads the newest day, so the
+   * result describes the rows at that step. All other steps end after a few milliseconds.
    */
   over(interval: Interval): () => LabelersCounters | null {
     assertInterval(interval);
@@ -75,7 +75,7 @@ export class LabelerTotals {
         const since = Math.max(dayStart(dayOf(interval.start)), floor, ...days.map(uncountedUntil));
         return this.#finish(progress.closed, open ? this.#readOpen(open) : new Map(), micros(since));
       });
-      // The result is computed in the next steps, because other reads of this instant share the turn of this step.
+      // Leave the computation of the result to the next steps: other reads share this turn of the event loop.
       return null;
     };
   }
@@ -85,13 +85,13 @@ export class LabelerTotals {
     return () => this.#monotonic() - startedAt >= stepMs;
   }
 
-  /** Reads the counters of today. */
+  /** Reads the counters of the newest day. */
   #readOpen(day: DayReader): ReturnType<OpenDay['read']> {
     if (this.#open?.serial !== day.serial) this.#open = new OpenDay(day.serial);
     return this.#open.read(day);
   }
 
-  /** Adds days to the sum until `isOver` returns true. Starts again if one of the included files was replaced. */
+  /** Adds days to the sum until `isOver` returns true. Starts over if an included file was replaced. */
   #advance(days: readonly DayReader[], begun: Progress | null, isOver: () => boolean): Progress {
     const key = days.map(({ serial }) => serial).join(' ');
     const known = this.#closed.get(key);
@@ -106,7 +106,7 @@ export class LabelerTotals {
     for (const day of days.slice(closed.serials.length)) {
       const packed = this.#packedOf(day, progress, isOver);
       if (packed === null) return progress;
-      // Include the day before its labelers are added: the sum starts again if the file is replaced in between.
+      // Include the day before its labelers are added: if its file is replaced in between, the sum starts over.
       closed.serials.push(day.serial);
       progress.adding = packed.adding(closed.sums);
       if (!isAdded(progress, isOver)) return progress;
@@ -117,7 +117,10 @@ export class LabelerTotals {
     return progress;
   }
 
-  /** Returns the counters of a day that no longer changes, or null if they are not all packed in time. */
+  /**
+   * Returns the packed counters of a day that no longer changes, or null if `isOver` returned true before all were
+   * packed.
+   */
   #packedOf(day: DayReader, progress: Progress, isOver: () => boolean): PackedDay | null {
     const known = this.#packed.get(day);
     if (known) return known;
@@ -129,7 +132,7 @@ export class LabelerTotals {
     return packed;
   }
 
-  /** Returns a function that computes the counters of some labelers per call, and returns null until the last call. */
+  /** Returns a function that computes the counters of several labelers per call. All calls but the last return null. */
   #finish(closed: Closed, today: ReturnType<OpenDay['read']>, since: LabelersCounters['since']) {
     const names = namesOf(closed, today);
     const labelers: LabelerCounters[] = [];
@@ -148,14 +151,17 @@ export class LabelerTotals {
   }
 }
 
-/** Returns the labelers of all days in the order of their DIDs. Most labelers of today have rows in earlier days. */
+/**
+ * Returns the labelers of all days, sorted by DID. Usually reuses the sorted list of the earlier days, because most
+ * labelers of the newest day also have rows on earlier days.
+ */
 function namesOf(closed: Closed, today: ReturnType<OpenDay['read']>): readonly string[] {
   closed.names ??= [...closed.sums.keys()].sort();
   const added = [...today.keys()].filter((labeler) => !closed.sums.has(labeler));
   return added.length === 0 ? closed.names : [...closed.names, ...added].sort();
 }
 
-/** Adds labelers until `isOver` returns true. Returns true if all labelers of the included days are added. */
+/** Adds labelers of the last included day until `isOver` returns true. Returns true once all of them are added. */
 function isAdded(progress: Progress, isOver: () => boolean): boolean {
   while (progress.adding !== null) {
     for (let left = labelersAtOnce; left > 0 && progress.adding !== null; left -= 1) {
@@ -175,7 +181,7 @@ function countersOf(labeler: string, closed: Closed, today: ReturnType<OpenDay['
   return counters;
 }
 
-/** Returns the instant before which a day's rows are not counted; 0 if all of its rows are counted. */
+/** Returns the instant before which rows of a day are not counted, or 0 if all rows of the day are counted. */
 function uncountedUntil(day: DayReader): number {
   const from = day.labelerCounters.from();
   return from > dayStart(day.day) ? from : 0;

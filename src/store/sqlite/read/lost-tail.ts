@@ -11,14 +11,15 @@ import type { Catalog } from '../state/state-read.ts';
 import type { StateChanges } from '../state/state-write.ts';
 
 /**
- * Time of the lost commits at the end of a day. All rows of an open day may be in its write-ahead log, and SQLite
- * ignores the first damaged frame and every later one. The following day's file records the last stamp of the day.
+ * Interval in which the last commits of a day were lost. All rows of an open day may be in its write-ahead log, and
+ * SQLite ignores the first damaged frame and all later ones. The loss is detected with the next day's file, which
+ * records the day's last stamp.
  */
 interface LostTail extends Interval {
   readonly day: number;
 }
 
-/** Records a gap for the commits that each day has lost; the remaining rows stay stored. */
+/** Records a gap for the lost commits of each day. The remaining rows stay stored. */
 export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   for (const { day, start, end } of uncovered(paths, state.catalog().days, state)) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
@@ -32,7 +33,7 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
   }
 }
 
-/** Throws `damaged` if a day has lost commits and no gap is recorded for them; the next writer records the gap. */
+/** Throws `damaged` if a day has lost commits for which no gap is recorded. The next writer records the gap. */
 export function assertNoLostTail(paths: StorePaths, days: Catalog['days'], state: GapQueries): void {
   const [lost] = uncovered(paths, days, state);
   if (!lost) return;
@@ -57,7 +58,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   const found: LostTail[] = [];
   for (const [at, { day, sealed }] of days.entries()) {
     const next = days[at + 1];
-    // A sealed day is verified by checksums and requires no check here.
+    // Skip sealed days: their checksums detect such a loss.
     if (sealed === 1 || next === undefined) continue;
     const ends = read(paths, { day, sealed }, (reader) => reader.ends());
     const carried = read(paths, next, (reader) => ({
@@ -73,7 +74,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   return found;
 }
 
-/** Runs a read of a day's file; returns null if the file was sealed or dropped during the read. */
+/** Reads a day's file. Returns null if the day was sealed or dropped meanwhile. */
 function read<T>(paths: StorePaths, { day, sealed }: { day: number; sealed: number }, work: (reader: DayReader) => T) {
   const form = sealed === 1 ? 'sealed' : 'open';
   let reader: DayReader | null = null;

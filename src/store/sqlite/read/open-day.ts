@@ -3,30 +3,30 @@ import type { DayReader } from '../day/day-reader.ts';
 import { type DayCounters, isEmpty } from '../labeler/day-counters.ts';
 import { LabelerSum } from '../labeler/labeler-sum.ts';
 
-/** Counters of a labeler in the open day, with the value from which they were unpacked. */
+/** Unpacked counters of one labeler in the open day, with their packed form. */
 interface Entry {
   readonly packed: Buffer;
   readonly labeler: string;
   readonly counters: DayCounters;
   readonly texts: ReadonlyMap<number, string>;
-  /** Sum with the days of `before`, or null until it is first requested. */
+  /** Sum with the counters of earlier days (`before`), or null until first requested. */
   summed: { readonly before: LabelerSum | null; readonly counters: LabelerCounters } | null;
 }
 
 /**
- * Counters of the day to which rows are still added. Each reading unpacks only the counters that changed since the last
- * one, because most labelers apply no label from one minute to the next.
+ * Counters of the newest day, to which rows are still added. Each read unpacks only the counters that changed since the
+ * previous one, because most labelers apply no labels from one minute to the next.
  */
 export class OpenDay {
   readonly serial: number;
   #entries = new Map<number, Entry>();
 
-  /** `serial` is the number of the day's open file. */
+  /** `serial` is the serial number of the day's opened file. */
   constructor(serial: number) {
     this.serial = serial;
   }
 
-  /** Reads the day in one transaction. Returns its labelers with rows. */
+  /** Reads the counters in one transaction. Returns only labelers with rows. */
   read(day: DayReader): ReadonlyMap<string, Entry> {
     return day.atOnce(() => {
       const entries = new Map<number, Entry>();
@@ -48,7 +48,7 @@ export class OpenDay {
   }
 }
 
-/** Returns the counters of a labeler over the open day and the days of `before`. */
+/** Returns the counters of a labeler, summed over the open day and the earlier days in `before`. */
 export function countersWith(entry: Entry, before: LabelerSum | null): LabelerCounters {
   if (entry.summed !== null && entry.summed.before === before) return entry.summed.counters;
   const sum = new LabelerSum();

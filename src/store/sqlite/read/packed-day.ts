@@ -2,16 +2,16 @@ import { signatureVerdicts } from '../../label.ts';
 import type { DayCounters } from '../labeler/day-counters.ts';
 import { LabelerSum } from '../labeler/labeler-sum.ts';
 
-/** Counters of a day, with the texts of their numbers. */
+/** Counters of a day, with the texts for the numeric ids of labelers and values. */
 export interface CountedDay {
   readonly counted: readonly (readonly [source: number, counters: DayCounters])[];
   readonly names: ReadonlyMap<number, string>;
   readonly values: ReadonlyMap<number, string>;
 }
 
-/** Counters of all labelers of one day in one array, because objects need several times the memory. */
+/** Counters of all labelers of one day in a single array, because objects would need several times the memory. */
 export class PackedDay {
-  /** Position of the counters in the array, by labeler. */
+  /** Index in the array at which a labeler's counters begin. */
   readonly #labelers: ReadonlyMap<string, number>;
   readonly #numbers: Float64Array;
   readonly #values: ReadonlyMap<number, string>;
@@ -37,7 +37,9 @@ export class PackedDay {
     return new PackedDay(labelers, Float64Array.from(numbers), values);
   }
 
-  /** Adds the counters of every labeler to its sum. Yields after each labeler. */
+  /**
+   * Adds the counters of each labeler to the labeler's sum. Yields after each labeler, so that the caller can pause.
+   */
   *adding(sums: Map<string, LabelerSum>): Generator<void> {
     for (const [labeler, at] of this.#labelers) {
       const sum = sums.get(labeler) ?? new LabelerSum();

@@ -23,7 +23,7 @@ import { verifyDay } from './verify.ts';
 const cacheBytes = 1024 * 1024;
 
 /**
- * Opens the store in a directory for reading, with or without a running writer. Throws `not_a_store` if the directory
+ * Opens the store in a directory for reading, whether or not a writer is running. Throws `not_a_store` if the directory
  * contains no store.
  */
 export function openSqliteReader(folder: string): StoreReader {
@@ -56,17 +56,17 @@ function openState(paths: StorePaths): Sqlite {
   try {
     return openReadonly(paths.state, cacheBytes);
   } catch (error) {
-    // A file without the application id is empty, or its log was lost.
+    // A file without the application id is empty, or its write-ahead log was lost.
     if (error instanceof StoreError && error.code === 'pragma_refused') assertStateBegun(paths, false);
     throw error;
   }
 }
 
 type StateQueries = ReturnType<typeof stateQueries>;
-/** Function that runs a query and rejects with errors of the port. */
+/** Runs a query and rejects with store errors only. */
 type Query = <T>(work: () => T) => Promise<Awaited<T>>;
 
-/** Reads of the state file. */
+/** Access to the state file. */
 interface StateFile {
   readonly state: StateQueries;
   readonly scan: GapScan;
@@ -81,7 +81,7 @@ function readerOf(
 ): StoreReader {
   let closed = false;
 
-  /** Runs a query. Rejects after `close`, translates errors to errors of the port, and never throws synchronously. */
+  /** Runs a query. Rejects after `close`, converts all errors to store errors, and never throws synchronously. */
   function query<T>(work: () => T): Promise<Awaited<T>> {
     return new Promise<T>((resolve) => {
       if (closed) throw new StoreError('closed', `the store in ${folder} was closed`);
@@ -166,10 +166,7 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
   } satisfies Partial<StoreReader>;
 }
 
-/**
- * Verifies one day and returns the report. Returns null if the day was dropped during the check, because it is then
- * outside the window and not damaged.
- */
+/** Verifies one day. Returns null if the day has expired, also during the check: missing rows are then expected. */
 function reportOf(day: number, generationId: string, state: StateQueries, days: Days): DayReport | null {
   const end = dayStart(day + 1);
   const floor = state.floor();

@@ -8,12 +8,12 @@ import { LabelerCounterCheck } from '../labeler/counter-check.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { filterBlocks } from '../schema/subject-filter.ts';
 
-/** Maximum number of problems listed per day; a single damaged page can cause thousands. */
+/** Maximum number of problems listed per day. A single damaged page can cause thousands. */
 const maxProblems = 50;
 
 type Sums = Map<string, [applied: number, removed: number]>;
 
-/** Recomputes all data that is derived from a day's rows, and returns the differences as a report. */
+/** Recomputes all data that is derived from a day's rows, and reports every difference from the stored data. */
 export function verifyDay(day: DayReader, generation: string): DayReport {
   const problems: string[] = [];
   const report = (problem: string): void => {
@@ -66,13 +66,13 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
     if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
   }
   const stated = day.meta(metaNames.last);
-  // The last stamp of a day stays stored when its row is purged, because it must not be assigned again.
+  // The file still states the stamp of a last row that was purged, because that stamp must not be assigned again.
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
   if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but its last row is ${last}`);
   return rows;
 }
 
-/** Reports every problem, and the error of a part that cannot be read. */
+/** Reports every problem. If reading fails, reports that error, too. */
 function reportAll(problems: () => Generator<string>, report: (problem: string) => void): void {
   try {
     for (const problem of problems()) report(problem);
@@ -114,7 +114,7 @@ function compareCounters(
   for (const [key, [a, r]] of left) report(`${bucket} ${key}: no counter exists, the rows have ${a}+${r}`);
 }
 
-/** Checks that a sealed day's filter matches its subjects, bit by bit. */
+/** Checks that a sealed day's subject filter is exactly that of its subjects. */
 function compareFilter(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsFilter) return;
   const kept = day.filterBlocks();
@@ -126,7 +126,7 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   }
 }
 
-/** Checks that a sealed day's stamps match the rows of each minute. */
+/** Checks that a sealed day's stamps match its counters of minutes. */
 function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) => void): void {
   const bySource = new Map<string, [number, number]>();
   const expected = new Map<string, [number, number]>();

@@ -11,13 +11,13 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-describe('the limit of all label definitions together', () => {
+describe('the total size limit of label definitions', () => {
   const shares = {
     isProtected: (did: string) => did.startsWith('seed'),
     groupOf: (did: string) => did.replace(/\d+$/, ''),
   };
 
-  /** Creates a store whose definitions may have `room` bytes in total. */
+  /** Creates a store whose definitions may take `room` bytes in total. */
   function storeOf(room: number) {
     const state = stateChanges(db, room);
     return {
@@ -43,7 +43,7 @@ describe('the limit of all label definitions together', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('removes further revisions of the labeler with the largest share, regardless of the order', () => {
+  test('then removes the newest revision of the labeler with the largest share, regardless of the insertion order', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);
@@ -51,28 +51,28 @@ describe('the limit of all label definitions together', () => {
     expect(kept('small', 'large', 'late')).toEqual(['1', '', '1']);
   });
 
-  test('applies one quota to the labelers of one domain, and other labelers keep their definitions', () => {
+  test('counts the labelers of one owner as one share, so that other labelers keep their definitions', () => {
     const { put, kept } = storeOf(1_000);
     put('honest', '1', 90);
     for (let i = 0; i < 500; i += 1) put(`crowd${i}`, 'x', 20);
     expect(kept('honest')).toEqual(['1']);
   });
 
-  test('never removes the newest definitions of protected labelers for unprotected ones, regardless of their size', () => {
+  test('never removes the newest revision of a protected labeler in favour of unprotected labelers, regardless of size', () => {
     const { put, kept } = storeOf(1_000);
     put('seed-a', '1', 400);
     put('seed-b', '1', 400);
-    // Each of these labelers has a separate domain.
+    // Each of these labelers has a separate owner.
     for (let i = 0; i < 500; i += 1) put(`stranger${i}x`, 'x', 10);
     expect(kept('seed-a', 'seed-b')).toEqual(['1', '1']);
-    // Protected labelers do not lose definitions to each other while an unprotected labeler has definitions.
+    // Protected labelers keep their definitions as long as definitions of unprotected labelers can be removed.
     put('seed-c', '1', 190);
     expect(kept('seed-a', 'seed-b', 'seed-c')).toEqual(['1', '1', '1']);
     put('seed-d', '1', 100);
     expect(kept('seed-a', 'seed-b', 'seed-c', 'seed-d').filter((marks) => marks === '')).toHaveLength(1);
   });
 
-  test('does not count a rolled-back change', () => {
+  test('excludes a rolled-back change from the total', () => {
     const { put, kept } = storeOf(100);
     put('a', '1', 60);
     db.exec("CREATE TRIGGER full BEFORE INSERT ON definitions BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
@@ -82,7 +82,7 @@ describe('the limit of all label definitions together', () => {
     expect(kept('a', 'b', 'c')).toEqual(['1', '', '1']);
   });
 
-  test('counts the stored definitions after the store is reopened', () => {
+  test('includes stored definitions after the store is reopened', () => {
     storeOf(100).put('a', '1', 60);
     const { put, kept } = storeOf(100);
     put('b', '1', 50);

@@ -15,15 +15,15 @@ import { stateQueries } from '../state/state-read.ts';
 import { hasChecksums } from '../upkeep/replace-day.ts';
 
 /**
- * Inspects the store in a directory, with or without a running writer, without a change of the directory. If no process
- * has a database open, the inspection reads a copy, because SQLite would create files next to the database that belong
- * to the inspecting user. Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or `io_failed` if the
- * directory may not be read.
+ * Inspects the store in a directory, whether or not a writer is running, without changing the directory. If no process
+ * has the store open, the inspection reads a copy, because SQLite would create files next to the database that belong
+ * to the inspecting user. Throws a `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or `io_failed` if
+ * the directory may not be read.
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);
   assertStateFile(paths);
-  // `existsSync` would report an inaccessible file as missing.
+  // Use `statSync`, because `existsSync` would report an inaccessible file as missing.
   if (!statSync(paths.state, { throwIfNoEntry: false })) {
     throw new StoreError('not_a_store', `${folder} contains no store`);
   }
@@ -35,7 +35,7 @@ export function inspectStore(folder: string): StoreInspection {
   }
 }
 
-/** Inspects a copy of the state file and its log. The log's index is not copied, because SQLite rebuilds it. */
+/** Inspects a copy of the state file and its log. The index of the log is not copied, because SQLite rebuilds it. */
 function inspectCopy(paths: StorePaths): StoreInspection {
   const copies = mkdtempSync(join(tmpdir(), 'almanac-inspect-'));
   try {
@@ -58,7 +58,7 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
     assertSound(db);
     const queries = stateQueries(db);
     assertStateBegun(paths, queries.hasEpoch());
-    // Only sealed days are opened, because SQLite would create files next to an open day.
+    // Open only sealed days: SQLite would create files next to an open day.
     assertOneGeneration(paths, queries.generation(), ['sealed']);
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));

@@ -8,10 +8,10 @@ import { copiedName, copyingName, storeCopyName, unfinished } from '../base/inte
 import { takeWriterLock } from '../base/lock.ts';
 import { storeError } from '../base/store-error.ts';
 
-/** Result of moving a store: the moved files and their new directory. */
+/** Result of moving a store aside: the moved files and their new directory. */
 export interface SetAside {
   readonly directory: string;
-  /** Names of the moved files; days have the prefix `days/`. */
+  /** Names of the moved files; day files have the prefix `days/`. */
   readonly moved: readonly string[];
 }
 
@@ -19,9 +19,9 @@ const prefix = 'set-aside-';
 
 /**
  * Moves the days and the state file of a store into a dated subdirectory, so that the next writer begins a new epoch.
- * Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which keeps the store from
- * being opened; the next call completes the move. Throws `second_writer` while a writer runs; returns null if there is
- * nothing to move.
+ * Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which prevents the store from
+ * being opened; the next call completes the move. Throws `second_writer` while a writer is running. Returns null if
+ * there is nothing to move.
  */
 export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
   const paths = storePaths(folder);
@@ -48,7 +48,7 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     syncFolder(folder);
     faults?.('new-epoch.days');
     if (isCopying) renameSync(join(folder, copyingName), join(temporary, 'restore-copy'));
-    // Without this file an unfinished copy would count as a store, so it is moved after the days.
+    // Move the marker of an unfinished copy only after the days: without it, the directory would count as a store.
     const copy = join(folder, storeCopyName);
     if (existsSync(copy)) renameSync(copy, join(temporary, 'store-copy'));
     for (const suffix of ['', '-wal', '-shm', '-journal']) {
@@ -70,7 +70,10 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
   }
 }
 
-/** Checkpoints the log into the state file. If the file is damaged, both stay unchanged and are moved together. */
+/**
+ * Checkpoints the log into the state file. If the state file is damaged, leaves both unchanged, so that they are moved
+ * together.
+ */
 function foldLog(state: string): void {
   if (!existsSync(state)) return;
   try {

@@ -21,7 +21,7 @@ import { replaceDay } from '../upkeep/replace-day.ts';
 
 /** Result of repairing a day. */
 export interface RepairReport {
-  /** Report of the day after the repair. The data with remaining problems cannot be derived from rows. */
+  /** Report of the day after the repair. Remaining problems are in data that cannot be derived from rows. */
   readonly day: DayReport;
   /** Problems that were repaired. */
   readonly repaired: readonly string[];
@@ -39,7 +39,8 @@ const underived: readonly string[] = ['observation', 'source', 'val', 'collectio
 
 /**
  * Rebuilds all data that is derived from rows: counters, groups, filters, checksums, and the list of days in the state
- * file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer runs.
+ * file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer is
+ * running.
  */
 export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
   const paths = storePaths(folder);
@@ -96,10 +97,7 @@ function reportOf(path: string, day: number, form: DayForm, generation: string) 
   }
 }
 
-/**
- * Recomputes the counters of an open day in one transaction. The stored counts of subjects are deleted and created
- * again with later rows.
- */
+/** Recomputes the counters of an open day in one transaction, including the stored counts of hot accounts. */
 function recount(path: string): void {
   const db = openWritable(path, 32 * 1024 * 1024);
   try {

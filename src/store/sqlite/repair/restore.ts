@@ -32,11 +32,11 @@ import { openSqliteWriter } from '../write/writer.ts';
 /** Result of a restore. */
 export interface Restored {
   readonly days: readonly DayReport[];
-  /** Days that the backup's state file lists and that the backup does not contain; each is recorded as a gap. */
+  /** Days that the backup's state file lists but for which the backup has no file. Each is recorded as a gap. */
   readonly lost: readonly string[];
   /**
-   * Interval that is recorded as a gap: from the backup's last heartbeat to the restore, or null if the clock is before
-   * that heartbeat.
+   * Interval that is recorded as a gap: from the end of the backup's data to the restore, or null if the clock is not
+   * after that end.
    */
   readonly gap: Interval | null;
 }
@@ -54,8 +54,8 @@ export interface RestoreOptions {
 /**
  * Restores a store from a copy of its state file and days, which may have been copied at different times. The files are
  * copied into the store's directory, completed with gaps for the time that they do not cover, verified, and then moved
- * into place. A backup with problems is refused without any change. An interrupted restore leaves a directory that
- * keeps the store from being opened; the next call completes the restore.
+ * into place. Refuses a backup with problems and leaves it unchanged. An interrupted restore leaves a directory that
+ * prevents the store from being opened; the next call completes the restore.
  */
 export async function restoreStore({
   from,
@@ -72,7 +72,7 @@ export async function restoreStore({
     const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
     if (!existsSync(copied)) {
       assertEmpty(folder);
-      // An incomplete copy from an interrupted restore is removed and made again.
+      // Remove the incomplete copy that an interrupted restore may have left, and copy again.
       rmSync(copying, { recursive: true, force: true });
       copyBackup(from, copying, onFile);
       faults?.('restore.copied');
@@ -80,7 +80,7 @@ export async function restoreStore({
     const result = existsSync(copied)
       ? null
       : await complete(copying, at, onFile).catch((error: unknown) => {
-          // The copy of a refused backup is removed; the backup itself stays.
+          // Remove the copy of a backup that is refused; the backup itself stays.
           rmSync(copying, { recursive: true, force: true });
           throw error;
         });
@@ -103,7 +103,7 @@ function assertBackup(from: string, folder: string): void {
   if (!existsSync(state)) throw new StoreError('not_a_store', `${from} contains no state.sqlite`);
   if (realpathSync(from) === realpathSync(folder)) throw new StoreError('not_a_store', `${from} is the store itself`);
   if (writerLockHeld(lock))
-    throw new StoreError('second_writer', `a process writes the store in ${from}; stop it first`);
+    throw new StoreError('second_writer', `a process is writing to the store in ${from}; stop it first`);
 }
 
 function assertEmpty(folder: string): void {
@@ -119,7 +119,7 @@ function assertEmpty(folder: string): void {
   );
 }
 
-/** Copies the store's files durably; reports every other file of the backup. */
+/** Copies the files of the store durably, and reports every other file of the backup. */
 function copyBackup(from: string, to: string, onFile: OnFile): void {
   const [source, target] = [storePaths(from), storePaths(to)];
   mkdirSync(target.days, { recursive: true });
@@ -140,7 +140,9 @@ function copyBackup(from: string, to: string, onFile: OnFile): void {
   for (const folder of [target.days, to]) syncFolder(folder);
 }
 
-/** Makes the copy's state file and days consistent, with gaps for the time that they do not cover, and verifies it. */
+/**
+ * Makes the copied state file and days consistent, records gaps for the time that they do not cover, and verifies them.
+ */
 async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Restored> {
   const lost = forgetLostDays(folder, at);
   const writer = openSqliteWriter({ folder, at, onFile });
@@ -160,7 +162,8 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
       writer.heartbeat(),
       writer.frontier(),
     ]);
-    // If the state file and the days are of different ages, rows or gaps after the end of the older part are missing.
+    // The state file and the days may be of different ages. Rows or gaps may be missing after the end of the older one,
+    // so the gap starts there.
     const start = micros(Math.max(startedAt, Math.min(heartbeat ?? startedAt, observedThrough ?? startedAt)));
     const gap = start < at ? { start, end: at } : null;
     if (gap) await writer.recordGap({ source: null, reason: 'ingest_paused', ...gap });
@@ -170,7 +173,7 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
   }
 }
 
-/** Removes the days without a file from the state file of the copy, and records a gap for each. Returns their names. */
+/** Removes days without a file from the copied state file, and records a gap for each. Returns their names. */
 function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
@@ -192,7 +195,10 @@ function forgetLostDays(folder: string, at: Micros): string[] {
   }
 }
 
-/** Days are moved before the state file, because the store cannot be opened until the state file exists. */
+/**
+ * Moves the verified files into the store. The state file is moved last, because the store can be opened as soon as it
+ * exists.
+ */
 function moveIntoPlace(copied: string, folder: string, faults: Faults | undefined): void {
   const [source, target] = [storePaths(copied), storePaths(folder)];
   if (existsSync(source.days)) {
@@ -201,14 +207,14 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.days');
-  // A log that could not be checkpointed into its file contains changes, such as the gap since the backup, so it is
-  // moved first.
+  // Move the log first: if it could not be checkpointed, it contains changes that the state file lacks, such as the gap
+  // since the backup.
   for (const suffix of ['-wal', '']) {
     if (existsSync(`${source.state}${suffix}`)) renameSync(`${source.state}${suffix}`, `${target.state}${suffix}`);
   }
   syncFolder(folder);
   faults?.('restore.state');
-  // Only the lock file of the copy's writer and the index of a log remain; both are removed.
+  // Only the lock file of the writer of the copy and the index of the log remain; remove both.
   for (const path of [source.lock, `${source.state}-shm`]) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);

@@ -6,12 +6,12 @@ import { storeError } from '../base/store-error.ts';
 import { metaNames } from './day-schema.ts';
 
 /**
- * Content of a file that has the name of a day file:
+ * Content of a file that is named like a day file:
  *
- * - `day`: the rows of a day, with a generation;
- * - `unfinished`: a day whose creation was interrupted, without any row;
+ * - `day`: a day of the store with this generation;
+ * - `unfinished`: a new day whose creation was interrupted, without any rows;
  * - `foreign`: a database of another application;
- * - `unreadable`: a file that is not a database, a damaged database, or rows without a generation.
+ * - `unreadable`: a file that is not a database, a damaged database, or one with rows but no generation.
  */
 export type DayContent =
   | { readonly kind: 'day'; readonly generation: string }
@@ -19,14 +19,14 @@ export type DayContent =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Returns the kind of a file with the name of a day, determined from its content. With `mayWrite`, it also rolls back
- * an unfinished transaction.
+ * Determines the kind of a file that is named like a day file from its content. With `mayWrite`, it also rolls back an
+ * unfinished transaction.
  */
 export function dayContent(path: string, mayWrite: boolean): DayContent {
   try {
     return look(path, true);
   } catch (error) {
-    // A rollback journal exists only until the write-ahead log is enabled, which is the first change of a new file.
+    // A rollback journal exists only until the first change of a new file, which enables the write-ahead log.
     const isHot = mayWrite && systemCode(error) === 'SQLITE_READONLY_ROLLBACK';
     try {
       if (isHot) return look(path, false);

@@ -5,10 +5,7 @@ import { storeError } from '../base/store-error.ts';
 
 type RawStatement = Database.Statement<unknown[], unknown>;
 
-/**
- * A day's file with its prepared statements. Translates errors to errors of the store that contain the path of the
- * file.
- */
+/** A day's file with its prepared statements. Converts errors to store errors that contain the path of the file. */
 export class DayFile {
   readonly path: string;
   readonly db: Sqlite;
@@ -37,7 +34,7 @@ export class DayFile {
     }
   }
 
-  /** Yields the rows of a query one at a time. The connection is occupied until the last row. */
+  /** Yields the rows of a query one at a time. The connection cannot run other queries until the last row is read. */
   *iterate<Row>(sql: string, parameters: readonly unknown[]): Generator<Row> {
     try {
       yield* this.db
@@ -60,8 +57,8 @@ export class DayFile {
 }
 
 /**
- * Translates an error of a query. The version of the schema is checked when a day is opened, so a name that SQLite does
- * not find later was altered in the file.
+ * Converts an error of a query. The schema version is checked when a day is opened, so if SQLite does not find a name
+ * later, the file is damaged.
  */
 function dayError(error: unknown, path: string): unknown {
   const isMissingName = error instanceof Database.SqliteError && /^no such (table|column|index)/.test(error.message);

@@ -3,21 +3,21 @@ import { refusedRowsTable } from './refused-schema.ts';
 
 /**
  * Schema of a day's file, which contains all data of one day: rows, counters, refusals, and the positions as of its
- * last commit. Both forms have the same tables, except for `observation`:
- *   - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
- *     the subjects for which its writer counted `hotRows` (`hot/hot-counts.ts`), which may not be all hot subjects;
- *     `refused_rows` contains the refused rows that the instrument remembers (`refused-schema.ts`);
- *   - sealed: clustered by (subject, id), so that an account's rows are adjacent, without identities: a day is sealed
- *     only when it can no longer receive duplicates. `counter_minute.stamps` then contains the rows' acceptance times,
- *     `busy_groups` counts the rows of every subject with at least `hotRows` rows, and `subject_filter` rules out
- *     subjects without rows. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`), and
- *     `group_sum` has checksums of all other data that is served (`group-sums.ts`).
+ * last commit. Open and sealed days have these differences:
+ * - open: `observation` is in order of acceptance, with the identity of each row and an index by subject; `busy` counts
+ *   all rows of the subjects for which the writer counted `hotRows` (`hot/hot-counts.ts`), which may not be all hot
+ *   subjects; `refused_rows` contains the refused rows that the instrument remembers (`refused-schema.ts`);
+ * - sealed: `observation` is clustered by (subject, id), so that an account's rows are adjacent. It has no identities,
+ *   because a day is sealed only when it can no longer receive duplicates. `counter_minute.stamps` contains the
+ *   acceptance times of the rows, `busy_groups` counts the rows of every subject with at least `hotRows` rows, and
+ *   `subject_filter` rules out subjects without rows. `block` has checksums of the rows and of the texts in blocks
+ *   (`blocks.ts`), and `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
- * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/packed-counters.ts`), from the
- * instant `counted_from`, which is absent if the day counts all rows.
+ * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/packed-counters.ts`), from
+ * the instant `counted_from` onwards, or all rows if `counted_from` is absent.
  *
- * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is in
- * milliseconds if they restore the text exactly; otherwise it is NULL and `cts_text` contains the text.
+ * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, and the text of any other DID. `cts` is in
+ * milliseconds if the exact text can be restored from them; otherwise it is NULL and `cts_text` contains the text.
  */
 const columns = `
   source INTEGER NOT NULL,
@@ -54,7 +54,7 @@ PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`;
 
 const labelersTable = 'CREATE TABLE counter_labeler(source INTEGER PRIMARY KEY, packed BLOB NOT NULL);';
 
-/** Migrations of the schema of a day to which rows are added. */
+/** Schema migrations of an open day. */
 export const openDayMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -64,8 +64,8 @@ CREATE INDEX observation_subject ON observation(subject);${shared}`,
   },
   {
     version: 2,
-    // The index contains all columns by which an account's rows are counted and filtered, so that rows spread over the
-    // file are not read.
+    // The index contains all columns by which an account's rows are counted and filtered, so that these queries need
+    // not read the rows, which are spread over the file.
     name: 'what is counted and filtered stands in the index by subject',
     sql: `DROP INDEX observation_subject;
 CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
@@ -74,14 +74,14 @@ CREATE INDEX observation_subject ON observation(subject, id, source, val, collec
   { version: 4, name: 'refused rows in a table of their own', sql: refusedRowsTable },
   {
     version: 5,
-    // Rows that an earlier version stored do not state whether they were live, so counting starts after them.
+    // Rows of earlier versions do not state whether they were live, so counting starts after the last of them.
     name: 'counters per labeler',
     sql: `${labelersTable}
 INSERT INTO meta(name, value) SELECT 'counted_from', id + 1 FROM observation ORDER BY id DESC LIMIT 1;`,
   },
 ];
 
-/** Migrations of the schema of a sealed day. */
+/** Schema migrations of a sealed day. */
 export const sealedDayMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -102,14 +102,15 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
   {
     version: 4,
     name: 'counts of a subject in one place',
-    // The table has a separate index, because a search in a table that is clustered by subject would read the counts of
-    // every passed row.
+    // The table has a separate index: if it were clustered by subject, a search would read the counts of every subject
+    // that it passes.
     sql: `DROP TABLE busy;
 CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed BLOB NOT NULL);`,
   },
   {
     version: 5,
-    // Since this version, the checksums of `busy_groups` and `subject_filter` include the subject or block.
+    // From this version on, the checksums in `busy_groups` and `subject_filter` also cover the subject or the block
+    // index.
     name: 'checksums of what is served',
     sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
   rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
@@ -118,24 +119,24 @@ CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NU
   { version: 6, name: 'counters per labeler', sql: labelersTable },
 ];
 
-/** First schema version of each form of a day with counters per labeler. */
+/** First schema version with counters per labeler, for each form of a day. */
 export const labelersCountedFrom = { open: 5, sealed: 6 } as const;
 
 /** First schema version of a sealed day with checksums. */
 export const checkedFrom = 5;
 
-/** Minimum number of a subject's rows in one day for which the file stores their counts. */
+/** Minimum number of a subject's rows on one day for which the file stores counts of the subject. */
 export const hotRows = 64;
 
 /** Columns of a row in open and sealed days, in the order of `StoredRow`. */
 export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
-/** Tables that a sealed day copies unchanged. */
+/** Tables that are copied unchanged when a day is sealed. */
 export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
-/** Names of the data of a day other than rows. */
+/** Names of the entries in the table `meta`. */
 export const metaNames = {
   last: 'last',
   through: 'observed_through',
-  /** Values of `last` and `observed_through` of the previous day, as of when this day was created. */
+  /** Values of `last` and `observed_through` that were carried over from the previous day when this day was created. */
   carriedLast: 'carried_last',
   carriedThrough: 'carried_through',
   generation: 'generation',

@@ -4,20 +4,20 @@ import { removeDatabase } from '../base/files.ts';
 import { migrate } from '../base/migrate.ts';
 import { sealedDayMigrations } from './day-schema.ts';
 
-/** Size of the page cache, in bytes, for the source and for the new file while a sealed day is written, in bytes. */
+/** Size of the page cache while a sealed day is written, in bytes; one cache each for the source and the new file. */
 export const growingCacheBytes = 32 * 1024 * 1024;
 
 /**
- * Creates the file in which a sealed day is built, and removes the remains of an earlier attempt. The file has no
- * journal on disk: the caller must flush it before the rename, and a crash before the flush leaves an unusable file.
- * Returns the open file.
+ * Creates the file in which a sealed day is built, after removing what an earlier attempt left. The file has no journal
+ * on disk: the caller must flush it before the rename, and a crash before the flush leaves an unusable file. Returns
+ * the opened file.
  */
 export function createGrowingDay(growing: string): Sqlite {
   removeDatabase(growing);
   return new Database(growing, { timeout: 0 });
 }
 
-/** Creates the schema of the new file, and attaches the source file as `day`. */
+/** Creates the schema of the new file, and attaches the source file as the database `day`. */
 export function prepareGrowingDay(db: Sqlite, from: string): void {
   setPragma(db, 'page_size', pageBytes);
   setPragma(db, 'journal_mode', 'memory');

@@ -5,8 +5,8 @@ import { storeError } from '../base/store-error.ts';
 
 /**
  * Throws `wal_full` if a commit of up to `most` bytes could make a day's write-ahead log longer than its limit. SQLite
- * restarts the log when no reader uses its end. A long log is restarted explicitly, which only a stopped reader can
- * prevent.
+ * restarts the log by itself when no reader uses its end. If the log has become long, restarts it explicitly; this
+ * fails only if a stalled reader still uses the log.
  */
 export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogBytes: number): void {
   if (logBytes(path) + most <= maxLogBytes) return;

@@ -1,7 +1,7 @@
 /**
- * Schema of the refused rows of an open day. Earlier versions stored them as positions of the endpoints `refused/0` to
- * `refused/f`. Sealed days have no refused rows, because a row that was refused before the sealing does not arrive
- * again.
+ * Schema of the refused rows of an open day. Earlier versions stored them as positions with the endpoints `refused/0`
+ * to `refused/f`. Each new day takes over the refused rows of the previous one and only those of the newest day are
+ * used, so sealed days have none.
  */
 
 /** First schema version of an open day with the table `refused_rows`. */
@@ -13,13 +13,13 @@ const isEarlier = "endpoint GLOB 'refused/[0-9a-f]'";
 export const earlierRefusedRows = `SELECT source, instr('0123456789abcdef', substr(endpoint, 9)) - 1 AS bucket,
   value AS rows FROM position WHERE ${isEarlier}`;
 
-/** SQL that creates the table and moves the refused rows into it. */
+/** SQL that creates the table `refused_rows` and moves the refused rows into it. */
 export const refusedRowsTable = `CREATE TABLE refused_rows(source TEXT NOT NULL, bucket INTEGER NOT NULL, rows TEXT NOT NULL,
   PRIMARY KEY(source, bucket)) WITHOUT ROWID;
 INSERT INTO refused_rows(source, bucket, rows) ${earlierRefusedRows};
 DELETE FROM position WHERE ${isEarlier};`;
 
-/** Returns true if a position of an earlier version is a bucket of refused rows. */
+/** Returns true if the endpoint of a position shows that an earlier version stored refused rows in it. */
 export function isEarlierRefusedRows(endpoint: string): boolean {
   return /^refused\/[0-9a-f]$/.test(endpoint);
 }

@@ -1,15 +1,15 @@
 import type { NameTable } from '../base/row.ts';
 
 /**
- * Maximum number of cached texts with their numbers. The cache also has a limit of bytes; if either is exceeded, the
- * cache is emptied.
+ * Maximum number of cached texts. The cache also has a limit in bytes. If either limit is exceeded, the cache is
+ * emptied.
  */
 const maxRemembered = 100_000;
 const maxRememberedBytes = 16 * 1024 * 1024;
 /** Estimated memory per entry without its text, in bytes. */
 const entryBytes = 64;
 
-/** Cache of the numbers of texts in a day's file, bounded in count and memory. */
+/** Cache of the numeric ids of texts in a day's file, bounded in entries and memory. */
 export class RememberedNames {
   readonly #names = new Map<string, number>();
   #bytes = 0;
@@ -20,7 +20,7 @@ export class RememberedNames {
 
   set(table: NameTable, name: string, id: number): void {
     const key = keyOf(table, name);
-    // Each character takes at most two bytes, for characters beyond Latin-1.
+    // A character takes at most two bytes, if the text has characters beyond Latin-1.
     const bytes = 2 * key.length + entryBytes;
     if (this.#names.size >= maxRemembered || this.#bytes + bytes > maxRememberedBytes) this.clear();
     this.#names.set(key, id);
@@ -32,7 +32,7 @@ export class RememberedNames {
     this.#bytes = 0;
   }
 
-  /** Upper bound of the used memory, in bytes. */
+  /** Upper bound of the memory in use, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }

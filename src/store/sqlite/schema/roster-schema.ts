@@ -1,13 +1,13 @@
 /**
- * Tables of the roster and of other data that the instrument stores between runs. Schema 2 and earlier stored a
- * labeler's data as JSON texts in `roster` and `note`. Only this file contains code for these texts: for the migration,
- * and for a reader of a state file that no writer has migrated yet.
+ * Tables of the roster and of other data that the instrument stores between runs. Up to schema 2, a labeler's data was
+ * stored as JSON texts in `roster` and `note`. Only this file handles these texts: for the migration, and for readers
+ * of a state file that no writer has migrated yet.
  */
 
-/** First schema version of the state file with the tables of the roster. */
+/** First schema version of the state file with separate tables for the roster. */
 export const rosterFrom = 3;
 
-/** Columns of a labeler, in the current and in the earlier form. */
+/** Columns of a labeler, which the current table and the query of the earlier one share. */
 export const labelerColumns = `did, origin, enrolled, endpoint, resolution_status, handle, handle_confirmed, state, state_since,
   first_asked, first_answered, last_answered, failing_since, complete_through, dated, undated`;
 
@@ -24,8 +24,8 @@ CREATE TABLE directory_position(host TEXT PRIMARY KEY, seq INTEGER NOT NULL) STR
 `;
 
 /**
- * Returns SQL that gives a column if its text is JSON of a type, otherwise NULL. `CASE` evaluates `json_type` only for
- * valid JSON.
+ * Returns SQL that yields a column if it contains JSON of the given type, and NULL otherwise. `CASE` ensures that
+ * `json_type` is evaluated only for valid JSON.
  */
 const jsonOf = (column: string, type: 'object' | 'array') =>
   `CASE WHEN json_valid(${column}) THEN CASE json_type(${column}) WHEN '${type}' THEN ${column} END END`;
@@ -33,16 +33,19 @@ const jsonOf = (column: string, type: 'object' | 'array') =>
 const has = (field: string) => `json_type(detail, '$.${field}') IS NOT NULL`;
 const flag = (field: string) => `coalesce(json_type(detail, '$.${field}'), '') = 'true'`;
 const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text' THEN detail ->> '${field}' END`;
-/** A JSON integer may exceed 64 bits: SQLite reads it as REAL, which a STRICT table does not accept. */
+/**
+ * Returns SQL that tests whether a number is a safe integer. JSON integers may exceed 64 bits; SQLite reads those as
+ * REAL, which a STRICT table rejects.
+ */
 const isSafe = (value: string) => `${value} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
-/** An instant as a safe integer; anything else is NULL. */
+/** Returns SQL that yields an instant if the field is a safe integer, and NULL otherwise. */
 const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'integer' THEN
   CASE WHEN ${isSafe(`detail ->> '${field}'`)} THEN detail ->> '${field}' END END`;
 
 /**
- * SQL that selects `labelerColumns` from the earlier table. A version without `completeThrough` read every source to
- * its end or recorded a gap, so the last response is used. A version without `firstAnswered` stored the first attempt,
- * which is the nearest bound.
+ * SQL that selects `labelerColumns` from the earlier table. Versions without `completeThrough` read every source to its
+ * end or recorded a gap, so the time of the last response is used instead. Versions without `firstAnswered` stored the
+ * first attempt, which is the closest bound.
  */
 export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce(${text('finding')}, 'unresolved') AS resolution_status,
   ${text('handle')} AS handle, ${flag('confirmed')} AS handle_confirmed, state, state_since,
@@ -63,7 +66,7 @@ export const earlierProvenance = `SELECT did, key AS ordinal, value AS provenanc
 const noteOf = (name: string) =>
   `(SELECT coalesce(${jsonOf('content', 'object')}, '{}') AS content FROM note WHERE name = '${name}')`;
 
-/** SQL that creates the tables and moves the earlier data into them. */
+/** SQL that creates the tables and moves the data of earlier versions into them. */
 export const rosterMigration = `${tables}
 INSERT INTO labeler(${labelerColumns}) ${earlierLabelers};
 INSERT INTO labeler_provenance(did, ordinal, provenance) ${earlierProvenance};

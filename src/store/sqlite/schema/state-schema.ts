@@ -1,9 +1,7 @@
 import type { Migration } from '../base/migrate.ts';
 import { rosterMigration } from './roster-schema.ts';
 
-/**
- * Migrations of the schema of the state file. The state file contains no data that determines the acceptance of a row.
- */
+/** Schema migrations of the state file, which contains no data that determines whether a row is accepted. */
 export const stateMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -28,8 +26,7 @@ CREATE TABLE note(name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT 
   {
     version: 2,
     name: 'removal of rows at request',
-    // `at_day` is the day that is being changed. It is set before the first change of the day and cleared after the
-    // last one.
+    // `at_day` is the day that is being changed: set before the first change of the day and cleared after the last one.
     sql: `
 ALTER TABLE epoch ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE day ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
@@ -41,8 +38,8 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
   {
     version: 4,
     name: 'removal of rows about spaces',
-    // A new store has no epoch yet and needs no removal. `at_day` is the day that is being changed, and `at_rows` the number
-    // of rows that had been removed from that day before.
+    // A new store has no epoch yet, so it gets no removal. `at_day` is the day that is being changed, and `at_rows` is
+    // the number of rows that had been removed from it before.
     sql: `
 CREATE TABLE space_removal(one INTEGER PRIMARY KEY CHECK (one = 1), next_day INTEGER NOT NULL, at_day INTEGER,
   at_rows INTEGER, removed INTEGER NOT NULL, completed_at INTEGER) STRICT;
@@ -51,8 +48,8 @@ INSERT INTO space_removal(one, next_day, removed) SELECT 1, 0, 0 FROM epoch;
   },
 ];
 
-/** First schema version of the state file that supports the removal of rows about spaces. */
+/** First schema version of the state file with the removal of rows about spaces. */
 export const spaceRemovalVersion = 4;
 
-/** First schema version of the state file that supports purges. */
+/** First schema version of the state file with purges. */
 export const purgeVersion = 2;

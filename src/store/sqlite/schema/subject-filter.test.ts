@@ -18,7 +18,7 @@ function filterOf(subjects: readonly SubjectKey[]) {
   };
 }
 
-test('a subject filter rules out no subject that is present', () => {
+test('a subject filter never rules out a subject that is present', () => {
   fc.assert(
     fc.property(fc.array(subject, { maxLength: 300 }), (subjects) => {
       const filter = filterOf(subjects);
@@ -27,7 +27,7 @@ test('a subject filter rules out no subject that is present', () => {
   );
 });
 
-test('a subject filter with ten bits per subject rules out all but one or two per cent of absent subjects', () => {
+test('a subject filter with ten bits per subject has less than 1.5 % false positives', () => {
   const filter = filterOf(Array.from({ length: 20_000 }, (_, n) => `did:web:there-${n}.example`));
   const others = Array.from({ length: 20_000 }, (_, n) => `did:web:not-${n}.example`);
   expect(others.filter(filter.holds).length).toBeLessThan(300);
@@ -38,7 +38,7 @@ test('a subject filter without subjects rules out every subject', () => {
   expect(filterOf([]).holds('did:web:anyone.example')).toBe(false);
 });
 
-test('a subject filter with a changed bit reports damage', () => {
+test('mayHold throws damaged if a bit of the filter is flipped', () => {
   const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1, true);
   block[3] = (block[3] ?? 0) ^ 4;
   expect(() =>
@@ -46,7 +46,7 @@ test('a subject filter with a changed bit reports damage', () => {
   ).toThrowError(expect.objectContaining({ name: 'StoreError', code: 'damaged' }));
 });
 
-test('a subject filter reports damage if it reads a block other than the requested one', () => {
+test('mayHold throws damaged if it reads a block other than the requested one', () => {
   const subjects = Array.from({ length: 2_000 }, (_, n) => `did:web:there-${n}.example`);
   const blocks = filterBlocks(subjects, subjects.length, true);
   const filter = {

@@ -5,25 +5,28 @@ import type { Sqlite } from '../base/connection.ts';
 import type { SubjectKey } from '../base/row.ts';
 
 /**
- * Bloom filter of the subjects that have rows in a sealed day, divided into blocks, each of which is a row of a table.
- * A query requires at most one small read and no memory. The filter saves most reads, because most accounts have rows
- * in only a few days of a window.
+ * Bloom filter of the subjects that have rows in a sealed day. It is divided into blocks, each stored as one row of a
+ * table. A query takes at most one small read and no memory. The filter saves most reads, because most accounts have
+ * rows on only a few days of a window.
  */
 
-/** Number of bits per subject; a look-up reads seven: about one in a hundred absent subjects is a false positive. */
+/**
+ * Number of bits per subject. A look-up tests seven of them; about one in a hundred absent subjects is a false
+ * positive.
+ */
 const bitsEach = 10;
 const looks = 7;
 const blockBits = 2_048;
 const crcBytes = 4;
 
-/** Returns the number of blocks for a number of subjects. */
+/** Returns the number of blocks that a number of subjects requires. */
 function blocksFor(subjects: number): number {
   return Math.max(1, Math.ceil((subjects * bitsEach) / blockBits));
 }
 
 /**
- * Returns the `count` blocks of a filter of these subjects. Each block ends with its checksum, which includes its index
- * if the filter is `placed`.
+ * Returns the blocks of a filter for `count` subjects. Each block ends with its checksum. With `placed`, the checksum
+ * also covers the index of the block.
  */
 export function filterBlocks(subjects: Iterable<SubjectKey>, count: number, placed: boolean): Buffer[] {
   const blocks = Array.from({ length: blocksFor(count) }, () => Buffer.alloc(blockBits / 8 + crcBytes));
@@ -42,10 +45,10 @@ function seedOf(block: number, blocks: number): number {
   return crc32(`${block} of ${blocks}`);
 }
 
-/** Filter of a sealed day, as stored in its file. */
+/** Subject filter of a sealed day, as stored in its file. */
 interface KeptFilter {
   readonly path: string;
-  /** True if the checksum of a block includes its index. */
+  /** True if the checksum of a block also covers its index. */
   readonly placed: boolean;
   /** Number of blocks of the filter. */
   readonly count: number;
@@ -73,10 +76,10 @@ export function mayHold(subject: SubjectKey, { path, placed, count, read }: Kept
   return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }
 
-/** SQL that returns every subject of a day once, in order. */
+/** SQL that selects every distinct subject of a day, in order. */
 export const subjectsSql = 'SELECT DISTINCT subject FROM main.observation';
 
-/** Computes and stores the filter of a complete sealed day. */
+/** Computes and stores the subject filter of a complete sealed day. */
 export function keepFilter(db: Sqlite): void {
   const count = db.prepare<[], number>(`SELECT count(*) FROM (${subjectsSql})`).pluck().get() ?? 0;
   const blocks = filterBlocks(db.prepare<[], SubjectKey>(subjectsSql).pluck().iterate(), count, true);

@@ -19,15 +19,15 @@ import { StoredIdentities } from './stored-identities.ts';
 
 const cacheBytes = 1024 * 1024;
 
-/** Options for a standby: those of the writer that it becomes, with a clock in place of the time. */
+/** Options for a standby: those of a writer, except that a clock replaces the current time. */
 export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
-  /** Sends a signal to a process. Tests replace it. */
+  /** Sends a signal to a process; absent for the real one. Tests replace it. */
   readonly signal?: (pid: number, signal: 'SIGKILL') => void;
 }
 
 /**
- * Opens the store in a directory as the standby of its writer. Throws `not_a_store` without a store, and
+ * Opens the store in a directory as the standby of its writer. Throws `not_a_store` if there is no store, and
  * `second_writer` if another standby exists.
  */
 export function openSqliteStandby(options: SqliteStandbyOptions): StoreStandby {
@@ -49,7 +49,7 @@ export function openSqliteStandby(options: SqliteStandbyOptions): StoreStandby {
   }
 }
 
-/** Connections of a standby for what a reader does not read. */
+/** Connections of a standby for data that the reader does not provide. */
 class FollowedStore {
   readonly db: Sqlite;
   readonly days: Days;
@@ -104,7 +104,8 @@ function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Part
     ready: async () => presence.become('ready'),
     async takeOver() {
       const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: stored.known });
-      // Close the reads only now: closing the last connection to a log would discard its index.
+      // Close the readers only after opening the writer: closing the last connection to a log would discard the log's
+      // index.
       reading.close();
       void reader.close();
       release();
@@ -133,13 +134,13 @@ function sightingOf(paths: StorePaths): WriterSighting {
   return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null };
 }
 
-/** Kills the recorded writer if it certainly is the process that the record describes. */
+/** Kills the recorded writer if it is certain that the recorded process is still the same one. */
 function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') => void): WriterEnd {
   const present = readPresent(paths.writer);
-  if (present === null) return { kind: 'kept', why: 'the writer does not describe itself in writer.json' };
+  if (present === null) return { kind: 'kept', why: 'writer.json does not identify the writer' };
   const { process: recorded } = present;
-  if (recorded === null) return { kind: 'kept', why: 'the system of the writer does not identify processes' };
-  if (!isRunning(recorded)) return { kind: 'kept', why: `process ${recorded.pid} is not visible as the writer` };
+  if (recorded === null) return { kind: 'kept', why: 'the operating system of the writer does not identify processes' };
+  if (!isRunning(recorded)) return { kind: 'kept', why: `process ${recorded.pid} is no longer visible as the writer` };
   try {
     signal(recorded.pid, 'SIGKILL');
     return { kind: 'killed', pid: recorded.pid };
@@ -149,7 +150,7 @@ function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') =
   }
 }
 
-/** Returns the processes that use the store in a directory. */
+/** Returns the writer and the standby of the store in a directory. */
 export function sqliteProcesses(folder: string): StoreProcesses {
   const paths = storePaths(folder);
   return {

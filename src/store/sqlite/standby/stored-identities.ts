@@ -5,16 +5,16 @@ import { dayOf, dayStart, micros } from '../../time.ts';
 import type { Days } from '../read/days.ts';
 import type { Catalog } from '../state/state-read.ts';
 
-/** Maximum rows that are read at once. A longer read would block the event loop and the checkpoints of the writer. */
+/** Maximum number of rows per read. A longer read would block the event loop and the writer's checkpoints. */
 const chunkRows = 20_000;
 
-/** Queries of the state file on which following depends. */
+/** Queries of the state file that `follow` needs. */
 interface FollowedState {
   catalog(): Catalog;
   revision(): number;
 }
 
-/** Identities of the rows of a store that another process writes. */
+/** Identities of the rows in a store that another process writes, kept up to date by `follow`. */
 export class StoredIdentities {
   readonly #state: FollowedState;
   readonly #days: Days;
@@ -27,7 +27,7 @@ export class StoredIdentities {
     this.#days = days;
   }
 
-  /** Identities that were read, for the writer that replaces the followed one. */
+  /** Identities read so far, for the writer that replaces the followed one. */
   get known(): KnownIdentities {
     return { identities: this.#identities, through: this.#through };
   }
@@ -36,7 +36,7 @@ export class StoredIdentities {
     return this.#identities.has(Buffer.from(identity, 'latin1'));
   }
 
-  /** Reads the identities of new rows. Reads all of them again after rows were removed on request. */
+  /** Reads the identities of new rows, or of all rows if a purge has removed rows since the last call. */
   async follow(stored: (identity: string) => void = () => undefined): Promise<void> {
     const revision = this.#state.revision();
     if (this.#revision !== revision) {
@@ -47,7 +47,10 @@ export class StoredIdentities {
     while (this.#readChunk(stored) >= chunkRows) await nextTurn();
   }
 
-  /** Reads the next rows of the oldest day that has any; returns their number. */
+  /**
+   * Reads the next rows of the oldest day with unread rows. Returns their number, or `chunkRows` if later days may have
+   * more.
+   */
   #readChunk(stored: (identity: string) => void): number {
     const { days, floor } = this.#state.catalog();
     const newest = days.at(-1);

@@ -6,7 +6,7 @@ import type { GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Interval } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Row of a gap. */
+/** A gap as a row of the table. */
 export interface GapRow {
   source: string;
   started: Micros;
@@ -14,17 +14,17 @@ export interface GapRow {
   reason: GapReason;
 }
 
-/** Source name under which the interruptions of the whole instrument are stored. */
+/** Source name that stands for the whole instrument in stored gaps. */
 export const everySource = '';
 
-/** Creates the queries of gaps. */
+/** Creates the functions that query gaps. */
 export function gapQueries(db: Sqlite) {
   const all = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
   const within = db.prepare<[string, number, number], GapRow>(
     'SELECT * FROM gap WHERE source = ? AND started < ? AND ended > ? ORDER BY started',
   );
 
-  /** Returns the gaps of one source by the table's key, without reading the gaps of other sources. */
+  /** Returns the gaps of one source. Searches by the key of the table, so that gaps of other sources are not read. */
   function ofSource(source: string | null, interval: Interval): StoredGap[] {
     return clip(within.all(source ?? everySource, interval.end, interval.start).map(gapOf), interval);
   }
@@ -44,7 +44,7 @@ export function gapQueries(db: Sqlite) {
   };
 }
 
-/** Creates the changes of gaps, each of which is one durable commit. */
+/** Creates the functions that change gaps. Each call is one durable commit. */
 export function gapChanges(db: Sqlite) {
   const ofSource = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
   const insert = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');

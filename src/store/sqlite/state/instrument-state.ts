@@ -2,15 +2,15 @@ import { bounded } from '../../common/bounded.ts';
 import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Returns a function that reads a note, or null if the note does not exist. */
+/** Returns a function that reads a note; it returns null if the note does not exist. */
 export function noteQuery(db: Sqlite): (name: string) => string | null {
   const note = db.prepare<[string], string>('SELECT content FROM note WHERE name = ?').pluck();
   return (name) => note.get(name) ?? null;
 }
 
 /**
- * Creates the queries and changes of data that only the instrument reads when it starts. Each change is one durable
- * commit.
+ * Creates the functions that query and change data that only the instrument needs, when it starts. Each change is one
+ * durable commit.
  */
 export function instrumentState(db: Sqlite) {
   const putNote = db.prepare(

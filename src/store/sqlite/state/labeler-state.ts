@@ -11,7 +11,7 @@ import {
 } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Creates the queries of labelers' keys and definitions. */
+/** Creates the functions that query labelers' keys and definitions. */
 export function labelerQueries(db: Sqlite) {
   const keys = db.prepare<[string], LabelerKey>(
     `SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key WHERE did = ?
@@ -26,7 +26,7 @@ export function labelerQueries(db: Sqlite) {
   };
 }
 
-/** Creates the changes of labelers' keys, each of which is one durable commit. */
+/** Creates the functions that change labelers' keys. Each call is one durable commit. */
 export function keyChanges(db: Sqlite) {
   const put = db.prepare(
     `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
@@ -47,8 +47,8 @@ export function keyChanges(db: Sqlite) {
 }
 
 /**
- * Creates the changes of labelers' definitions, each of which is one durable commit. `maxBytes` limits the sum of all
- * definitions.
+ * Creates the functions that change labelers' definitions. Each call is one durable commit. `maxBytes` limits the total
+ * size of all definitions.
  */
 export function definitionChanges(db: Sqlite, maxBytes: number) {
   const newest = db

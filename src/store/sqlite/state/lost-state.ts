@@ -7,12 +7,12 @@ import { assertNoInterruptedMove } from '../base/interrupted.ts';
 import { storeError } from '../base/store-error.ts';
 import { type DayContent, dayContent } from '../schema/day-content.ts';
 
-/** Instructions for an operator with day files that the state file does not list. */
+/** Instructions for the operator if state file and day files do not match. */
 export const remedy =
   'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
 
 /**
- * Throws `damaged` if day files exist but their state file is missing or empty, because a new state file must never be
+ * Throws `damaged` if day files exist but the state file is missing or empty, because a new state file must never be
  * created for existing days.
  */
 export function assertStateFile(paths: StorePaths): void {
@@ -21,7 +21,7 @@ export function assertStateFile(paths: StorePaths): void {
   if ((size ?? 0) > 0) return;
   const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   if (log > 0)
-    throw new StoreError('damaged', `${paths.folder} contains the log of state.sqlite without state.sqlite: ${remedy}`);
+    throw new StoreError('damaged', `${paths.folder} contains the log of state.sqlite but no state.sqlite: ${remedy}`);
   refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
 }
 
@@ -31,8 +31,8 @@ export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
 }
 
 /**
- * Throws `damaged` if the generations of the newest day and the state file differ, because one of the two belongs to
- * another store.
+ * Throws `damaged` if the newest readable day and the state file have different generations, which means that one of
+ * them belongs to another store.
  */
 export function assertOneGeneration(
   paths: StorePaths,
@@ -51,8 +51,8 @@ export function assertOneGeneration(
 }
 
 /**
- * Returns the kind of a day's file, or null if another process briefly locks the file or it was removed, which a later
- * read reports.
+ * Returns the content of a day's file, or null if the file cannot be read now, for example because it is locked or was
+ * removed. A later read reports the error.
  */
 function contentIfReadable(path: string): DayContent | null {
   try {

@@ -4,10 +4,10 @@ import type { StoredGap } from '../../port.ts';
 import { micros } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Maximum number of stored purge requests; a completed request is removed when the floor is after its days. */
+/** Maximum number of stored purge requests. A completed request is removed once its days are before the floor. */
 const maxPurges = 20_000;
 
-/** Creates the changes of the state file during purges, each of which is one durable commit. */
+/** Creates the functions that change the state file during purges. Each call is one durable commit. */
 export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
@@ -25,40 +25,42 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const complete = db.prepare('UPDATE purge SET completed_at = ? WHERE source = ?');
 
   return {
-    /** Invalidates all earlier reads, also those of a later revision that the file has lost. */
+    /** Invalidates all earlier reads, including those of a later revision that the file has lost. */
     endReads: (revision: number): void => void endReads.run(revision),
     requestPurge: db.transaction(({ source, at }: { readonly source: string; readonly at: Micros }): boolean => {
       const floor = floorOf.get() ?? micros(0);
       const before = known.get(source);
       if (at <= floor || (before !== undefined && before >= at)) return false;
       if (before === undefined && (count.get() ?? 0) >= maxPurges) {
-        throw new StoreError('invalid_query', `there are more than ${maxPurges} purges`);
+        throw new StoreError('invalid_query', `a store holds at most ${maxPurges} purge requests`);
       }
       request.run(source, at);
       raiseRevision.run();
       recordGap({ source, start: floor, end: at, reason: 'maintenance' });
       return true;
     }),
-    /** Begins the purge of a day: invalidates earlier reads of the day, and marks it for recovery after a crash. */
+    /**
+     * Starts the purge of a day: invalidates earlier reads of the day, and marks the day for recovery after a crash.
+     */
     beginPurgeDay: db.transaction((source: string, day: number): void => {
       beginDay.run(day, source);
       raiseRevision.run();
     }),
     /**
-     * Records a part of the purge of a day between two commits: counts the removed rows and invalidates earlier reads
-     * of the day.
+     * Records progress between two commits to an open day: counts the removed rows, and invalidates earlier reads of
+     * the day.
      */
     continuePurgeDay: db.transaction((source: string, removed: number): void => {
       addRemoved.run(removed, source);
       raiseRevision.run();
     }),
-    /** Ends the purge of a day: readers reopen the file, and earlier reads of it become invalid. */
+    /** Completes the purge of a day: makes readers reopen the file, and invalidates earlier reads of the day. */
     endPurgeDay: db.transaction((source: string, day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
       endDay.run(day + 1, removed, source);
     }),
-    /** Records that a day has no rows of the source. */
+    /** Records that a day contains no rows of the source. */
     skipPurgeDay: (source: string, day: number): void => void endDay.run(day + 1, 0, source),
     completePurge: (source: string, at: Micros): void => void complete.run(at, source),
   };

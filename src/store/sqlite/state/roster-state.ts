@@ -30,8 +30,8 @@ interface Named {
 }
 
 /**
- * Returns a function that reads the roster by DID. A reader may have opened the file before its writer migrated it, so
- * each read checks the schema version in the transaction of its queries.
+ * Returns a function that reads the roster, sorted by DID. A reader may have opened the file before its writer migrated
+ * it, so each call checks the schema version in the transaction of its queries.
  */
 export function rosterQuery(db: Sqlite): () => RosterRow[] {
   const prepare = (labelers: string, provenance: string) => ({
@@ -66,7 +66,7 @@ function rosterRowOf(row: LabelerRecord, named: readonly Named[]): RosterRow {
   };
 }
 
-/** Creates the changes of the roster, each of which is one durable commit. */
+/** Creates the functions that change the roster. Each call is one durable commit. */
 export function rosterChanges(db: Sqlite) {
   const put = db.prepare(
     `INSERT OR REPLACE INTO labeler(${labelerColumns})
@@ -76,8 +76,8 @@ export function rosterChanges(db: Sqlite) {
   const putProvenance = db.prepare('INSERT INTO labeler_provenance(did, ordinal, provenance) VALUES (?, ?, ?)');
   const dropProvenance = db.prepare('DELETE FROM labeler_provenance WHERE did = ?');
   /**
-   * Provenance of the rows that this writer stored. The rest of a row changes often, whereas its provenance rarely
-   * changes.
+   * Provenance that this writer has stored, by DID. It is stored again only if it changes, because it rarely changes
+   * while the rest of a row often does.
    */
   const stored = new Map<string, readonly string[]>();
 
@@ -90,7 +90,8 @@ export function rosterChanges(db: Sqlite) {
   }
 
   /**
-   * Runs a change in a transaction. Clears `stored` if the change fails, because the failed change may have changed it.
+   * Runs a change in a transaction. If the change fails, clears `stored`, which may contain values of the failed
+   * change.
    */
   function change<Rows>(apply: (rows: Rows) => void): (rows: Rows) => void {
     const transaction = db.transaction(apply);

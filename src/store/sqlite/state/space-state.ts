@@ -4,19 +4,25 @@ import type { Sqlite } from '../base/connection.ts';
 import { schemaVersion } from '../base/migrate.ts';
 import { spaceRemovalVersion } from '../schema/state-schema.ts';
 
-/** The removal of rows about spaces in the form of its row. */
+/** Progress of the removal of rows about spaces, as a row of the table. */
 export interface SpaceRow {
-  /** First day that the removal has not completed; it may have completed later days. */
+  /** First day that the removal has not completed. Some later days may be completed. */
   readonly nextDay: number;
-  /** Day that the removal is changing, or was changing when the writer ended; null if no day is being changed. */
+  /** Day that the removal is changing, or was changing when the writer ended; otherwise null. */
   readonly atDay: number | null;
-  /** Number of rows that had been removed from `atDay` before, so that the count is correct after a crash. */
+  /**
+   * Number of rows that had been removed from `atDay` before this removal, so that its rows are counted correctly after
+   * a crash.
+   */
   readonly atRows: number | null;
   readonly removed: number;
   readonly completedAt: Micros | null;
 }
 
-/** Creates the queries of the removal of rows about spaces. A reader may have opened the file before its migration. */
+/**
+ * Creates the functions that query the removal of rows about spaces. A reader may have opened the file before its
+ * migration.
+ */
 export function spaceRemovalQueries(db: Sqlite) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const prepare = () =>
@@ -25,7 +31,7 @@ export function spaceRemovalQueries(db: Sqlite) {
        FROM space_removal`,
     );
   let row: ReturnType<typeof prepare> | null = null;
-  /** Returns the removal; null if the store needs none, or no writer has migrated it. */
+  /** Returns the removal, or null if the store needs none or no writer has migrated it yet. */
   const spaceRow = (): SpaceRow | null => {
     if (row === null && schemaVersion(db) >= spaceRemovalVersion) row = prepare();
     return row?.get() ?? null;
@@ -41,7 +47,7 @@ export function spaceRemovalQueries(db: Sqlite) {
   };
 }
 
-/** Creates the changes of the state file during the removal, each of which is one durable commit. */
+/** Creates the functions that change the state file during the removal. Each call is one durable commit. */
 export function spaceRemovalChanges(db: Sqlite) {
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
   const reviseDay = db.prepare('UPDATE day SET revision = revision + 1 WHERE day = ?');
@@ -52,22 +58,22 @@ export function spaceRemovalChanges(db: Sqlite) {
   const suspendDay = db.prepare('UPDATE space_removal SET at_day = NULL, at_rows = NULL, removed = removed + ?');
   const complete = db.prepare('UPDATE space_removal SET completed_at = ?');
   return {
-    /** Begins the change of a day that has rows to remove: invalidates earlier reads of the day. */
+    /** Starts the change of a day with rows to remove: invalidates earlier reads of the day. */
     beginSpaceDay: db.transaction((day: number, rows: number): void => {
       beginDay.run(day, rows);
       raiseRevision.run();
     }),
-    /** Records that an open day was changed: invalidates earlier reads of the day. */
+    /** Records a commit to an open day: invalidates earlier reads of the day. */
     continueSpaceDay: (): void => void raiseRevision.run(),
-    /** Ends the change of a day: readers reopen the file, and earlier reads of it become invalid. */
+    /** Completes the change of a day: makes readers reopen the file, and invalidates earlier reads of the day. */
     endSpaceDay: db.transaction((day: number, removed: number, nextDay: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
       endDay.run(nextDay, removed);
     }),
-    /** Records that the next day has no rows to remove. */
+    /** Records that the next day contains no rows to remove. */
     skipSpaceDay: (nextDay: number): void => void endDay.run(nextDay, 0),
-    /** Interrupts the change of a day after the removal of `removed` rows. A later attempt begins it again. */
+    /** Suspends the change of a day after `removed` rows were removed. A later attempt starts the day again. */
     suspendSpaceDay: db.transaction((day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();

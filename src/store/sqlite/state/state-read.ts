@@ -11,17 +11,17 @@ import { labelerQueries } from './labeler-state.ts';
 import { rosterQuery } from './roster-state.ts';
 import { spaceRemovalQueries } from './space-state.ts';
 
-/** Days that a reader may open, and the floor. */
+/** Floor and list of the days that a reader may open. */
 export interface Catalog {
   readonly floor: Micros;
   /**
-   * Days, oldest first. `revision` increases when a purge changes or replaces a day's file, so that earlier reads of
-   * the file become invalid.
+   * Days, oldest first. `revision` increases when a purge changes or replaces a day's file, which invalidates earlier
+   * reads of it.
    */
   readonly days: readonly { readonly day: number; readonly sealed: number; readonly revision: number }[];
 }
 
-/** A requested purge in the form of its row. */
+/** A requested purge as a row of the table. */
 export interface PurgeRow {
   readonly source: string;
   readonly requestedAt: Micros;
@@ -29,11 +29,11 @@ export interface PurgeRow {
   readonly removed: number;
   /** First day that the purge has not completed. */
   readonly nextDay: number;
-  /** Day that the purge is changing, or was changing when the writer ended; null if no day is being changed. */
+  /** Day that the purge is changing, or was changing when the writer ended; otherwise null. */
   readonly atDay: number | null;
 }
 
-/** Creates the queries of the state file; the caller owns the connection. */
+/** Creates the functions that query the state file. The caller owns the connection. */
 export function stateQueries(db: Sqlite) {
   const epochRow = db.prepare<[], { generation: string; started_at: Micros; floor: Micros; heartbeat: Micros | null }>(
     'SELECT generation, started_at, floor, heartbeat FROM epoch',
@@ -80,8 +80,8 @@ export function stateQueries(db: Sqlite) {
 }
 
 /**
- * Creates the queries of tables that a later schema added. Returns null if the file does not have these tables. A
- * reader may have opened the file before its writer migrated it.
+ * Returns a function that prepares the queries of tables of a later schema version, or returns null as long as the file
+ * does not have them. A reader may have opened the file before its writer migrated it.
  */
 function removalQueries(db: Sqlite) {
   const prepare = () => ({

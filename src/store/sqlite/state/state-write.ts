@@ -9,7 +9,10 @@ import { rosterChanges } from './roster-state.ts';
 import { spaceRemovalChanges } from './space-state.ts';
 import { stateQueries } from './state-read.ts';
 
-/** Creates the changes of the state file, each of which is one durable commit; the caller owns the connection. */
+/**
+ * Creates the functions that query and change the state file. Each change is one durable commit. The caller owns the
+ * connection.
+ */
 export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll) {
   const gaps = gapChanges(db);
   const beat = db.prepare('UPDATE epoch SET heartbeat = MAX(COALESCE(heartbeat, 0), ?)');
@@ -27,7 +30,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   };
 }
 
-/** Creates the changes of the list of days. */
+/** Creates the functions that change the list of days. */
 function dayChanges(db: Sqlite) {
   const addDay = db.prepare(
     'INSERT INTO day(day, sealed) VALUES (?, ?) ON CONFLICT(day) DO UPDATE SET sealed = excluded.sealed',
@@ -38,12 +41,13 @@ function dayChanges(db: Sqlite) {
   const dropGaps = db.prepare('DELETE FROM gap WHERE ended <= ?');
   const dropPurges = db.prepare('DELETE FROM purge WHERE completed_at <= ?');
   return {
-    /** Adds a day to the list before the first commit of its rows. */
+    /** Adds a day to the list, or updates its form. Must be called before the first commit to a new day. */
     addDay: (day: number, sealed: boolean): void => void addDay.run(day, sealed ? 1 : 0),
-    /** Removes a day with a lost file from the list. */
+    /** Removes a day whose file is lost from the list. */
     forgetDay: (day: number): void => void forgetDay.run(day),
     /**
-     * Raises the floor before any file below it is removed, so that for a reader a dropped day never counts as empty.
+     * Raises the floor and removes the days below it from the list. Must be called before their files are removed, so
+     * that a dropped day never counts as empty for a reader.
      */
     dropDaysBefore: db.transaction((day: number, floor: Micros): void => {
       raiseFloor.run(floor);
@@ -54,5 +58,5 @@ function dayChanges(db: Sqlite) {
   };
 }
 
-/** All changes of the state file. */
+/** All functions that query and change the state file. */
 export type StateChanges = ReturnType<typeof stateChanges>;

@@ -13,19 +13,19 @@ import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
 import { sameRows } from './same-rows.ts';
 import { writeInThread } from './seal.ts';
 
-/** Dependencies of upkeep. */
+/** State and options of the upkeep of a store. */
 export interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;
 }
 
 /**
- * Seals days that can no longer receive duplicates, according to the last stamp and not the wall clock: a clock that
- * jumped ahead must not seal days to which rows will still be added. Drops at most the oldest day. The newest day is
- * neither sealed nor dropped, because it contains the positions.
+ * Seals days that can no longer receive duplicates, and drops at most the oldest day. Uses the last stamp instead of
+ * the wall clock if it is earlier: a clock that jumped ahead must not seal days to which rows will still be added. The
+ * newest day is neither sealed nor dropped, because it contains the positions.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
-  // Days are dropped before days are sealed, because dropping frees space on a full disk.
+  // Drop days before sealing others, because dropping frees space on a full disk.
   const expired = expire(upkeep, at);
   const sealed: string[] = [];
   const postponed: string[] = [];
@@ -36,7 +36,8 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
       () => true,
       (thrown: unknown) => {
         const error = storeError(thrown, upkeep.paths.days);
-        // A day that cannot be sealed (a stopped reader, a full disk) must not prevent other days from being sealed.
+        // If a day cannot be sealed, for example because of a stalled reader or a full disk, continue with the other
+        // days.
         if (error instanceof StoreError && error.retry) return false;
         throw error;
       },
@@ -50,7 +51,7 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
   const sealed = dayPath(paths, day, 'sealed');
-  // The sealed file exists if an earlier run wrote it but could not make the change of the directory durable.
+  // The sealed file already exists if an earlier run wrote it but was interrupted before it recorded the sealing.
   if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
   else if (!sameRows(sealed, open)) {
     throw new StoreError(
@@ -62,7 +63,7 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   faults?.('seal.renamed');
   state.addDay(day, true);
   faults?.('seal.recorded');
-  // Readers that have opened the open form keep it until their next query; its name is never used again.
+  // Readers that have the open form open keep it until their next query. The name of the open form is never used again.
   removeDatabase(open);
   onFile({
     name: basename(open),
@@ -82,19 +83,19 @@ async function writeSealed(
   try {
     await writeInThread({ kind: 'seal', from: dayPath(paths, day, 'open'), growing, day }, signal);
   } catch (error) {
-    // An incomplete sealed file is useless, and its space is needed.
+    // Remove the incomplete file to free its space.
     removeDatabase(growing);
     throw error;
   }
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
-  // The complete file is made read-only.
+  // Make the complete file read-only.
   chmodSync(growing, 0o444);
   faults?.('seal.written');
   renameSync(growing, sealed);
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
-  // One day more than the window is retained for running exports.
+  // Retain one day more than the window for exports that are still running.
   const floorDay = dayOf(at) - windowDays - 1;
   const [oldest, next] = state.catalog().days;
   if (!oldest || !next || oldest.day >= floorDay) return [];

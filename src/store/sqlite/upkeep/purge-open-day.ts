@@ -11,8 +11,8 @@ import {
 } from './row-removal.ts';
 
 /**
- * Maximum minutes with rows of the source that one commit processes, because each requires a scan of all rows of that
- * minute.
+ * Maximum number of minutes with rows of the source that are read per commit. Reading a minute requires a scan of all
+ * its rows.
  */
 const minutesAtOnce = 30;
 /** Number of minutes per day. */
@@ -20,17 +20,17 @@ const perDay = 1_440;
 const cacheBytes = 8 * 1024 * 1024;
 /**
  * Removes a source's rows from an open day over a separate connection. The source's name, and values without other
- * rows, stay until the day is sealed, because a reader may have cached their numbers.
+ * rows, stay in the file until the day is sealed, because a reader may have cached their numeric ids.
  */
 export class OpenDayPurge {
   readonly #db: Sqlite;
   readonly #path: string;
   readonly #day: number;
   readonly #options: OpenDayOptions;
-  /** Number of the source in this file, or undefined if the file does not contain it. */
+  /** Numeric id of the source in this file, or undefined if the file does not contain the source. */
   readonly #source: number | undefined;
   readonly #removeRows: (rows: readonly RemovedRow[]) => void;
-  /** Next minute of the day to process, and the first unprocessed row of that minute. */
+  /** Next minute of the day to process, and the first stamp in it that is not processed. */
   #minute = 0;
   #from = 0;
 
@@ -61,7 +61,7 @@ export class OpenDayPurge {
     return any.get(this.#source, this.#source) !== undefined;
   }
 
-  /** Removes some rows in one durable commit and returns their identities; empty if no row remains. */
+  /** Removes some rows in one durable commit. Returns their identities, or an empty list if no rows remain. */
   removeSome(): readonly Buffer[] {
     const rows = this.#nextRows();
     if (rows.length === 0) return [];
@@ -79,7 +79,7 @@ export class OpenDayPurge {
     this.#db.close();
   }
 
-  /** Returns the next rows in order of acceptance, located by the counters of the minutes. */
+  /** Returns the next rows of the source in order of acceptance. The minute counters show which minutes have any. */
   #nextRows(): RemovedRow[] {
     const counted = this.#db
       .prepare<[number, number], 1>('SELECT 1 FROM counter_minute WHERE minute = ? AND source = ?')

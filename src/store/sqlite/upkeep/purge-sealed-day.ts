@@ -28,9 +28,12 @@ export function sealedDayNames(path: string, source: string): boolean {
   }
 }
 
-/** Throws `damaged` for a day with an altered part, because the new file's checksums would certify wrong data. */
+/**
+ * Throws `damaged` if a part of a day does not match its checksum, because the checksums of a rewritten file would
+ * certify wrong data.
+ */
 export function assertUnaltered(sealed: string, day: number): void {
-  // A day of an earlier version has no checksums, so only its rows and counters are compared.
+  // A day of an earlier version has no checksums; the caller only compares its rows with its counters.
   if (!hasChecksums(sealed)) return;
   const db = openImmutable(sealed, growingCacheBytes);
   try {
@@ -42,8 +45,8 @@ export function assertUnaltered(sealed: string, day: number): void {
 }
 
 /**
- * Rewrites a sealed day without the data of a source into `growing`, and returns the number of omitted rows. The file
- * is complete and durable on return. Removes the remains of an earlier attempt.
+ * Rewrites a sealed day into `growing` without the data of a source. Returns the number of omitted rows. The file is
+ * complete and durable when the function returns. Removes what an earlier attempt left.
  */
 export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
   assertUnaltered(sealed, day);
@@ -81,7 +84,7 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
   }
 }
 
-/** Copies the rows that match a condition in file order, and returns their number. */
+/** Copies the rows that match an SQL condition, in file order. Returns their number. */
 export function copyRows(db: Sqlite, growing: string, condition: string): number {
   const columns = rowColumns.replace('id, subject', 'subject, id');
   const boundary = db
@@ -94,7 +97,7 @@ export function copyRows(db: Sqlite, growing: string, condition: string): number
   const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND ${condition} ORDER BY subject, id`);
   const copyRest = db.prepare(`${some} AND ${condition} ORDER BY subject, id`);
   let rows = 0;
-  // Every subject sorts after the empty text: SQLite sorts text before bytes, and no subject is empty.
+  // The empty text sorts before every subject: SQLite sorts text before bytes, and no subject is empty.
   let after: readonly [SubjectKey, number] = ['', 0];
   for (;;) {
     const through = boundary.get(...after, rowsAtOnce - 1);

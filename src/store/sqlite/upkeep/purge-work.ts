@@ -4,19 +4,19 @@ import type { StorePaths } from '../base/files.ts';
 import type { StateChanges } from '../state/state-write.ts';
 import type { OpenDayOptions } from './row-removal.ts';
 
-/** Days that the removal of rows about spaces processed since the store was opened. */
+/** Days that the removal of rows about spaces has processed since the store was opened. */
 export interface SpaceDays {
   /** Days from which all rows about spaces were removed. */
   readonly done: Set<number>;
-  /** Sealed days that could not be rewritten. The removal tries them again after the next start. */
+  /** Sealed days that could not be rewritten. The removal tries them again after the store is next opened. */
   readonly left: Set<number>;
 }
 
-/** Dependencies of a purge and of the removal of rows about spaces. */
+/** State and options of a purge and of the removal of rows about spaces. */
 export interface PurgeWork extends OpenDayOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
-  /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
+  /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
   readonly spaceDays: SpaceDays;
   readonly onFile: OnFile;

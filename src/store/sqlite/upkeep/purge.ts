@@ -11,9 +11,10 @@ import { writeInThread } from './seal.ts';
 import { removeNextSpaceRows, suspendSpaceDay } from './spaces.ts';
 
 /**
- * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending; returns
- * true while work remains. A day whose removal has started is completed first, so that
- * its count contains no row of a purge; if that fails, pending requests are processed before it.
+ * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending.
+ * Returns true while work remains. If the removal of rows about spaces was interrupted within a day, that day is
+ * completed first, so that its count of removed rows does not include rows of a purge. If this fails, pending requests
+ * are processed first.
  */
 export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
   const removal = work.state.spaceRow();
@@ -24,7 +25,7 @@ export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean
     } catch (error) {
       const isRequested = work.state.purgeRows().some(({ completedAt }) => completedAt === null);
       if (work.signal.aborted || !isRequested) throw error;
-      // The removal tries the day again after the requests, and then reports the error.
+      // The removal processes this day again after the requests, and then reports the error.
       suspendSpaceDay(work);
     }
   }
@@ -48,12 +49,12 @@ async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
   return true;
 }
 
-/** Replaces a sealed day by a file without the rows of the source. Readers read either the old or the new file. */
+/** Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. */
 async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
   const { paths, state, faults, signal } = work;
   const sealed = dayPath(paths, day, 'sealed');
   if (!sealedDayNames(sealed, source)) {
-    // The day was replaced, but the writer ended before it recorded the number of rows, so one row is counted.
+    // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one.
     if (atDay === day) state.endPurgeDay(source, day, 1);
     else state.skipPurgeDay(source, day);
     return;
@@ -65,7 +66,7 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   try {
     removed = await writeInThread({ kind: 'purge', from: sealed, growing, day, source }, signal);
   } catch (error) {
-    // An incomplete new file is useless, and its space is needed.
+    // Remove the incomplete file to free its space.
     removeDatabase(growing);
     throw error;
   }
@@ -80,8 +81,8 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
 }
 
 /**
- * Removes the rows of the source from an open day in commits of some hundred rows, and yields to the event loop between
- * two commits, so that labels can be accepted.
+ * Removes the rows of the source from an open day in commits of several hundred rows. Yields to the event loop between
+ * commits, so that labels can be accepted.
  */
 async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
   const { paths, state, faults, forget, signal } = work;

@@ -12,13 +12,13 @@ import { metaNames, rowColumns } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
 
-/** Tables that a rewrite copies unchanged, because they cannot be derived from the rows. */
+/** Tables that a rewrite copies unchanged, because their content cannot be derived from the rows. */
 export const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
 
 /**
  * Rewrites a sealed day into `growing` with the same rows, and with recomputed counters, groups, filter and checksums.
- * With `isStrict`, throws `damaged` if the counters do not match the rows, because checksums must not certify wrong
- * data. Returns the number of rows. The file is complete and durable on return.
+ * With `isStrict`, throws `damaged` if the stored counters do not match the rows, because checksums must not certify
+ * wrong data. Returns the number of rows. The file is complete and durable when the function returns.
  */
 export function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
   const db = createGrowingDay(growing);
@@ -45,14 +45,14 @@ export function rebuildDay(sealed: string, growing: string, day: number, isStric
   }
 }
 
-/** Computes the counters of minutes and hours from the rows, and stores them. */
+/** Computes the counters of minutes and hours from the rows and stores them. */
 export function countRows(db: Sqlite): void {
   countMinutes(db);
   db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
     FROM main.counter_minute GROUP BY 1, 2`);
 }
 
-/** Computes the counters of minutes and the stamps from the rows, and stores them. */
+/** Computes the counters of minutes and their stamps from the rows and stores them. */
 function countMinutes(db: Sqlite): void {
   const read = db
     .prepare<[], [number, number, number]>(
@@ -98,7 +98,7 @@ function assertSame(db: Sqlite, day: number): void {
   const compared = {
     counter_minute: 'minute, source, applied, removed, stamps FROM $.counter_minute',
     counter_hour: 'hour, source, applied, removed FROM $.counter_hour',
-    // A day without counters per labeler does not state from when it counts.
+    // Only the rebuilt day may have this entry, if the old day had no counters per labeler.
     meta: `name, value FROM $.meta WHERE name <> '${metaNames.countedFrom}'`,
   };
   for (const [table, columns] of Object.entries(compared)) {
@@ -106,7 +106,7 @@ function assertSame(db: Sqlite, day: number): void {
     for (const sql of [`${rebuilt} EXCEPT ${kept}`, `${kept} EXCEPT ${rebuilt}`]) {
       if (db.prepare(`${sql} LIMIT 1`).get() === undefined) continue;
       const what = `${dayName(day)}: its ${table} does not match its rows`;
-      throw new StoreError('damaged', `${what}: almanac labels verify --repair recomputes it`);
+      throw new StoreError('damaged', `${what}: run almanac labels verify --repair to recompute it`);
     }
   }
 }

@@ -18,10 +18,10 @@ interface DayFile {
 }
 
 /**
- * Makes the directory and the state file consistent after an interruption at any point. Removes a file only if the
- * state file proves that the file is not needed: it is below the floor, has a sealed form, or contains no row. All
- * checks precede the first change. Throws `damaged` for a day of another generation, an unreadable day, and a listed
- * day without a file.
+ * Makes the directory and the state file consistent after an interruption at any point. Removes a day's file only if
+ * the state file proves that it is not needed: the day is below the floor, exists in sealed form, or contains no rows.
+ * All checks precede the first change. Throws `damaged` for a day of another generation, an unreadable day, and a
+ * listed day without a file.
  */
 export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   const names = readdirSync(paths.days);
@@ -65,8 +65,8 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
     const what = `the file of ${dayName(missing)} is missing in ${paths.days}`;
     throw new StoreError('damaged', `${what}: restore it, or restore state.sqlite and days from one copy`);
   }
-  // The floor is raised in the commit that removes the days below it from the list, so a listed day below the floor is
-  // damage.
+  // The commit that raises the floor also removes the days below it from the list, so a listed day below the floor
+  // means that the state file is damaged.
   const below = known.find((day) => day < floor);
   if (below !== undefined) {
     const what = `state.sqlite lists ${dayName(below)}, which is before its floor ${dayName(floor)}`;
@@ -74,13 +74,18 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
   }
 }
 
-/** Removes expired days and days without a row. Returns false if the file was removed. */
+/** Removes expired days and unfinished new days, and moves foreign files aside. Returns true if the file is kept. */
 function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
   const name = nameOf(day, form);
   switch (content.kind) {
     case 'unfinished':
       removeDatabase(path);
-      onFile({ name, day: dayName(day), action: 'removed', reason: 'the file was a day in creation, without any row' });
+      onFile({
+        name,
+        day: dayName(day),
+        action: 'removed',
+        reason: 'the file was an unfinished new day without any rows',
+      });
       return false;
     case 'foreign':
       renameSync(path, freeName(`${path}.aside`));
@@ -88,7 +93,7 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
         name,
         day: null,
         action: 'moved_aside',
-        reason: 'the file has the name of a day file but other content',
+        reason: 'the file is named like a day file but has other content',
       });
       return false;
     case 'unreadable':
@@ -102,8 +107,8 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
 }
 
 /**
- * Removes the open form of a day whose sealed form has the same rows; an interruption right after sealing leaves both
- * forms.
+ * Removes the open form of a day whose sealed form has the same rows. An interruption right after the sealing leaves
+ * both forms.
  */
 function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
   const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
@@ -128,8 +133,8 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
 const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
 
 /**
- * Removes the incomplete file of an interrupted seal of an existing day, and reports every other file that is not a
- * day.
+ * Removes the incomplete file that an interrupted sealing of an existing day left, and reports every other file that is
+ * not a day file.
  */
 function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
   for (const name of names) {
@@ -139,11 +144,11 @@ function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFil
     const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
     if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
       rmSync(join(paths.days, name), { force: true });
-      onFile({ name, day: date, action: 'removed', reason: 'the file is the rest of an interrupted seal' });
+      onFile({ name, day: date, action: 'removed', reason: 'the file was left by an interrupted seal' });
     } else if (day === null || growing !== undefined) {
       onFile({ name, day: null, action: 'left', reason: 'the file is not a day file of this store' });
     } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
-      onFile({ name, day: null, action: 'left', reason: 'the day of the file does not exist' });
+      onFile({ name, day: null, action: 'left', reason: 'the day file to which this file belongs does not exist' });
     }
   }
 }

@@ -11,20 +11,20 @@ import { checkedFrom } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state-write.ts';
 import { writeInThread } from './seal.ts';
 
-/** Dependencies of replacing a sealed day. */
+/** State and options for replacing a sealed day. */
 export interface Replacing {
   readonly paths: StorePaths;
   readonly state: StateChanges;
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
-  /** Days to which no checksums could be added since the store was opened. */
+  /** Days to which no checksums could be added since the store was opened; they are not tried again. */
   readonly refused: Set<number>;
 }
 
 /**
- * Adds checksums to the newest sealed day of an earlier version by rewriting the day and replacing its file. A day with
- * counters that do not match its rows stays unverified and is reported once.
+ * Adds checksums to the newest sealed day without them, which an earlier version wrote, by rewriting the day and
+ * replacing its file. A day whose counters do not match its rows stays unverified and is reported once.
  */
 export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
   const { paths, state, onFile, refused } = replacing;
@@ -39,7 +39,7 @@ export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> 
   } catch (thrown) {
     const error = storeError(thrown, paths.days);
     if (!(error instanceof StoreError) || error.code === 'closed') throw error;
-    // The error is transient: a later run may find space on the disk.
+    // The error is transient, for example a full disk. A later run tries again.
     if (error.retry) return;
     refused.add(day.day);
     const name = basename(dayPath(paths, day.day, 'sealed'));
@@ -48,7 +48,8 @@ export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> 
 }
 
 /**
- * Rewrites a sealed day and replaces the old file. After a crash at any point, either the old or the new file exists.
+ * Rewrites a sealed day and replaces the old file. After a crash at any point, either the old or the new file is in
+ * place.
  */
 export async function replaceDay(
   { paths, faults, onFile, signal }: Omit<Replacing, 'state' | 'refused'>,
@@ -74,10 +75,10 @@ export async function replaceDay(
   onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
 }
 
-/** Offset of `user_version` in a SQLite file (file format, section 1.3). */
+/** Offset of `user_version` in a SQLite file (SQLite file format, section 1.3). */
 const versionAt = 60;
 
-/** Returns true if a sealed day's file has checksums, according to its header. */
+/** Returns true if the schema version in the header of a sealed day's file is one with checksums. */
 export function hasChecksums(path: string): boolean {
   const file = openSync(path, 'r');
   try {

@@ -10,11 +10,11 @@ import { metaNames } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
 import { targetSql } from '../schema/row-sql.ts';
 
-/** Maximum rows removed per commit; with their index pages, they are within the smallest log limit. */
+/** Maximum number of rows removed per commit. With their index pages, they fit into the smallest possible log limit. */
 export const rowsAtOnce = 500;
 /**
- * Maximum bytes written by a commit: pages of the table, the index, the stored counts and the counters of a labeler for
- * each row, and some counters.
+ * Maximum number of bytes that a commit writes: for each row a page each of the table, the index, the stored counts and
+ * the labeler counters, and a margin for other counters.
  */
 const maxCommitBytes = rowsAtOnce * 6 * (pageBytes + 24) + 3 * 1024 * 1024;
 
@@ -41,7 +41,7 @@ export interface RemovedRow {
   readonly subject: SubjectKey;
   readonly source: number;
   readonly val: number;
-  /** A value of `targetSql`. */
+  /** Target of the row, as a value of `targetSql`. */
   readonly target: number;
   readonly identity: Buffer;
   readonly flags: number;
@@ -52,7 +52,10 @@ export interface RemovedRow {
 /** Columns of a removed row, in SQL. */
 export const removedColumns = `id, subject, source, val, ${targetSql} AS target, identity, flags, cts, cts_text AS ctsText`;
 
-/** Returns a function that removes rows of an open day with their counts, within the caller's transaction. */
+/**
+ * Returns a function that removes rows of an open day and subtracts them from all counters, in the caller's
+ * transaction.
+ */
 export function rowRemoval(db: Sqlite, faults: Faults | undefined): (rows: readonly RemovedRow[]) => void {
   const remove = db.prepare<[number]>('DELETE FROM observation WHERE id = ?');
   const counters = (['minute', 'hour'] as const).map((bucket) => ({
@@ -98,7 +101,7 @@ function groupName({ subject, source, val, target }: RemovedRow): string {
   return `${subjectName(subject)} ${source} ${val} ${target}`;
 }
 
-/** Returns the groups of rows with the same key: the first row, and the numbers of applications and removals. */
+/** Groups rows by key. Returns the first row of each group and its numbers of applications and removals. */
 function groupsOf(rows: readonly RemovedRow[], keyOf: (row: RemovedRow) => string) {
   return [...Map.groupBy(rows, keyOf).values()].flatMap((group) => {
     const [first] = group;

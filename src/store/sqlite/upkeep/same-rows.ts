@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { storeError } from '../base/store-error.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 
-/** Returns true if two files of a day have the same rows, and the same texts for their numbers. */
+/** Returns true if two files of a day have the same rows, and the same numeric ids for all texts. */
 export function sameRows(one: string, other: string): boolean {
   const db = new Database(one, { readonly: true, fileMustExist: true });
   try {

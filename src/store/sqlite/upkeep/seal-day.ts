@@ -13,13 +13,16 @@ import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
 
-/** Number of rows written between two flushes, so that a concurrent writer never waits for a whole day's bytes. */
+/**
+ * Number of rows written between two flushes. Frequent flushes keep a concurrent writer from waiting until a whole day
+ * is written to disk.
+ */
 const rowsAtOnce = 20_000;
 
 /**
- * Writes the sealed form of a day, clustered by (subject, id), into `growing`, and returns the number of rows. The file
- * is complete and durable on return. Removes the remains of an earlier attempt. Throws `busy` if a stopped reader
- * prevents a complete checkpoint of the day's log.
+ * Writes the sealed form of a day, clustered by (subject, id), into `growing`. Returns the number of rows. The file is
+ * complete and durable when the function returns. Removes what an earlier attempt left. Throws `busy` if a stalled
+ * reader prevents a complete checkpoint of the day's log.
  */
 export function sealDay(open: string, growing: string, day: number): number {
   foldLog(open);
@@ -45,7 +48,7 @@ export function sealDay(open: string, growing: string, day: number): number {
   }
 }
 
-/** Computes the derived data of a sealed day that contains all rows. */
+/** Computes and stores the data derived from the rows, after all rows of a sealed day are copied. */
 export function completeSealedDay(db: Sqlite, rows: number): void {
   if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) {
     dropEmptyCounters(db);
@@ -56,7 +59,10 @@ export function completeSealedDay(db: Sqlite, rows: number): void {
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
 }
 
-/** Removes names without rows, which remain after a purge, from the tables and from the file's free space. */
+/**
+ * Removes names without rows, which remain after a purge, from the tables. Also overwrites them in the file's free
+ * space.
+ */
 function dropUnusedNames(db: Sqlite): void {
   setPragma(db, 'secure_delete', 1);
   db.exec(`DELETE FROM main.source WHERE id NOT IN (SELECT source FROM main.counter_hour)
@@ -65,14 +71,14 @@ DELETE FROM main.val WHERE id NOT IN (SELECT val FROM main.observation);
 DELETE FROM main.collection WHERE id NOT IN (SELECT collection FROM main.observation WHERE collection IS NOT NULL);`);
 }
 
-/** Checkpoints the day's log into its file; the empty log can then be removed. */
+/** Checkpoints the day's log into its file, so that the log is empty and can be removed. */
 function foldLog(open: string): void {
   const db = openWritable(open, 1024 * 1024);
   try {
     db.pragma('busy_timeout = 0');
     const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
     if (result?.busy !== 0) throw new StoreError('busy', `a reader uses the log of ${open}`);
-    // Reads the file once sequentially to warm the cache: the following queries read the file in subject order.
+    // Read the file sequentially to warm the cache, because the following queries read it in subject order.
     db.prepare('SELECT sum(length(identity)) FROM observation').get();
   } catch (error) {
     throw storeError(error, open);
@@ -93,7 +99,7 @@ function copyRows(db: Sqlite, growing: string): number {
   const copyTo = db.prepare<[SubjectKey, SubjectKey]>(`${some} AND subject <= ? ORDER BY subject, id`);
   const copyRest = db.prepare<[SubjectKey]>(`${some} ORDER BY subject, id`);
   let rows = 0;
-  // Every subject sorts after the empty text: SQLite sorts text before bytes, and no subject is empty.
+  // The empty text sorts before every subject: SQLite sorts text before bytes, and no subject is empty.
   let after: SubjectKey = '';
   for (;;) {
     const through = boundary.get(after, rowsAtOnce - 1);
@@ -104,7 +110,7 @@ function copyRows(db: Sqlite, growing: string): number {
   }
 }
 
-/** Computes the counters of minutes and their stamps, and stores them. */
+/** Copies the counters of minutes, with the packed stamps of their rows. */
 function copyStamps(db: Sqlite, day: number): void {
   const read = db
     .prepare<[number, number], [number, number, number]>(

@@ -7,7 +7,7 @@ import type { DayTask } from './seal.ts';
 import { sealDay } from './seal-day.ts';
 import { writeWithoutSpaceRows } from './spaces-sealed-day.ts';
 
-/** Entry point of the worker thread that writes one sealed day and returns the result as a message. */
+/** Entry point of the worker thread: writes one sealed day and posts the result as a message. */
 if (parentPort) {
   const task = workerData as DayTask;
   try {

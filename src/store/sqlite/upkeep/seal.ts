@@ -8,28 +8,28 @@ interface DayFiles {
   readonly day: number;
 }
 
-/** Task of the worker thread that writes into `growing`. */
+/** Task of the worker thread, which writes a sealed day into `growing`. */
 export type DayTask = DayFiles &
   (
     | {
         /**
-         * Kind of the written file. `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day
-         * with checksums. With `check`, counters that do not match the rows are an error; `repair` recomputes them.
+         * `seal`: write the sealed form of an open day. `check` and `repair`: rewrite a sealed day and add checksums.
+         * If the counters do not match the rows, `check` fails, and `repair` recomputes them.
          */
         readonly kind: 'seal' | 'check' | 'repair';
       }
-    /** Task of writing a sealed day without its rows about spaces; writes no file if the day has none. */
+    /** Write a sealed day without its rows about spaces. Writes no file if the day has none. */
     | { readonly kind: 'spaces' }
-    /** Task of writing a sealed day without the data of a source. */
+    /** Write a sealed day without the data of a source. */
     | { readonly kind: 'purge'; readonly source: string }
   );
 
 /**
- * Writes a sealed day in a worker thread. Resolves once `growing` is complete and durable, with the number of its rows;
- * for a purge and a removal, with the number of omitted rows.
+ * Writes a sealed day in a worker thread. Resolves once `growing` is complete and durable: with the number of its rows,
+ * or for `purge` and `spaces` with the number of omitted rows.
  */
 export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
-  // Modules are .js files in the compiled program and .ts files in the sources.
+  // Modules are .js files in the compiled program but .ts files in the source tree.
   const file = new URL(`./seal-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
   const worker = new Worker(file, { workerData: task });
   const abort = (): void => void worker.terminate();

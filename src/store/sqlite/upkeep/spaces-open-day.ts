@@ -12,7 +12,7 @@ import {
   rowsAtOnce,
 } from './row-removal.ts';
 
-/** Maximum number of rows that are read in one turn of the event loop. */
+/** Maximum number of rows that are read per turn of the event loop. */
 const readAtOnce = 20_000;
 const cacheBytes = 8 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export class OpenDaySpaces {
   readonly #path: string;
   readonly #options: OpenDayOptions;
   readonly #removeRows: (rows: readonly RemovedRow[]) => void;
-  /** First row that was not read. */
+  /** First stamp that was not read yet. */
   #from: number;
 
   constructor(path: string, day: number, options: OpenDayOptions) {
@@ -39,14 +39,14 @@ export class OpenDaySpaces {
     }
   }
 
-  /** Returns the number of rows that were ever removed from the file. */
+  /** Returns the number of rows that were ever removed from the day. */
   purged(): number {
     return (
       this.#db.prepare<[string], number>('SELECT value FROM meta WHERE name = ?').pluck().get(metaNames.purged) ?? 0
     );
   }
 
-  /** Reads the next rows, and returns those about spaces; null after the last row of the day. */
+  /** Reads the next rows and returns those about spaces, or null after the last row of the day. */
   next(): readonly RemovedRow[] | null {
     const last = this.#db
       .prepare<[number, number], number | null>(

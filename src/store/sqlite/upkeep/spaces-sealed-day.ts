@@ -12,8 +12,9 @@ import { countRows, takenOver } from './rebuild-day.ts';
 import { completeSealedDay } from './seal-day.ts';
 
 /**
- * Writes a sealed day without its rows about spaces into `growing`, with recomputed counters, and returns the number of
- * omitted rows. The file is complete and durable on return. Returns 0 without writing a file if the day has no such row.
+ * Writes a sealed day into `growing` without its rows about spaces, with recomputed counters. Returns the number of
+ * omitted rows. The file is complete and durable when the function returns. If the day has no such rows, writes no file
+ * and returns 0.
  */
 export function writeWithoutSpaceRows(sealed: string, growing: string, day: number): number {
   const before = countOf(sealed);
@@ -42,7 +43,7 @@ export function writeWithoutSpaceRows(sealed: string, growing: string, day: numb
   }
 }
 
-/** Returns the number of rows that were ever removed from a day, as its file states it. */
+/** Returns the number of rows that were ever removed from a day, according to its file. */
 export function purgedRows(path: string, form: DayForm = 'sealed'): number {
   const db = (form === 'sealed' ? openImmutable : openReadonly)(path, 1024 * 1024);
   try {
@@ -54,7 +55,7 @@ export function purgedRows(path: string, form: DayForm = 'sealed'): number {
   }
 }
 
-/** Returns the number of rows of a sealed day, and the number of those about spaces. */
+/** Returns the number of all rows of a sealed day, and the number of rows about spaces. */
 function countOf(sealed: string): { readonly rows: number; readonly aboutSpaces: number } {
   const db = openImmutable(sealed, growingCacheBytes);
   try {

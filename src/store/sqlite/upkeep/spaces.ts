@@ -14,9 +14,9 @@ import { OpenDaySpaces } from './spaces-open-day.ts';
 import { purgedRows } from './spaces-sealed-day.ts';
 
 /**
- * Removes the rows about spaces from the next day; returns true while work remains. A day without such rows stays
- * unchanged, and earlier reads stay valid. A sealed day that cannot be read stays as it is and is reported once; the
- * removal is then incomplete until a later start finds the day repaired, or until the day expires.
+ * Removes the rows about spaces from the next day. Returns true while work remains. A day without such rows stays
+ * unchanged, and earlier reads of it stay valid. A sealed day that cannot be read also stays unchanged and is reported
+ * once. The removal then stays incomplete until a later start finds the day repaired, or until the day expires.
  */
 export async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
   const { state } = work;
@@ -38,8 +38,8 @@ export async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at
 }
 
 /**
- * Interrupts a day whose change was begun, so that other days and purges can be processed before it. Adds the rows that
- * were removed so far; none if the file cannot be read.
+ * Suspends the day that is being changed, so that other days and purges can be processed first. Counts the rows removed
+ * from it so far, or none if the file cannot be read.
  */
 export function suspendSpaceDay({ paths, state }: PurgeWork): void {
   const { atDay = null, atRows = null } = state.spaceRow() ?? {};
@@ -55,15 +55,15 @@ export function suspendSpaceDay({ paths, state }: PurgeWork): void {
   state.suspendSpaceDay(atDay, removed);
 }
 
-/** A day of the removal, and the first day that is not complete after it. */
+/** A day of the removal, and the first incomplete day after it is processed. */
 interface DayStep {
   readonly day: number;
   readonly nextDay: number;
 }
 
 /**
- * Removes the rows from a sealed day. If the day cannot be rewritten, and a later attempt would fail as well, leaves and
- * reports it: the damage of one old day must not end the writer.
+ * Removes the rows from a sealed day. If the day cannot be rewritten and a retry would not help, leaves the day
+ * unchanged and reports it, because damage to one old day must not stop the writer.
  */
 async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep): Promise<void> {
   const { paths, onFile, signal, spaceDays } = work;
@@ -80,7 +80,7 @@ async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep):
   }
 }
 
-/** Replaces a sealed day by a file without rows about spaces. Readers read either the old or the new file. */
+/** Replaces a sealed day with a file without rows about spaces. Readers see either the old or the new file. */
 async function removeFromSealed(
   { paths, state, faults, signal }: PurgeWork,
   { atDay, atRows }: SpaceRow,
@@ -93,13 +93,13 @@ async function removeFromSealed(
   try {
     removed = await writeInThread({ kind: 'spaces', from: sealed, growing, day }, signal);
   } catch (error) {
-    // An incomplete new file is useless, and its space is needed.
+    // Remove the incomplete file to free its space.
     removeDatabase(growing);
     throw error;
   }
   assertOpen(signal);
   if (removed === 0) {
-    // If the day was already started, its file was replaced but the writer exited before it recorded the completion.
+    // If the day was already started, its file was replaced, but the writer ended before it recorded the completion.
     if (before === null) state.skipSpaceDay(nextDay);
     else state.endSpaceDay(day, purgedRows(sealed) - before, nextDay);
     return;
@@ -116,7 +116,7 @@ async function removeFromSealed(
   faults?.('purge.recorded');
 }
 
-/** Removes the rows about spaces from an open day in commits of some hundred rows. */
+/** Removes the rows about spaces from an open day in commits of several hundred rows. */
 async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, { day, nextDay }: DayStep): Promise<void> {
   const { paths, state, faults, forget, signal } = work;
   const file = new OpenDaySpaces(dayPath(paths, day, 'open'), day, work);

@@ -12,24 +12,24 @@ import { DayReader } from '../day/day-reader.ts';
 import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state-write.ts';
 
-/** Dependencies of accepting batches. */
+/** State and options for accepting batches. */
 export interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
-  /** Identities that a standby has read, so that they need not be read again; absent if none were read. */
+  /** Identities that a standby has already read; absent if there is no standby. */
   readonly known?: KnownIdentities | undefined;
 }
 
-/** Accepts batches: detects duplicates, assigns stamps, and commits to the day of the stamps. */
+/** Accepts batches: detects duplicates, assigns stamps, and commits each batch to the day of its stamps. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
   readonly #known: IdentitySet;
   #writer: DayWriter | null = null;
   #last: Micros | null = null;
   /**
-   * Keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that only the next
-   * recovery of the log shows. The recovery takes place when the first connection opens, so it must not take place
-   * after the identities were read.
+   * Keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that becomes
+   * visible only when SQLite recovers the log, which happens when the first connection opens. The recovery must happen
+   * before the identities are read, not after.
    */
   #held: DayReader | null = null;
 
@@ -68,7 +68,7 @@ export class Acceptance {
       bytes,
     };
     this.#writerOf(dayOf(first)).commit(commit);
-    // Identities are added only after the commit, so that a refused batch leaves no identities in memory.
+    // Add the identities only after the commit, so that a failed batch leaves none in memory.
     for (const { identity, at } of rows) this.#known.add(identity, at);
     const last = rows.at(-1)?.at;
     if (last !== undefined) this.#last = micros(last);
@@ -86,7 +86,7 @@ export class Acceptance {
     return this.#newest((reader) => reader.refusedRows()) ?? [];
   }
 
-  /** Removes identities of removed rows from memory, so that the same labels are accepted again. */
+  /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   forget(identities: readonly Buffer[]): void {
     for (const identity of identities) this.#known.delete(identity);
   }
@@ -121,7 +121,7 @@ export class Acceptance {
     this.close();
     if (durable) syncFolder(paths.days);
     faults?.('rollover.created');
-    // The day is listed before the commit of its first row, so that no reader misses the day.
+    // List the day before its first row is committed, so that no reader misses the day.
     state.addDay(day, false);
     this.#writer = writer;
     return writer;

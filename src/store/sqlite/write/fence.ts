@@ -2,15 +2,18 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Checks of the token in the state file, which the last process that opened the store for writing has set. */
+/**
+ * Checks that no other process has become the writer. Each process that opens the store for writing sets a token in the
+ * state file.
+ */
 export interface Fence {
-  /** Throws `fenced` if another process has set the token since. */
+  /** Throws `fenced` if another process has set its token since. */
   assertWriter(): void;
-  /** Runs a change of the state file in one transaction, after the check. */
+  /** Checks the token and runs a change of the state file, in one transaction. */
   run<T>(work: () => T): T;
 }
 
-/** Begins the epoch of a new store, and sets the token of its writer. */
+/** Starts the epoch of a new store, and sets this writer's token. */
 export function beginWriting(
   db: Sqlite,
   { generationId, at, token }: { readonly generationId: () => string; readonly at: Micros; readonly token: string },
@@ -20,7 +23,7 @@ export function beginWriting(
     at,
     at,
   );
-  // The process number is for a person who inspects the file.
+  // The process id helps a person who inspects the file.
   const writer = `${token} pid ${process.pid}`;
   db.prepare('UPDATE epoch SET writer = ?').run(writer);
   const current = db.prepare<[], string>('SELECT writer FROM epoch').pluck();
@@ -28,9 +31,9 @@ export function beginWriting(
     const now = current.get();
     if (now === writer) return;
     const other = now?.split(' ').slice(1).join(' ') ?? 'of an unknown process';
-    throw new StoreError('fenced', `another process (${other}) became the writer of this store; this one stops`);
+    throw new StoreError('fenced', `another process (${other}) became the writer of this store; this process stops`);
   };
-  // Nested transactions are savepoints.
+  // A transaction within this one becomes a savepoint.
   const transaction = db.transaction((work: () => unknown): unknown => {
     assertWriter();
     return work();

@@ -31,38 +31,41 @@ const cacheBytes = 4 * 1024 * 1024;
 /** Options for opening a store for writing. */
 export interface SqliteWriterOptions {
   readonly folder: string;
-  /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */
+  /** Current time of the acceptance clock, in microseconds; the start of the epoch if the store is new. */
   readonly at: Micros;
-  /** Number of whole days that can be read; one more day is retained on disk. */
+  /** Number of whole days that can be queried; one more day is retained on disk. */
   readonly windowDays?: number;
-  /** Generates the identifier of the generation of a new store. */
+  /** Generates the random id of a new store's generation; absent for a UUID. */
   readonly generationId?: () => string;
-  /** Maximum bytes of a day's write-ahead log. */
+  /** Maximum size of a day's write-ahead log, in bytes. */
   readonly maxLogBytes?: number;
-  /** False for a store that can be regenerated: commits then do not wait for the disk. Default: true. */
+  /** False for a store that can be regenerated: commits then do not wait for the disk. Absent means true. */
   readonly durable?: boolean;
-  /** Called for each file that the store removes, moves, or leaves because it is not certain that it can be removed. */
+  /** Called for each file that the store removes, moves or rewrites, or leaves because it might still be needed. */
   readonly onFile?: OnFile;
-  /** Identities that a standby has read; absent if none were read. */
+  /** Identities that a standby has already read; absent if there was no standby. */
   readonly known?: KnownIdentities;
-  /** Hook for fault points, which only tests pass. */
+  /** Hook for fault points; only tests pass it. */
   readonly faults?: Faults;
 }
 
 /**
- * Default limit of a day's write-ahead log: 96 MiB. The largest batch may write 61 MiB, and a short read must not delay
- * that batch.
+ * Default maximum size of a day's write-ahead log: 96 MiB. The largest batch may write 61 MiB and must not be delayed
+ * by a short read.
  */
 export const defaultMaxLogBytes = 96 * 1024 * 1024;
 const defaultWindowDays = 30;
 
-/** A SQLite writer with a method that simulates a full disk in tests. */
+/** A SQLite writer with an additional method that lets tests simulate a full disk. */
 export interface SqliteWriter extends StoreWriter {
-  /** Limits the pages of the day's file. Only for tests. */
+  /** Limits the number of pages of the current day's file. Only for tests. */
   limitPages(pages: number): void;
 }
 
-/** Opens the store in a directory for writing. Creates a missing store, and recovers the files after a crash. */
+/**
+ * Opens the store in a directory for writing. Creates a missing store, and recovers the files after a crash. Throws
+ * `second_writer` while another process is writing to the store.
+ */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
   const { durable = true, onFile = silent } = options;
@@ -143,7 +146,7 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
   const dayWork = new DayWork();
   let closing: Promise<void> | null = null;
 
-  /** Runs a change. Rejects after `close`, translates errors to errors of the port, and never throws synchronously. */
+  /** Runs a change. Rejects after `close`, converts all errors to store errors, and never throws synchronously. */
   async function change<T>(work: () => T): Promise<Awaited<T>> {
     if (closing) throw new StoreError('closed', 'the store was closed');
     try {
@@ -155,7 +158,7 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
 
   async function close(): Promise<void> {
     stopping.abort();
-    // The next run starts an incomplete seal or purge again.
+    // A seal or purge that is interrupted here is repeated after the next open.
     await dayWork.ended();
     await reader.close();
     acceptance.close();
@@ -186,7 +189,9 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
   };
 }
 
-/** Creates the port's methods that change the state file. Each transaction takes the write lock before it reads. */
+/**
+ * Creates the methods of the port that change the state file. Each transaction takes the write lock before it reads.
+ */
 function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state: StateChanges) {
   return {
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),

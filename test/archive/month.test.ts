@@ -114,7 +114,7 @@ describe('thirty simulated days with every injected fault', () => {
     expect(Number((await zeros('weather-by-hour', none))?.[0])).toBeGreaterThan(300);
   });
 
-  it('have every unobserved second of the weather in the gap manifest, by host and collection, and no observed second', () => {
+  it('list every unobserved second of the weather, and no observed one, in the gap manifest by host and collection', () => {
     for (const day of days) {
       const gaps = gapsOf(day);
       const unknown = secondsIn(
@@ -150,7 +150,7 @@ describe('thirty simulated days with every injected fault', () => {
     }
   });
 
-  it('have every unobserved second of the label instrument and of each labeler in the gap manifest, and no observed second', () => {
+  it('list every unobserved second of the label instrument and of each labeler, and no observed one, in the gap manifest', () => {
     for (const day of days) {
       const gaps = gapsOf(day).filter(({ source }) => source !== 'publication');
       const unknown = secondsIn(
@@ -177,7 +177,7 @@ describe('thirty simulated days with every injected fault', () => {
     }
   });
 
-  it('have exactly the hours of facts that were not archived or were refused in the gap manifest', () => {
+  it('list in the gap manifest exactly the hours in which a fact was refused or not archived', () => {
     for (const day of days) {
       for (const name of factNames) {
         const own = gapsOf(day).filter(({ fact }) => fact === name);

@@ -241,7 +241,7 @@ describe('cursors', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('can be treated as future cursors, so that nothing is replayed', async () => {
+  it('can be treated as if they were in the future, so that nothing is replayed', async () => {
     const scene = await startScene();
     scene.sim.faults.futureCursor();
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });

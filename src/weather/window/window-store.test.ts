@@ -41,7 +41,7 @@ test('the cost of a commit per window does not depend on the size of the store',
   expect(store.observed(id, everything)).toHaveLength(2 * half);
 });
 
-test('the store merges spans like sets of instants, and reads them in arbitrary parts', () => {
+test('the store merges overlapping spans, and reads any part of them', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const spans: Interval[] = [];

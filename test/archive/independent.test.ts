@@ -76,7 +76,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
       for (const [at, { name, isOutside = false }] of alterations.entries()) {
         const kind = lines[at]?.split(':')[0] ?? '';
         const own = await kindsHere(altered[at] ?? new Map<string, Buffer>(), here());
-        // It finds the same problem, but may find others too.
+        // Both verifiers must report this problem. This program's verification may report further problems.
         const agrees = isOutside ? kind === 'intact' : own.includes(kind);
         if (!agrees) disagreements.push({ name, own, other: lines[at] });
       }

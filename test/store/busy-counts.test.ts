@@ -105,8 +105,8 @@ it('an account whose counts do not fit into one commit gets counts in a later co
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each of these accounts is one row below the threshold. Together, their counts use up most of the room of one
-      // commit.
+      // Each of these accounts is one row below the threshold. Together, their counts use up most of what one commit
+      // may write.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
         await append(half.map((account) => [account, hotRows - 1]));

@@ -42,7 +42,7 @@ describe('the first of two hosts', () => {
   test('is published again after a day without trouble', () => {
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs + 1 })).not.toBeNull();
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs })).toBeNull();
-    // Each new failure restarts the healthy day after which the first host is published again.
+    // Each new failure restarts the day without trouble that is required before the first host is published again.
     expect(decide(ill(6), well(), failover)).toMatchObject({ sinceUs: failover.sinceUs, unwellUs: nowUs });
   });
 

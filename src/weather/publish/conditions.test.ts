@@ -142,7 +142,7 @@ describe('the weather conditions', () => {
     const low = minutesOf([...calm, 70, 70, 70]);
     expect(read(low).state).toBe('lull');
     expect(read(low.map((minute, i) => ({ ...minute, silent: i >= calm.length }))).state).toBe('unavailable');
-    // Nor does such a minute prolong a state that lasts several minutes.
+    // A minute without these collections does not prolong a state that lasts several minutes.
     expect(read(low.map((minute, i) => ({ ...minute, silent: i === calm.length }))).state).toBe('calm');
     expect(
       read(minutesOf([...calm, 130, 130]).map((minute, i) => ({ ...minute, silent: i === calm.length }))).state,

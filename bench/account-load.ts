@@ -5,12 +5,12 @@ import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
 import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
-/** Requests and rows of the bench of the account view. */
+/** Requests and rows for the benchmark of the account view. */
 
-/** A DID outside the generated accounts and labelers. */
+/** A DID that belongs to none of the generated accounts and labelers. */
 export const denseDid = accountDid(9_999_999);
 
-/** Formats the median, the 99th percentile and the maximum of durations in milliseconds. */
+/** Formats the median, the 99th percentile and the maximum of durations, in milliseconds. */
 export function times(milliseconds: readonly number[]): string {
   const sorted = milliseconds.toSorted((a, b) => a - b);
   const at = (share: number): string =>
@@ -18,7 +18,7 @@ export function times(milliseconds: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
-/** Stores rows of the hot account in batches of the maximum size, so that many rows have the same instant. */
+/** Stores rows of the hot account in batches of the maximum size, so that many rows share the same instant. */
 export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
   for (let first = 0; first < rows; first += 2_000) {
     const observations = Array.from(
@@ -39,7 +39,7 @@ export async function appendDense(writer: StoreWriter, rows: number, now: () => 
   }
 }
 
-/** Enrols labelers, each with gaps of one hour spread over the window, which pages show. */
+/** Enrols labelers. Each has one-hour gaps spread over the window, which the account pages show. */
 export async function enrolWithGaps(
   writer: StoreWriter,
   { count, gaps }: { readonly count: number; readonly gaps: number },
@@ -57,7 +57,7 @@ export async function enrolWithGaps(
   }
 }
 
-/** Appends 500 labels per second until `stop` aborts. Resolves with the duration of each commit, in milliseconds. */
+/** Appends 500 labels per second until `signal` aborts. Resolves with the duration of each commit, in milliseconds. */
 export async function appendSteadily(writer: StoreWriter, now: () => number, signal: AbortSignal): Promise<number[]> {
   const plan = planDay(dayOf(now()) + 1, 100_000);
   const took: number[] = [];
@@ -72,7 +72,7 @@ export async function appendSteadily(writer: StoreWriter, now: () => number, sig
   return took;
 }
 
-/** Sends a number of sequential requests. Resolves with the duration of each request, in milliseconds. */
+/** Sends requests one after another. Resolves with the duration of each request, in milliseconds. */
 export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -103,8 +103,8 @@ export async function followExport(url: string, did: string) {
 }
 
 /**
- * Runs concurrent clients that request ordinary accounts in sequence. A refused client waits for the time in the
- * response.
+ * Runs concurrent clients, each of which requests ordinary accounts one after another. A refused client waits for the
+ * time given in the response.
  */
 export async function crowd(url: string, clients: number, seconds: number) {
   const admitted: number[] = [];

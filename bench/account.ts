@@ -108,12 +108,12 @@ async function start(): Promise<Measured> {
       '1',
     ],
   ]);
-  // Do not measure the first request, to exclude the start-up cost of the client.
+  // Send one unmeasured request first, to exclude the client's start-up cost.
   await askAll(1, () => `${program.url}/`);
   return program;
 }
 
-/** Measures the first page of a newly started program, with an empty page cache. */
+/** Measures the first page after a start of the program, with an empty page cache. */
 async function measureFirst(): Promise<void> {
   const kinds = [
     ['ordinary account', ordinary],
@@ -125,7 +125,11 @@ async function measureFirst(): Promise<void> {
     for (let n = 1; n <= Number(values.starts); n++) {
       const program = await start();
       try {
-        if (!dropPageCache()) return report('first pages, cold', 'not measured: the cache cannot be dropped here');
+        if (!dropPageCache())
+          return report(
+            'first page after a start, cold cache',
+            'not measured: the page cache cannot be dropped on this machine',
+          );
         took.push(...(await askAll(1, () => `${program.url}${view(account(n))}`)));
       } finally {
         await program.stop();
@@ -136,8 +140,8 @@ async function measureFirst(): Promise<void> {
 }
 
 /**
- * Measures the export of the hot account from the store alone, with chunks, rows and digest but without another process
- * or a socket.
+ * Measures the export of the hot account from the store alone. It includes chunks, rows and the digest, but no other
+ * process and no socket.
  */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
@@ -160,35 +164,42 @@ async function measureStore(): Promise<void> {
     const { user, system } = process.cpuUsage(processor);
     const cost = ((user + system) / progress.count).toFixed(1);
     report(
-      `dense account, ${state}: export at the store`,
+      `dense account, ${state}: export read directly from the store`,
       `${progress.count} rows, ${perSecond} rows a second, ${cost} µs of processor time each`,
     );
   }
   await reader.close();
 }
 
-/** Measures sequential requests. */
+/** Measures requests that are sent one after another. */
 async function measureAnswers(url: string): Promise<void> {
   const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
   const page = (account: string): string => `${url}${view(account)}`;
   const cold: number[] = [];
-  // Each request is for another account, with an empty page cache.
+  // Each request is for a different account, with an empty page cache.
   for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
   if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
   report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
   report('page, densest account of 30 sealed days, warm', times(await askAll(200, () => page(densest))));
   report('page, dense account of an open day, warm', times(await askAll(200, () => page(denseDid))));
-  if (dropPageCache()) report('create, ordinary account, cold cache', times(await askAll(40, create)));
-  else report('create, ordinary account, cold cache', 'not measured: the cache cannot be dropped here');
-  report('create, ordinary account, warm', times(await askAll(200, (n) => create(n % 40))));
-  report('create, dense account, warm', times(await askAll(20, () => `${url}/exports?did=${denseDid}&days=7`)));
+  if (dropPageCache()) report('creating an export, ordinary account, cold cache', times(await askAll(40, create)));
+  else
+    report(
+      'creating an export, ordinary account, cold cache',
+      'not measured: the page cache cannot be dropped on this machine',
+    );
+  report('creating an export, ordinary account, warm', times(await askAll(200, (n) => create(n % 40))));
+  report(
+    'creating an export, dense account, warm',
+    times(await askAll(20, () => `${url}/exports?did=${denseDid}&days=7`)),
+  );
   const { rows, seconds, pageMs } = await followExport(url, denseDid);
-  report('export of the dense account through HTTP', `${rows} rows, ${Math.round(rows / seconds)} rows a second`);
-  report('  its pages of 500 rows', times(pageMs));
+  report('export of the dense account over HTTP', `${rows} rows, ${Math.round(rows / seconds)} rows a second`);
+  report('  pages of 500 rows of that export', times(pageMs));
   report('resident memory of the serving process', `${program.residentMiB()} MiB`);
 }
 
-/** Measures all clients concurrently, while 500 labels per second are stored. */
+/** Measures all clients concurrently while 500 labels per second are stored. */
 async function measureCrowd(url: string): Promise<void> {
   const ended = new AbortController();
   const appended = appendSteadily(writer, now, ended.signal);
@@ -196,6 +207,6 @@ async function measureCrowd(url: string): Promise<void> {
   ended.abort();
   report(`${values.clients} concurrent clients: admitted`, `${admitted.length}, ${times(admitted)}`);
   report('  refused because the store is busy, with Retry-After', String(refused));
-  report('  anything else', others.length === 0 ? 'nothing' : JSON.stringify(others.slice(0, 5)));
-  report('commits of 50 labels, ten a second, meanwhile', times(await appended));
+  report('  any other response', others.length === 0 ? 'nothing' : JSON.stringify(others.slice(0, 5)));
+  report('commits of 50 labels, ten per second, at the same time', times(await appended));
 }

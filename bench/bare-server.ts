@@ -1,6 +1,6 @@
 /**
- * Baseline server. node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other
- * work.
+ * Baseline server: node:http returns a constant buffer, or a constant 304, with the headers of a fact and without any
+ * other work.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,6 +1,7 @@
 /**
- * A Jetstream for the benches that sends recorded events at the speed of the socket: listens on a free loopback port,
- * prints the port, and sends each client the number of events in its argument. Exits with its parent.
+ * A Jetstream for the benchmarks that sends recorded events as fast as the socket accepts them. Listens on a free
+ * loopback port, prints the port, and sends each client the number of events given as the argument. Exits with its
+ * parent.
  */
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,12 +16,12 @@ const whole = Buffer.concat(batch);
 /** Returns one unfragmented, unmasked text frame. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload;
-  if (length > 0xffff) throw new RangeError('no recorded event is that long');
+  if (length > 0xffff) throw new RangeError('no recorded event may be longer than 65,535 bytes');
   const head = length < 126 ? [0x81, length] : [0x81, 126, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Writes batches while the socket accepts them: one write for 152 events. */
+/** Writes batches of 152 events, each in a single write, while the socket accepts them. */
 function blast(socket: Socket, frames: number): void {
   let left = frames;
   const more = (): void => {

@@ -1,7 +1,7 @@
 /**
- * Compares the classifiers of both protocols with JSON.parse of the same frames, from memory on one core. Their rounds
- * alternate, and each ratio is of two neighbouring rounds. Rates are per second of this thread's processor time, so
- * that other processes of the machine affect them little. Prints one line of JSON for each protocol.
+ * Compares the classifiers of both protocols with JSON.parse on the same frames, from memory on one core. Rounds of the
+ * two alternate, and each ratio compares two neighbouring rounds. Rates are per second of this thread's processor time,
+ * so that other processes on the machine affect them little. Prints one line of JSON for each protocol.
  */
 import { loadavg } from 'node:os';
 import { type Wire, wires } from '../src/contract/vocabulary.ts';

@@ -1,7 +1,7 @@
 /**
- * Measures 200 and 304 responses of the label overview. Compares them with nginx, which serves the same bytes as a
+ * Measures 200 and 304 responses with the label overview. Compares them with nginx, which serves the same bytes as a
  * static file, and with a bare node:http server, which serves them from memory. The server uses one core and wrk the
- * other. Rounds are interleaved.
+ * other. The rounds of all servers are interleaved.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ interface Contender {
   readonly notModified: Load[];
 }
 
-/** Measures every server and path in `rounds` of `seconds` and prints the results. */
+/** Measures every server and path in `rounds` rounds of `seconds` seconds each, and prints the results. */
 async function benchFacts(rounds: number, seconds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const root = packageRoot();
@@ -66,8 +66,8 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
 }
 
 /**
- * Returns the current validator, which changes every minute with the age bucket. The validator is fetched once, because
- * `*` would match every response and a real client requests again after a minute.
+ * Returns the current validator, which changes every minute with the age bucket. It is fetched only once: `*` would
+ * match every response, and a real client requests the fact again after a minute.
  */
 async function validatorOf(measured: Measured): Promise<string> {
   const etag = (await fetch(measured.url + path)).headers.get('etag');
@@ -109,7 +109,7 @@ async function coldStart(node: string, bin: string, folder: string): Promise<voi
     await started.stop();
   }
   console.log(
-    `start to listening: median ${Math.round(median(times))} ms, worst ${Math.round(Math.max(...times))} ms of 7`,
+    `time from start to listening: median ${Math.round(median(times))} ms, worst ${Math.round(Math.max(...times))} ms of 7`,
   );
 }
 

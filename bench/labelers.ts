@@ -1,9 +1,9 @@
 /**
  * Measures the pages about labelers: `node bench/labelers.ts [--labelers 700,5000]`.
  *
- *  1. The real server with each number of labelers: processor time per page of the list, per page of one labeler, and bytes of
- *     the first load.
- *  2. The longest turn of the event loop while the longest possible artifact is read and prepared, in this process.
+ *  1. The real server with each number of labelers: processor time per page of the list and per page of one labeler, and
+ *     the number of bytes of the first load.
+ *  2. The longest turn of the event loop while this process reads and prepares an artifact of the maximum size.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,14 +23,14 @@ import { ended } from './processes.ts';
 import { row } from './stats.ts';
 
 const { values } = parseArgs({ options: { labelers: { type: 'string', default: '700,5000' } } });
-/** Target of the processor time per page in milliseconds, by the number of labelers. */
+/** Target for the processor time per page in milliseconds, by the number of labelers. */
 const targetMs = (labelers: number): number => (labelers <= 700 ? 5 : 20);
 
 function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [60, -16, -16, 0]));
 }
 
-/** Requests paths one after the other; returns the processor time of the server for each, in milliseconds. */
+/** Requests paths one after another. Returns the server's processor time per request, in milliseconds. */
 async function perRequest(pid: number, url: string, paths: readonly string[]): Promise<number> {
   const before = processTree(pid).cpuSeconds;
   for (const path of paths) {
@@ -84,7 +84,7 @@ async function firstLoadBytes(url: string): Promise<number> {
   return bytes;
 }
 
-/** Measures the processor time of each turn of the event loop, so that other processes of the machine do not count. */
+/** Measures the processor time of each turn of the event loop, which other processes of the machine do not affect. */
 function watchTurns() {
   let longest = 0;
   let watching = true;
@@ -97,7 +97,7 @@ function watchTurns() {
   };
   setImmediate(turn);
   return {
-    /** Stops and returns the processor time of the longest turn, in milliseconds. */
+    /** Stops measuring, and returns the processor time of the longest turn, in milliseconds. */
     stop(): number {
       watching = false;
       return longest;

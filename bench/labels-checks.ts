@@ -12,7 +12,7 @@ const seconds = 4;
 async function perSecond(curve: Curve): Promise<number> {
   const signer = new SigningKey(curve, 'bench');
   const key = parseLabelKey('Multikey', await signer.multikey());
-  if (key === null) throw new Error('a key of the bench cannot be parsed');
+  if (key === null) throw new Error('a key of the benchmark cannot be parsed');
   const labels = Array.from({ length: batch }, (_, i) => {
     const label = {
       ver: 1,

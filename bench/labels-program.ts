@@ -11,7 +11,7 @@ import { ended } from './processes.ts';
 
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
-/** The running label instrument on its own core, with its own store. */
+/** The label instrument running on its own core, with its own store. */
 export interface LabelProgram {
   readonly folder: string;
   /** Returns the value of a counter or gauge of the instrument, summed over its dimensions. */
@@ -23,7 +23,7 @@ export interface LabelProgram {
   remove(): void;
 }
 
-/** Starts `almanac labels` on a core with a simulated network, and waits until it observes. */
+/** Starts `almanac labels` on a core with a simulated network, and waits until it is observing. */
 export async function startLabels(core: number, sim: Sim, addresses: SimAddresses): Promise<LabelProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const port = await freePort();
@@ -68,7 +68,7 @@ export async function acceptedAt(folder: string, accounts: Iterable<string>): Pr
   return found;
 }
 
-/** Returns a key that is unique to a label of the simulation. */
+/** Returns the key that identifies a label of the simulation. */
 export function rowKey(label: unknown): string {
   const { src, uri, val, neg = false, cts } = label as Readonly<Record<string, unknown>>;
   return JSON.stringify([src, uri, val, neg, cts]);

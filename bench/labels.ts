@@ -3,12 +3,13 @@
  * [--seconds 60]`.
  *
  *  1. Signature checks alone, on one core.
- *  2. Verified acceptance: a burst of signed labels over the streams of 20 simulated labelers, by the real program on one
- *     core, until the rows are durable; the same rows into one plain indexed table, without checks, on the other core.
+ *  2. Verified acceptance: the real program on one core receives a burst of signed labels over the streams of 20
+ *     simulated labelers, until the rows are durable. For comparison, the same rows go into one plain indexed table,
+ *     without checks, on the other core.
  *  3. 700 sources at the network's rates: the time from a label's emission to its acceptance, and resident memory.
  *
  * The simulated network uses the other core. `npm run bench -- store --window FOLDER` measures the store alone (an
- * overview of 45 million rows, sealing a day with 500 labels per second). Prints each figure with its target.
+ * overview of 45 million rows, and sealing a day with 500 labels per second). Prints each figure with its target.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +24,7 @@ import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
-/** Index of the core of the program. This process and the simulated network use the other core. */
+/** Index of the core that the program uses. This process and the simulated network use the other core. */
 const core = 0;
 const burstSources = 20;
 const batchRows = 500;
@@ -53,8 +54,8 @@ function measureChecks(): void {
   const done = spawnSync('taskset', ['-c', String(core), process.execPath, script], { encoding: 'utf8' });
   if (done.status !== 0) throw new Error(done.stderr);
   const { k256, p256 } = JSON.parse(done.stdout) as { k256: number; p256: number };
-  report('checks alone, k256, a second', k256, 'at least 2,200');
-  report('checks alone, p256, a second', p256, 'at least 8,000');
+  report('signature checks alone, k256, per second', k256, 'at least 2,200');
+  report('signature checks alone, p256, per second', p256, 'at least 8,000');
 }
 
 async function measureBurst(labels: number): Promise<void> {
@@ -77,10 +78,10 @@ async function measureBurst(labels: number): Promise<void> {
     await accepted(program.metric, (10 + each) * burstSources);
     const seconds = (performance.now() - start) / 1000;
     const verified = (each * burstSources) / seconds;
-    report('verified acceptance (k256), durable, labels a second', verified, 'at least 2,000');
-    report('resident memory after the burst, at most, MB', program.peakMb(), 'at most 300');
+    report('verified acceptance (k256), durable, labels per second', verified, 'at least 2,000');
+    report('maximum resident memory after the burst, MB', program.peakMb(), 'at most 300');
     const plain = plainRate(sim.labelers.list.flatMap((one) => rowsOf(one, one.edge)));
-    report('for comparison: one plain indexed table, unchecked, rows a second', plain, '');
+    report('for comparison: one plain indexed table without checks, rows per second', plain, '');
   } finally {
     await program.stop();
     program.remove();
@@ -95,7 +96,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`the signature of a label of the bench is ${label}`);
+    if (typeof label === 'string') throw new Error(`the signature of a label of the benchmark is ${label}`);
     return { label, signature: 'unverified' };
   });
 }
@@ -141,15 +142,15 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
     late.sort((a, b) => a - b);
     const commitMs = (commits / count) * 1000;
     report(`labels of ${sources} sources in ${seconds} s`, emitted.length, '');
-    report('served and not stored', missing, '0');
-    report('from emission to the commit that stores it, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
+    report('labels served but not stored', missing, '0');
+    report('from emission of a label to its commit, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
     report(
-      'from emission to the commit that stores it, p99 ms',
+      'from emission of a label to its commit, p99 ms',
       late[Math.floor(late.length * 0.99)] ?? Number.NaN,
-      'under 2,000 with the commit',
+      'under 2,000, including the commit',
     );
-    report('a commit, mean ms', commitMs, '');
-    report(`resident memory with ${sources} sources, at most, MB`, peak, 'at most 300');
+    report('mean duration of a commit, ms', commitMs, '');
+    report(`resident memory with ${sources} sources, maximum, MB`, peak, 'at most 300');
   } finally {
     await program.stop();
     program.remove();

@@ -4,7 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ended, type Measured, residentMiB } from './processes.ts';
 
-/** Starts nginx with its defaults. One worker serves the same bytes as a static file, with the headers of a fact. */
+/**
+ * Starts nginx with its default settings. One worker serves the same bytes as a static file, with the headers of a
+ * fact.
+ */
 export async function startNginx(core: number, folder: string, body: Buffer): Promise<Measured> {
   const port = await freePort();
   const root = join(folder, 'nginx');

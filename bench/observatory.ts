@@ -2,11 +2,11 @@
  * Measures the observatory as a whole, as an operator runs it: `node bench/observatory.ts [--seconds 120] [--events
  * 330] [--labelers 300] [--labels 20]`.
  *
- *  1. `almanac up` with a simulated network at the network's rates: memory of all its processes, processor time.
+ *  1. `almanac up` with a simulated network at the network's rates: memory and processor time of all its processes.
  *  2. Its page: transferred bytes, and the time until a browser has rendered it (if Debian's Chromium is installed).
- *  3. `almanac up` without a network: the time until it reports that, and processor time.
+ *  3. `almanac up` without a network: the time until it reports the missing network, and processor time.
  *
- * The simulated network runs in this process, which no figure includes.
+ * The simulated network runs in this process, so no figure includes it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
 }
 
-/** A line that the program printed, with its time since the start in milliseconds. */
+/** A line that the program printed, with the time since its start in milliseconds. */
 interface Said {
   readonly text: string;
   readonly afterMs: number;
@@ -102,7 +102,7 @@ async function measureAtRates(): Promise<void> {
 
 async function measurePage(url: string): Promise<void> {
   if (!existsSync(browserPath)) {
-    report('the page in a browser', 'not measured: no Chromium');
+    report('the page in a browser', 'not measured: Chromium is not installed');
     return;
   }
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -123,9 +123,13 @@ async function measurePage(url: string): Promise<void> {
       readyMs.push(Number(await page.evaluate(timing)));
       await context.close();
     }
-    report('page, everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
+    report('page with everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
     const times = readyMs.toSorted((a, b) => a - b).map((ms) => ms.toFixed(0));
-    report('page, ready after (5 times, each in a new browser context)', `${times.join(', ')} ms`, 'under 1,000');
+    report(
+      'time until the page is ready (5 runs, each in a new browser context)',
+      `${times.join(', ')} ms`,
+      'under 1,000',
+    );
   } finally {
     await browser.close();
   }
@@ -143,7 +147,7 @@ async function measureWithoutNetwork(): Promise<void> {
     const words = (): Said | undefined => up.said.find(({ text }) => /network|cannot be reached|no way/i.test(text));
     while (words() === undefined) await pause(50);
     const { text = '', afterMs = 0 } = words() ?? {};
-    report('without a network, reported after', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
+    report('time until a missing network is reported', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
     console.log(`  "${text}"`);
     await pause(10_000);
     const pid = up.child.pid ?? 0;

@@ -3,18 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Resource use of a process and its descendants. */
 export interface ProcessTree {
   readonly pids: readonly number[];
-  /** Resident memory of all processes in MB. Shared pages count once for each process. */
+  /** Resident memory of all processes, in MB. Shared pages count once for each process. */
   readonly residentMb: number;
-  /** Proportional memory of all processes in MB. Shared pages count once in total. */
+  /** Proportional memory of all processes, in MB. Shared pages count once in total. */
   readonly proportionalMb: number;
   /** Processor time of all processes since their start, in seconds. */
   readonly cpuSeconds: number;
 }
 
-/** Clock ticks per second in /proc on Linux. */
+/** Clock ticks per second in Linux's /proc. */
 const ticks = 100;
 
-/** Returns the resource use of a process and its descendants (proc(5)), except those that exit during the call. */
+/**
+ * Returns the resource use of a process and its descendants (proc(5)). Processes that exit during the call are left
+ * out.
+ */
 export function processTree(root: number): ProcessTree {
   const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
   const pids = [root];

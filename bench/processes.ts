@@ -35,7 +35,7 @@ export function residentMiB(pid: number): number {
   return Math.round(Number(kib) / 1024);
 }
 
-/** Stops a child process and waits for its exit. */
+/** Stops a child process, and waits until it has exited. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -50,7 +50,7 @@ export interface Load {
   readonly p99Ms: number;
 }
 
-/** Runs one round of wrk on a core with 64 keep-alive connections. Throws if a response was an error. */
+/** Runs one round of wrk on a core with 64 keep-alive connections. Throws if any response was an error. */
 export function load(core: number, url: string, seconds: number, headers: readonly string[] = []): Load {
   const args = ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '--latency'];
   const done = spawnSync('taskset', [...args, ...headers.flatMap((header) => ['-H', header]), url], {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { subscribeEvents, type Wire } from '../sim/events/wire.ts';
 
-/** Number of the first event in the format of the method. */
+/** Sequence number of the first event in the format of the `subscribeEvents` method. */
 const firstSeq = 24_664_288_881;
 
 interface LegacyEvent {
@@ -12,7 +12,10 @@ interface LegacyEvent {
   readonly commit?: object;
 }
 
-/** Returns the recorded frames as texts. Those of the method have the keys in the order of its hosts. */
+/**
+ * Returns the recorded frames as texts. Frames of the `subscribeEvents` method have their keys in the order that its
+ * hosts use.
+ */
 export function recordedEvents(wire: Wire): string[] {
   const lines = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jsonl', import.meta.url), 'utf8')
     .split('\n')

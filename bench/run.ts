@@ -1,12 +1,12 @@
 /**
- * Runs benches by name, or all of them, and passes the options to each: `npm run bench -- [NAME …] [options]`. A bench
- * measures the real program over real sockets or a real store, and prints its baseline.
+ * Runs the named benchmarks, or all of them, and passes the options to each: `npm run bench -- [NAME …] [options]`.
+ * Each benchmark measures the real program over real sockets or a real store, and prints its baseline.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
-/** All benches in running order. */
+/** All benchmarks, in the order in which they run. */
 const benches = [
   'facts',
   'classifier',
@@ -27,7 +27,7 @@ const options = words.filter((word) => word.startsWith('--'));
 const names = words.filter((word) => !word.startsWith('--'));
 const strangers = names.filter((name) => !benches.includes(name));
 if (strangers.length > 0) {
-  console.error(`unknown bench ${strangers.join(', ')}; choose from ${benches.join(', ')}`);
+  console.error(`unknown benchmark ${strangers.join(', ')}; choose from ${benches.join(', ')}`);
   process.exit(1);
 }
 for (const name of benches.filter((bench) => names.length === 0 || names.includes(bench))) {

@@ -9,14 +9,14 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns half the distance between the lowest and the highest round, in per cent of the median: the noise of the
- * machine.
+ * Returns half the distance between the lowest and the highest round, as a percentage of the median. It measures the
+ * noise of the machine.
  */
 export function spreadPercent(values: readonly number[]): number {
   return ((Math.max(...values) - Math.min(...values)) / 2 / median(values)) * 100;
 }
 
-/** Formats the cells of a table's row in aligned columns. */
+/** Formats the cells of one row of a table in aligned columns. */
 export function row(cells: readonly (string | number)[], widths: readonly number[]): string {
   return cells
     .map((cell, index) =>

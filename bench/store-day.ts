@@ -9,18 +9,18 @@ import { subjectOf } from '../src/store/subject.ts';
 import { dayFromName, day as dayLength, dayName, dayStart, hour, micros, second } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 
-/** Function that receives one measured figure. */
+/** Receives one measured figure. */
 export type Report = (name: string, value: number | string) => void;
 
 /** Options for measuring a day. */
 export interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;
-  /** True to append the same rows also to one plain table. */
+  /** True to also append the same rows to one plain table. */
   readonly plain: boolean;
 }
 
-/** Measures one day: appending, sealing and opening it, compared with a plain table. */
+/** Measures one day: appending its rows, sealing it and opening it. Compares appending with a plain table. */
 export async function measureDay(folder: string, options: DayOptions, report: Report): Promise<void> {
   const { rows, batchRows } = options;
   const day = dayFromName('2026-11-17') ?? 0;
@@ -35,18 +35,18 @@ export async function measureDay(folder: string, options: DayOptions, report: Re
     const positions = [{ source: 'did:web:mod.example', endpoint: 'wss://mod.example', value: String(at) }];
     await store.append({ at: micros(at), observations, refusals: [], positions });
   });
-  report('resident memory above start, MB', (process.memoryUsage().rss - before) / 1e6);
+  report('growth of resident memory since the start, MB', (process.memoryUsage().rss - before) / 1e6);
   reportQuarters('append', appended, report);
   const opened = performance.now();
   await store.close();
   const again = openSqliteWriter({ folder: storeFolder, at: dayStart(day) });
-  report('opening after a day, including its identities, s', (performance.now() - opened) / 1000);
-  report('open day, bytes a row', statSync(open).size / rows);
+  report('opening the store after a day, including its identities, s', (performance.now() - opened) / 1000);
+  report('open day, bytes per row', statSync(open).size / rows);
 
   if (options.plain) await measurePlain(join(folder, 'plain.sqlite'), plan, batchRows, report);
 
   await sealBeside(again, plan, report);
-  report('sealed day, bytes a row', statSync(sealed).size / rows);
+  report('sealed day, bytes per row', statSync(sealed).size / rows);
   await again.close();
 }
 
@@ -58,7 +58,7 @@ async function measurePlain(path: string, plan: DayPlan, batchRows: number, repo
   });
   reportQuarters('plain table', plainTimes, report);
   plain.close();
-  report('plain table, bytes a row', statSync(path).size / plan.accounts.length);
+  report('plain table, bytes per row', statSync(path).size / plan.accounts.length);
 }
 
 interface Timing {
@@ -68,12 +68,12 @@ interface Timing {
 }
 
 function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: Report): void {
-  for (const [i, rate] of quarters.entries()) report(`${name}, rows a second, quarter ${i + 1}`, rate);
-  report(`${name}, rows a second, whole day`, whole);
+  for (const [i, rate] of quarters.entries()) report(`${name}, rows per second, quarter ${i + 1}`, rate);
+  report(`${name}, rows per second, whole day`, whole);
   report(`${name}, p99 of a batch, ms`, p99);
 }
 
-/** Function that appends rows that were accepted at an instant. */
+/** Appends rows that were accepted at an instant. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
 /** Appends a plan's rows in batches. Returns the duration of the appends alone. */
@@ -83,7 +83,7 @@ export async function timed(plan: DayPlan, batchRows: number, append: Append): P
   return timing;
 }
 
-/** Appends a plan's rows in several ways, alternating batch by batch. Returns a timing for each way. */
+/** Appends a plan's rows in several ways that alternate batch by batch. Returns a timing for each way. */
 export async function timedInTurn(plan: DayPlan, batchRows: number, ways: readonly Append[]): Promise<Timing[]> {
   const rows = plan.accounts.length;
   const batches: number[][] = ways.map(() => []);
@@ -114,8 +114,8 @@ function timingOf(batches: readonly number[], rows: number): Timing {
 }
 
 /**
- * Creates a naive implementation for comparison. It has one table with a unique hash and an index by account and time,
- * and is as durable as the store.
+ * Creates a naive implementation for comparison: one table with a unique hash and an index by account and time. It is
+ * as durable as the store.
  */
 export function plainTable(path: string): {
   append: (observations: NewObservation[], at: number) => void;
@@ -140,10 +140,10 @@ export function plainTable(path: string): {
   return { append, close: () => db.close() };
 }
 
-/** Measures how long it takes to seal the day while 500 labels per second are appended three days later. */
+/** Measures how long it takes to seal the day while 500 labels per second of a day three days later are appended. */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  // Append rows after the duplicate horizon, so that the day may be sealed.
+  // Append rows that lie after the duplicate horizon, so that the day may be sealed.
   const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });
@@ -165,5 +165,5 @@ async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Pr
   report('sealed', sealed.join(' '));
   waits.sort((a, b) => a - b);
   report('append while sealing, p99 ms', waits[Math.floor(waits.length * 0.99)] ?? 0);
-  report('append while sealing, longest ms', waits.at(-1) ?? 0);
+  report('append while sealing, maximum ms', waits.at(-1) ?? 0);
 }

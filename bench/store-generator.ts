@@ -1,6 +1,6 @@
 /**
- * Writes sealed days with the network's distribution directly into a store's directory, clustered as after sealing: a
- * 30-day store of 42 M rows in minutes. The generator is for measurements and tests of scale, and never for a live
+ * Writes sealed days with the network's distribution directly into a store's directory, clustered as after sealing. It
+ * creates a 30-day store of 42 M rows in minutes. Use it only for measurements and tests of scale, never for a live
  * store.
  *
  * node bench/store-generator.ts FOLDER [--days 31] [--rows 1400000] [--last 2026-11-20]
@@ -101,7 +101,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
 }
 
 /**
- * Returns the row numbers of a plan in the order of (subject, id), by a counting sort, because DIDs ascend with
+ * Returns the row numbers of a plan in the order of (subject, id). Uses a counting sort, because DIDs ascend with
  * account numbers.
  */
 function bySubject({ accounts }: DayPlan): Uint32Array {

@@ -30,7 +30,7 @@ const shares = [10.8, 10.6, 10.6, 10, 10, 6.4, 6.4, 6.4, 6.4, 6.4].concat(
   Array.from({ length: 10 }, () => 0.19),
 );
 
-/** Returns a function for random 32-bit numbers, determined by the seed. */
+/** Returns a function that returns random 32-bit numbers, determined by the seed. */
 export function randomOf(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   return () => {
@@ -41,7 +41,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Returns the DID of an account or labeler. The bytes of DIDs ascend with the number. */
+/** Returns the DID of an account or labeler. The bytes of the DIDs ascend with the number. */
 export function accountDid(n: number): string {
   const bytes = Buffer.alloc(15);
   bytes.writeUIntBE(n * 16_777_216 + ((n * 40_503) & 0xffff), 0, 6);
@@ -50,7 +50,7 @@ export function accountDid(n: number): string {
   return `did:plc:${encodeBase32(bytes)}`;
 }
 
-/** Returns the number of the k-th densest account, with `k` from 1. */
+/** Returns the number of the k-th densest account. `k` starts at 1. */
 export function denseAccount(k: number): number {
   return (k * 7_919) % accounts;
 }
@@ -163,6 +163,6 @@ function cidTail(random: () => number): string {
   while (text.length < 51) {
     for (let value = random(), i = 0; i < 6; i++, value >>>= 5) text += alphabet.charAt(value & 31);
   }
-  // Clear the unused bits of the last character, which must be zero.
+  // The unused bits of the last character must be zero.
   return `${text.slice(0, 51)}a`;
 }

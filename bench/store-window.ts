@@ -10,7 +10,7 @@ import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/
 import { type Append, type Report, timed, timedInTurn } from './store-day.ts';
 import { accountDid, denseAccount, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
-/** Measures reading a generated window, removing its oldest day and appending the next one. Changes the store. */
+/** Measures reading a generated window, removing its oldest day and appending the next day. Changes the store. */
 export async function measureWindow(folder: string, report: Report): Promise<void> {
   await measureAccounts(folder, report);
   await measureOverview(folder, report);
@@ -20,7 +20,7 @@ export async function measureWindow(folder: string, report: Report): Promise<voi
 
 async function measureAccounts(folder: string, report: Report): Promise<void> {
   const cold = dropPageCache();
-  if (!cold) report('account pages, cold', 'not measured: the page cache cannot be dropped here');
+  if (!cold) report('account pages, cold', 'not measured: the page cache cannot be dropped on this machine');
   const firstPage: Record<'cold' | 'warm', number[]> = { cold: [], warm: [] };
   for (const state of ['cold', 'warm'] as const) {
     for (let k = 1; k <= 100; k += 3) {
@@ -86,10 +86,10 @@ async function measureOverview(folder: string, report: Report): Promise<void> {
     'rows in the window',
     all.reduce((sum, { applied, removed }) => sum + applied + removed, 0),
   );
-  report('overview counts, first time, ms', performance.now() - started);
+  report('overview counts, first query, ms', performance.now() - started);
   const times: number[] = [];
   for (let n = 0; n < 50; n++) {
-    // Change the end by some microseconds in each round, so that the edges are never whole minutes.
+    // Shift the end by a few seconds in each round, so that the edges are never whole minutes.
     const now = micros(end - n * 7_777_777);
     const asked = performance.now();
     await reader.countsByLabeler({ start: micros(Math.max(window.start, now - 30 * day + 12_345)), end: now });
@@ -123,8 +123,8 @@ async function measureExpiry(folder: string, report: Report): Promise<void> {
 }
 
 /**
- * Measures appending one whole day to a full window and to an empty store, alternating batch by batch, so that other
- * load affects both equally. The last two days of the full window are open, because duplicates may still arrive.
+ * Measures appending one whole day to a full window and to an empty store. The two alternate batch by batch, so that
+ * other load affects both equally. The last two days of the full window are open, because duplicates may still arrive.
  */
 async function measureFullAndEmpty(folder: string, report: Report): Promise<void> {
   const reader = openSqliteReader(folder);
@@ -135,13 +135,13 @@ async function measureFullAndEmpty(folder: string, report: Report): Promise<void
   const full = openSqliteWriter({ folder, at: dayStart(first) });
   for (const day of [first, first + 1]) {
     const { whole } = await timed(planDay(day, rowsOfDay), 500, appendTo(full));
-    report(`append to a full window after ${day - first} open days, rows a second`, whole);
+    report(`append to a full window after ${day - first} open days, rows per second`, whole);
   }
   const plan = planDay(first + 2, rowsOfDay);
   const fresh = openSqliteWriter({ folder: empty, at: dayStart(plan.day) });
   const [inFull, inEmpty] = await timedInTurn(plan, 500, [appendTo(full), appendTo(fresh)]);
-  report('append to a full window, its last two days open, rows a second', inFull?.whole ?? 0);
-  report('append to an empty store, alternating with the full window, rows a second', inEmpty?.whole ?? 0);
+  report('append to a full window, its last two days open, rows per second', inFull?.whole ?? 0);
+  report('append to an empty store, alternating with the full window, rows per second', inEmpty?.whole ?? 0);
   await Promise.all([full.close(), fresh.close()]);
   rmSync(empty, { recursive: true, force: true });
 }
@@ -161,10 +161,10 @@ function reportTimes(name: string, times: number[], report: Report): void {
   if (times.length === 0) return;
   times.sort((a, b) => a - b);
   report(`${name}, p50 ms`, times[Math.floor(times.length / 2)] ?? 0);
-  report(`${name}, longest ms`, times.at(-1) ?? 0);
+  report(`${name}, maximum ms`, times.at(-1) ?? 0);
 }
 
-/** Clears the system's page cache. Returns false without permission. */
+/** Clears the system's page cache. Returns false if this process lacks the permission. */
 export function dropPageCache(): boolean {
   try {
     spawnSync('sync');

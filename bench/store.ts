@@ -1,11 +1,11 @@
 /**
  * Measures the observation store: `node bench/store.ts [--rows 1400000] [--batch 500] [--window FOLDER] [--out FILE]`.
  *
- *  1. One day of rows appended in batches, each durable, by quarters; the same rows into one plain table
+ *  1. Appending one day of rows in durable batches, by quarters of the day; the same rows go into one plain table
  *     (unless `--no-plain`).
- *  2. Sealing that day with 500 labels per second; opening the store again.
- *  3. With `--window`, a store made by store-generator.ts: the overview's counts, account pages with an empty page cache
- *     (if the system permits dropping it) and a warm one, and how long dropping a day blocks acceptance.
+ *  2. Sealing that day with 500 labels per second, and opening the store again.
+ *  3. With `--window`, a store created by store-generator.ts: the overview's counts, account pages with an empty page
+ *     cache (if the system permits dropping it) and a warm one, and how long dropping a day blocks acceptance.
  *
  * The times exclude creating the labels. Prints a table; `--out` writes the figures as JSON.
  */

@@ -1,9 +1,13 @@
 /**
- * Measures the weather instrument as an operator runs it: one hour of backlog from a simulated host on loopback over each
- * protocol, with durable counts, alternating in one run with `@atcute/jetstream` (validation off) that only counts the
- * same backlog of the legacy protocol in memory; its resident memory; and the duration of a summary with 45 days in the
- * store. Ratios are of processor time, which other processes affect less than elapsed time. Prints one line of JSON for
- * each protocol.
+ * Measures the weather instrument as an operator runs it:
+ *
+ *  1. One hour of backlog from a simulated host on loopback over each protocol, with durable counts. It alternates with
+ *     `@atcute/jetstream` (validation off), which only counts the same backlog of the legacy protocol in memory.
+ *  2. Resident memory.
+ *  3. The duration of a summary with 45 days in the store.
+ *
+ * Ratios are of processor time, which other processes affect less than elapsed time. Prints one line of JSON for each
+ * protocol.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,14 +25,14 @@ import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts
 import { median } from './stats.ts';
 
 const rounds = 3;
-/** Mean events per second, which gives at least 1.2 million per hour at any hour of the day. */
+/** Mean events per second. It gives at least 1.2 million events per hour at any hour of the day. */
 const rate = 480;
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
 interface Backlog {
   readonly events: number;
   readonly perSecond: number;
-  /** Events per second of the processor time of all threads. */
+  /** Events per second of processor time, summed over all threads. */
   readonly perCpuSecond: number;
   readonly seconds: number;
   readonly rssMb: number;
@@ -39,7 +43,7 @@ async function line(child: ChildProcess): Promise<string> {
   return String((await once(child.stdout, 'data'))[0]).trim();
 }
 
-/** Resolves when the child process has logged a text. */
+/** Resolves when the child process has logged the given text. */
 function logged(child: ChildProcess, text: string): Promise<void> {
   let seen = '';
   return new Promise((resolve, reject) => {
@@ -51,7 +55,7 @@ function logged(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Returns the processor time of a process in seconds. The kernel counts in hundredths of a second. */
+/** Returns the processor time of a process, in seconds. The kernel counts in hundredths of a second. */
 function cpuSeconds(pid: number | undefined): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
@@ -87,7 +91,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's WebSocket, with a URL without the parameter that the simulated host does not support. */
+/** The platform's WebSocket. It removes the URL parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);
@@ -96,7 +100,7 @@ class WithoutHello extends WebSocket {
   }
 }
 
-/** Measures the counting of the same number of events of the same backlog in memory. */
+/** Measures how fast `@atcute/jetstream` counts the same number of events of the same backlog in memory. */
 async function atcute(jetstream: string, events: number): Promise<Pick<Backlog, 'perSecond' | 'perCpuSecond'>> {
   const cursor = (Date.now() - 3_600_000) * 1000;
   const stream = new JetstreamSubscription({
@@ -116,9 +120,7 @@ async function atcute(jetstream: string, events: number): Promise<Pick<Backlog, 
   return { perSecond: (counted / (performance.now() - start)) * 1000, perCpuSecond: (counted / (user + system)) * 1e6 };
 }
 
-/**
- * Returns the durations of reading and writing a summary, with every minute of 45 days in the store, in milliseconds.
- */
+/** Returns the durations of reading and writing a summary, in milliseconds. The store holds every minute of 45 days. */
 async function summaryMs(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const endpoint = 'wss://host.example/subscribe';

@@ -1,6 +1,6 @@
 /**
- * Bundles src/ and sim/ into dist/ and the script of the pages into assets/built/. A bundle starts in a third of the
- * time and uses 20 MB less than separate modules, because the schema library alone has 700 modules.
+ * Bundles src/ and sim/ into dist/, and the script of the pages into assets/built/. A bundle starts in a third of the
+ * time that separate modules need and uses 20 MB less, because the schema library alone has 700 modules.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ for (const folder of ['dist', 'assets/built', 'assets/vendor'])
   rmSync(join(root, folder), { recursive: true, force: true });
 const program = await build({
   cwd: root,
-  // Scripts of threads and child processes are separate entries, because they are started by file name.
+  // Scripts of threads and child processes need separate entries, because they are started by file name.
   input: {
     almanac: 'src/main/almanac.ts',
     'seal-worker': 'src/store/sqlite/upkeep/seal-worker.ts',
@@ -23,13 +23,13 @@ const program = await build({
     'past-process': 'src/main/demo/past/past-process.ts',
   },
   platform: 'node',
-  // Exclude better-sqlite3, a native module that loads its binary from its own directory.
+  // Leave better-sqlite3 out of the bundle, because this native module loads its binary from its own directory.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
 });
 
-// Script of the observatory's page, which renders with the same components as the server.
+// Script of the observatory page. It renders with the same components as the server.
 const page = await build({
   cwd: root,
   input: { observatory: 'src/facts/page/live.tsx' },
@@ -38,7 +38,7 @@ const page = await build({
   logLevel: 'warn',
 });
 
-// Client for other programs in Node and in browsers, as one file with its types and without dependencies.
+// Client for other programs in Node and in browsers: one file with its types and without dependencies.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
@@ -53,5 +53,5 @@ const declared = spawnSync(
 );
 if (declared.status !== 0) throw new Error('the types of the client could not be generated');
 
-// The licences of the bundled packages require that their texts accompany the code.
+// The licences of the bundled packages require that their texts are shipped with the code.
 writeFileSync(join(root, 'dist', licencesFile), licenceTexts(bundledPackages(root, [program, page])));

@@ -1,8 +1,9 @@
 /**
- * Replaces the active label instrument by its standby 100 times each by hand-overs and kills, and 20 times by
- * suspensions, at 500 labels a second: `npm run test:hand-overs -- [--times N] [--store sqlite|postgres] [--record FILE]`.
- * N of each, the suspensions a fifth of that. A round of at most 10 changes has a store of its own. With `--record`,
- * the results of the rounds are appended to a file, and a repeated run continues after them.
+ * Makes the standby replace the active label instrument repeatedly at 500 labels a second: 100 times by hand-over, 100
+ * times by a kill and 20 times by suspension. `npm run test:hand-overs -- [--times N] [--store sqlite|postgres]
+ * [--record FILE]` sets N hand-overs, N kills, and a fifth of N suspensions. Each round of at most 10 changes has its
+ * own store. With `--record`, the results of the rounds are appended to a file, and a repeated run continues after
+ * them.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -33,7 +34,7 @@ interface Round {
   readonly [figure: string]: unknown;
 }
 
-/** Results of the rounds of an earlier run. */
+/** Results of the rounds that an earlier run completed. */
 const earlier =
   values.record !== undefined && existsSync(values.record)
     ? readFileSync(values.record, 'utf8')
@@ -47,7 +48,7 @@ try {
   const done = new Map<WriterChange, number>();
   for (const { store, how, changes } of earlier)
     if (store === values.store) done.set(how, (done.get(how) ?? 0) + changes);
-  // The ways take turns, so that an interrupted run has results of each.
+  // Alternate between the kinds of change, so that an interrupted run has results for each kind.
   for (let isLeft = true; isLeft; ) {
     isLeft = false;
     for (const [index, [how, count]] of plan.entries()) {
@@ -74,7 +75,7 @@ async function round(how: WriterChange, changes: number, seed: number): Promise<
   const { stored, emitted, slowestMs, changeMs, saved, problems } = report;
   const seconds = Math.round((performance.now() - began) / 1000);
   const load = loadavg()[0] ?? 0;
-  const result = problems.length === 0 ? 'none lost, none twice, no gap' : 'WRONG';
+  const result = problems.length === 0 ? 'no label lost or stored twice, no gap' : 'WRONG';
   console.log(
     `${values.store}, ${how}: ${changes} changes in ${seconds} s, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${slowestMs} ms, at a load of ${load.toFixed(1)}: ${result}`,
   );

@@ -1,4 +1,4 @@
-/** Runs all static checks of the source: format, lint, wording, types, dead code, OpenAPI file. */
+/** Runs all static checks of the source: format, lint, wording, types, dead code, and the OpenAPI file. */
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,10 +1,12 @@
 /**
- * Builds the container image with buildah and runs it with podman as the container file requires: `npm run test:container`.
- * Needs root and Debian's `buildah podman crun catatonit`, and `mmdebstrap` with `--base`, which builds a stand-in for the
- * base image from Debian's packages where no image registry can be reached. `--state DIR` keeps the images between runs,
- * `--runtime FILE` selects an OCI runtime. Where both versions of cgroups are mounted, which crun refuses, run it under
- * `unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && npm run test:container -- --base'`. A certificate authority in
- * `NODE_EXTRA_CA_CERTS` is used during the build.
+ * Builds the container image with buildah, and runs it with podman as the container file requires: `npm run
+ * test:container`. Needs root and Debian's `buildah podman crun catatonit`. `--base` also needs `mmdebstrap`: it builds
+ * a stand-in for the base image from Debian's packages if no image registry can be reached. `--state DIR` keeps the
+ * images between runs, and `--runtime FILE` selects an OCI runtime. The build uses the certificate authority in
+ * `NODE_EXTRA_CA_CERTS`, if set.
+ *
+ * crun refuses to run if both versions of cgroups are mounted. In that case, run the script under
+ * `unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && npm run test:container -- --base'`.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +30,7 @@ mkdirSync(state, { recursive: true });
 const engine = new Engine(state, values.runtime);
 const containerfile = join(root, 'deploy', 'container', 'Containerfile');
 
-/** Returns the options that give the certificate authority of this machine to npm during the build, and only then. */
+/** Returns options that make this machine's certificate authority available to npm during the build only. */
 function authorityOptions(): string[] {
   const authority = process.env.NODE_EXTRA_CA_CERTS;
   if (authority === undefined) return [];

@@ -1,6 +1,6 @@
 /**
  * `npm run test:damage -- [--cases 10000] [--seed 1] [--state FILE]`: damages every kind of file that Almanac writes,
- * and prints the effects by file and damage. With a state file, an interrupted run continues.
+ * and prints the effects by kind of file and kind of damage. With a state file, an interrupted run can be continued.
  */
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

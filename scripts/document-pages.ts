@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
-/** A document of `docs/` that the service serves as a page. */
+/** A document in `docs/` that the service serves as a page. */
 interface DocumentPage {
   /** File name of the document in `docs/`. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
-  /** Path of the page's directory from the base address, with a trailing slash; empty for the base address itself. */
+  /**
+   * Path of the page's directory relative to the base address, with a trailing slash. Empty for the base address
+   * itself.
+   */
   readonly directory?: string;
   /** Additional style sheet of the page. */
   readonly style?: string;
@@ -21,7 +24,7 @@ export const policyPage: DocumentPage = {
   description: 'What clients of this service may rely on, what may change, and how changes are announced.',
 };
 
-/** Document of the page at `/for-labelers`; the server replaces `{user-agent}` and `{contact}`. */
+/** Document of the page at `/for-labelers`. The server replaces `{user-agent}` and `{contact}`. */
 export const forLabelersPage: DocumentPage = {
   file: 'for-labelers.md',
   title: 'Almanac: for operators of labelers',
@@ -56,12 +59,12 @@ const navigation = [
   ['for-labelers', 'For labelers'],
 ] as const;
 
-/** Renders a document of `docs/` as an HTML page. Throws on Markdown that it cannot render. */
+/** Renders a document in `docs/` as an HTML page. Throws if it contains Markdown that is not supported. */
 export function documentPage(page: DocumentPage): string {
   return renderedPage(page, readFileSync(join(packageRoot(), 'docs', page.file), 'utf8'));
 }
 
-/** Renders Markdown as an HTML page. Throws on Markdown that it cannot render. */
+/** Renders Markdown as an HTML page. Throws if it contains Markdown that is not supported. */
 export function renderedPage(
   { file, title, description, directory = '', style }: DocumentPage,
   markdown: string,
@@ -93,7 +96,7 @@ ${blocks(file, markdown)}
 `;
 }
 
-/** Renders the subset of Markdown that these documents use. Throws on any other Markdown. */
+/** Renders the subset of Markdown that these documents use. Throws for any other Markdown. */
 function blocks(file: string, markdown: string): string {
   let section = '';
   return markdown
@@ -121,7 +124,7 @@ function items(block: string, mark: RegExp): string {
   return `\n${texts.map((text) => tag('li', inline(text.trim()))).join('\n')}\n`;
 }
 
-/** Renders a table. A row that begins with a word in code can be linked to by its section and that word. */
+/** Renders a table. A row that begins with a word in code gets an anchor made of its section and that word. */
 function table(lines: readonly string[], section: string): string {
   const [head = [], , ...rows] = lines.map((line) =>
     line
@@ -147,8 +150,8 @@ function slug(heading: string): string {
 }
 
 /**
- * Renders code, bold text, and links to pages of the same directory, and joins the lines of a paragraph. Throws on other
- * links.
+ * Renders code, bold text and links to pages of the same directory, and joins the lines of a paragraph. Throws for
+ * other links.
  */
 function inline(text: string): string {
   const escaped = text

@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults -- [OPERATION ...]`: fails every system call of each operation, once with every failure that it
- * can have and, for a full disk, an exceeded quota or exhausted descriptors, permanently. Prints a table.
+ * `npm run test:faults -- [OPERATION ...]`: makes every system call of each operation fail, once with every error that
+ * the call can return, and permanently for a full disk, an exceeded quota and exhausted descriptors. Prints a table.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

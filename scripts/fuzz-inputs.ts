@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: tests every entry point in
- * the table of input limits with hostile inputs, each in processes with a small heap, and prints the highest costs. With a
- * state file, a run continues where the last one ended, up to `--until` inputs of all runs. Exits with 1 if an input
- * exceeds its budget or ends its process.
+ * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: tests every entry point in the table of
+ * input limits with hostile inputs, each in processes with a small heap, and prints the highest costs. With a state
+ * file, a run continues where the last one ended; `--until` limits the total number of inputs over all runs. Exits with
+ * 1 if an input exceeds its budget or crashes its process.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,17 +12,17 @@ import { parseArgs } from 'node:util';
 import type { Part } from '../harness/fuzz/child.ts';
 import { type InputName, inputLimits } from '../src/input/limits.ts';
 
-/** Heap of each process in MiB, which is an eighth of the memory limit of the label instrument's unit. */
+/** Heap of each process, in MiB. It is an eighth of the memory limit of the label instrument's unit. */
 const heapMib = 128;
 /**
- * Number of inputs per process. The number suffices to detect a leak, and is the maximum that an interrupted run loses.
+ * Number of inputs per process. It is large enough to detect a leak, and is the most that an interrupted run can lose.
  */
 const inputsPerProcess = 20_000;
 /** Maximum heap growth of a process after its inputs, in bytes. */
 const maxKept = 16 * 1024 * 1024;
 
 interface State {
-  /** Number of the next input of each entry point. */
+  /** Index of the next input for each entry point. */
   readonly next: Partial<Record<string, number>>;
   readonly found: Partial<Record<string, Found>>;
 }
@@ -102,7 +102,7 @@ async function runPart(name: InputName, from: number, to: number): Promise<Part>
   ]);
   const none: Part['worst'] = { bytes: 0, microseconds: 0, heap: 0, input: '' };
   if (code !== 0 || part === '') {
-    const why = `the process ended (${code ?? 'killed'}): ${
+    const why = `the process exited (${code ?? 'killed'}): ${
       said
         .trim()
         .split('\n')
@@ -113,7 +113,7 @@ async function runPart(name: InputName, from: number, to: number): Promise<Part>
   const found = JSON.parse(part) as Part;
   const [before, after] = found.kept;
   if (after - before <= maxKept) return found;
-  const leak = { input: `${from} to ${to}`, why: `${after - before} bytes were kept` };
+  const leak = { input: `${from} to ${to}`, why: `${after - before} bytes were not released` };
   return { ...found, failures: [...found.failures, leak] };
 }
 

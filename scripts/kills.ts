@@ -1,6 +1,6 @@
 /**
- * `npm run test:kills -- [weather, labels or archive] [N]`: kills a process N times (default 500); both instruments and
- * the archive by default.
+ * `npm run test:kills -- [weather, labels or archive] [N]`: kills a process N times (500 by default). Without a name,
+ * kills both instruments and the archiver in turn.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

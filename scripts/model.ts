@@ -1,7 +1,8 @@
 /**
  * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: sends random cases to the program and compares
- * every response with the models of the contract, in parts with separate seeds. With a state file, a run continues
- * where the last one ended. Exits with 1 if a response differs, and prints the seed and the smallest case.
+ * every response with the models of the contract. The cases run in parts with separate seeds. With a state file, a run
+ * continues where the last one ended. Exits with 1 if a response differs, and prints the seed and the smallest failing
+ * case.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const tests = { facts: 'test/facts/model.test.ts', account: 'test/account/model.test.ts' };
-/** Number of cases per part: the maximum that an interrupted run loses. */
+/** Number of cases per part, which is the most that an interrupted run can lose. */
 const casesPerPart = 25_000;
 
 type Name = keyof typeof tests;

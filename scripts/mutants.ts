@@ -1,11 +1,11 @@
 /**
- * Applies deliberate bugs one at a time and runs the tests that must detect each: `npm run mutants`. The catalogues are in
- * harness/mutants. `--only TEXT` runs the mutants whose id or file contains the text; `--state FILE` stores the results, so
- * that an interrupted run continues. Exits with 1 if a mutant is not killed.
+ * Applies deliberate bugs one at a time, and runs the tests that must detect each of them: `npm run mutants`. The
+ * catalogues are in harness/mutants. `--only TEXT` runs the mutants whose id or file contains the text. `--state FILE`
+ * stores the results, so that an interrupted run can be continued. Exits with 1 if a mutant survives.
  *
- * `--generated` generates mutants from the sources instead. Each runs against the unit tests that are nearest to its file in
- * the import graph and, if these pass, against the nearest tests of the system tier that start no program.
- * `--sample N` (1,500) and `--seed N` (1) select the mutants, `--minutes N` limits the duration.
+ * `--generated` generates mutants from the sources instead. Each mutant runs against the unit tests that are nearest to
+ * its file in the import graph. If these pass, it runs against the nearest tests of the system tier that start no
+ * program. `--sample N` (1,500) and `--seed N` (1) select the mutants, and `--minutes N` limits the duration.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,19 +16,19 @@ import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
 /**
- * Result of a mutant. `untested`: no test of these tiers reaches the file. `ended`: the tests exceeded their timeout or ended
- * the process; this counts as killed and is reported apart, because a busy machine can cause it too.
+ * Result of a mutant. `untested`: no test of these tiers reaches the file. `ended`: the tests exceeded their timeout or
+ * their process exited. This counts as killed but is reported separately, because a busy machine can cause it too.
  */
 type Result = 'killed' | 'ended' | 'survived' | 'untested';
 
-/** A mutant from a catalogue or a generated one, with its tests. */
+/** A mutant, from a catalogue or generated, with its tests. */
 interface Run {
   readonly key: string;
   /** Null for a mutant from a catalogue. */
   readonly kind: MutantKind | null;
   readonly title: string;
   readonly file: string;
-  /** The tests of a stage run only if those of the stage before pass. */
+  /** Test files by stage. A stage runs only if the previous stage passes. */
   readonly stages: readonly (readonly string[])[];
   readonly equivalent: boolean;
   readonly apply: (text: string) => string;
@@ -70,7 +70,7 @@ function catalogueRuns(): Run[] {
 }
 
 /**
- * Returns the key under which a result is stored. It contains the mutant's lines and tests, so that a changed mutant is
+ * Returns the key under which a result is stored. It includes the mutant's lines and tests, so that a changed mutant is
  * run again.
  */
 function keyOf({ id, before, after, tests }: Mutant): string {
@@ -89,7 +89,7 @@ function readState(path: string): [string, Result][] {
   return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
 }
 
-/** Cache by names of test files: true if they pass without any mutant. */
+/** Caches whether test files pass without any mutant, keyed by their names. */
 const health = new Map<string, boolean>();
 
 async function isHealthy(tests: readonly string[]): Promise<boolean> {
@@ -129,7 +129,9 @@ try {
     if (performance.now() > endsAt) break;
     if (run.equivalent || results.has(run.key)) continue;
     const result = await resultOf(run);
-    process.stdout.write(`${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests fail anyway' : ''}\n`);
+    process.stdout.write(
+      `${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests also fail without it' : ''}\n`,
+    );
     if (result === 'unknown') continue;
     results.set(run.key, result);
     if (values.state) writeFileSync(values.state, JSON.stringify(Object.fromEntries(results)));

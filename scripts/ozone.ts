@@ -22,7 +22,7 @@ if (postgresBin === undefined || !hasRedis) {
 }
 const [postgresPort, redisPort] = [await freePort(), await freePort()];
 
-/** Returns a port without a listener, because neither server can choose a free port. */
+/** Returns a free port, because neither PostgreSQL nor Redis can choose one itself. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -37,13 +37,13 @@ function run(command: string, args: readonly string[], cwd = '/'): void {
   if (done.status !== 0) throw new Error(`${command} failed: ${done.stderr}`);
 }
 
-/** Runs a command as an ordinary user, because PostgreSQL does not run as root. */
+/** Runs a command as an ordinary user, because PostgreSQL refuses to run as root. */
 function asOrdinary(command: string, ...args: string[]): void {
   if (process.getuid?.() === 0) run('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
   else run(command, args);
 }
 
-/** Returns true if npm completed an installation of the current lock file. */
+/** Returns true if npm has completed an installation of the current lock file. */
 function isInstalled(): boolean {
   const written = statSync(join(suite, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
   return written !== undefined && written.mtimeMs >= statSync(join(suite, 'package-lock.json')).mtimeMs;

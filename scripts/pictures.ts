@@ -1,7 +1,7 @@
 /**
- * Draws the committed pictures with Debian's Chromium: `npm run pictures`. `assets/card.png` is the preview of the page in
- * social networks, and `docs/observatory.webp` the page of the demo. They change with fonts and the browser, so run this
- * only after a change of what they show.
+ * Draws the committed pictures with Debian's Chromium: `npm run pictures`. `assets/card.png` is the preview of the page
+ * in social networks, and `docs/observatory.webp` shows the page of the demo. The pictures depend on the fonts and the
+ * browser, so run this script only after a change of what they show.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startBrowser } from '../harness/pages/browser.ts';
 import { startProgram } from '../harness/process/program.ts';
 import { packageRoot } from '../src/main/command.ts';
 
-/** Preview without numbers: an observed day with two gaps, drawn as a clock of hours. */
+/** The preview shows no numbers: an observed day with two gaps, drawn as bars by hour. */
 const card = `<!doctype html><style>
   body { margin: 0; width: 1200px; height: 630px; background: #14171a; color: #e7e9ea; font-family: DejaVu Sans, sans-serif; }
   main { padding: 84px 80px 0; }

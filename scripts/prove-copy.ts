@@ -1,7 +1,7 @@
 /**
- * Copies a large store while a process appends to it, and kills the copy many times:
- * `node scripts/prove-copy.ts [--rows 5000000] [--days 5] [--kills 20] [--rate 500] [--from sqlite] [--to postgres]`.
- * Fails unless the copy is equal row for row and contains every appended row. Prints the rate of the copy.
+ * Copies a large store while a process appends to it, and kills the copy many times: `node scripts/prove-copy.ts
+ * [--rows 5000000] [--days 5] [--kills 20] [--rate 500] [--from sqlite] [--to postgres]`. Fails unless the copy equals
+ * the source row for row and contains every appended row. Prints the rate of the copy.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const server = await startPostgres({ durable: true });
 const place = (kind: string, name: string) => (kind === 'postgres' ? server.url(name) : `sqlite:${join(folder, name)}`);
 const [from, to] = [place(values.from, 'original'), place(values.to, 'copied')];
 try {
-  say(`fills ${values.from} with ${rows} rows`);
+  say(`filling ${values.from} with ${rows} rows`);
   const next = await fillStore(from, rows, Number(values.days), Date.now() * 1000);
   const appender = startCopyProcess('appender', [from, String(next), values.rate]);
   await appender.line('open');
@@ -45,7 +45,7 @@ try {
   if ((await last.ended) !== 0) throw new Error('the copy failed');
   say(`the copy completed ${Math.round(performance.now() - handedOver)} ms after the appender had ended`);
   say(
-    `${Math.round((rows + appended) / seconds)} rows a second over ${Math.round(seconds)} s, load ${loadavg()[0]?.toFixed(1)}`,
+    `${Math.round((rows + appended) / seconds)} rows per second over ${Math.round(seconds)} s, load ${loadavg()[0]?.toFixed(1)}`,
   );
   await compare(rows + appended);
 } finally {
@@ -53,7 +53,10 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Copies until every row is copied, with kills; returns the last process and the seconds in which one ran. */
+/**
+ * Runs the copy until every row is copied, killing it several times. Returns the last process, and the seconds for
+ * which a copy was running.
+ */
 async function copyWithKills() {
   let running = 0;
   let begun = performance.now();
@@ -67,7 +70,7 @@ async function copyWithKills() {
       () => 'no error',
       (error: { code?: string }) => error.code,
     );
-    if (refused !== 'unfinished_copy') throw new Error(`after kill ${kill} the copy opens with ${refused}`);
+    if (refused !== 'unfinished_copy') throw new Error(`after kill ${kill} opening the copy ended with: ${refused}`);
     begun = performance.now();
   }
   const last = startCopyProcess('copier', [from, to], (line) => say(`  ${line}`));

@@ -1,7 +1,7 @@
 /**
- * Lets each part of an observatory over Patroni fail in turn, on three machines in namespaces of their own:
- * `npm run test:failover -- [--rounds N] [--first N] [--seed N] [--rate N] [--restore] [--keep]`. Needs root, and Debian's patroni, etcd-server,
- * pgbackrest and postgresql.
+ * Makes each part of an observatory with a Patroni database fail in turn, on three machines that are simulated by
+ * namespaces: `npm run test:failover -- [--rounds N] [--first N] [--seed N] [--rate N] [--restore] [--keep]`. Needs
+ * root, and Debian's patroni, etcd-server, pgbackrest and postgresql.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,11 +22,11 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
-/** Set in the process that has namespaces of its own. */
+/** Environment variable that is set in the process that runs inside its own namespaces. */
 const inside = 'ALMANAC_FAILOVER_INSIDE';
 
 if (process.env[inside] === undefined) {
-  // Whatever the proof starts ends with its namespaces. The shell reaps the processes that lose their parent.
+  // Every process that the proof starts ends with its namespaces. The shell reaps processes whose parent has exited.
   const own = ['--net', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'];
   const command = ['sh', '-c', '"$0" "$@"; exit $?', process.execPath, fileURLToPath(import.meta.url)];
   const { status } = spawnSync('unshare', [...own, ...command, ...process.argv.slice(2)], {

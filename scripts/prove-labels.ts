@@ -1,7 +1,8 @@
 /**
- * Compares the label instrument with the simulation's record: ten seeds of 300 labelers, or the numbers in the
- * arguments. `--seed N` runs only that seed. `--state FILE` runs only the first seed without a result in the file, and
- * adds its result: call it once per seed. `--standby` runs a standby too, which replaces the instrument several times.
+ * Compares the label instrument with the simulation's record: ten seeds of 300 labelers, or the numbers given as
+ * arguments. `--seed N` runs only that seed. `--state FILE` runs only the first seed that has no result in the file,
+ * and adds its result; call the script once per seed. `--standby` also runs a standby, which replaces the instrument
+ * several times.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -14,14 +15,14 @@ const { values, positionals } = parseArgs({
 const [count, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];
 const all = Array.from({ length: count }, (_, i) => i + 1);
 
-/** Result of one seed, as a line of the state file has it. */
+/** Result of one seed, as a line of the state file. */
 interface Result {
   readonly seed: number;
   readonly labelers: number;
   readonly problems: readonly string[];
 }
 
-/** Returns the results in a state file, without those of another number of labelers. */
+/** Returns the results in a state file. Results for a different number of labelers are left out. */
 function resultsIn(path: string): readonly Result[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').split('\n');

@@ -1,4 +1,6 @@
-/** Looks for false alarms of the silence rule in 30 days of simulated traffic: seeds 1 to N (first argument). */
+/**
+ * Searches for false alarms of the silence rule in 30 days of simulated traffic, with seeds 1 to N (first argument).
+ */
 import { makeTraffic, watch } from '../harness/weather/weather-traffic.ts';
 
 const seeds = Number(process.argv[2] ?? 20);

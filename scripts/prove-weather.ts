@@ -1,6 +1,6 @@
 /**
- * Compares the weather instrument with two simulated hosts: ten seeds over both protocols with every fault, or the number
- * of seeds in the argument. `--seed N` runs only that seed, and `--wire NAME` only that protocol.
+ * Compares the weather instrument with two simulated hosts: ten seeds over both protocols with every injected fault, or
+ * as many seeds as the argument says. `--seed N` runs only that seed, and `--wire NAME` only that protocol.
  */
 import { parseArgs } from 'node:util';
 import { proveWeather } from '../harness/weather/truth-run.ts';
@@ -12,7 +12,7 @@ const { values, positionals } = parseArgs({
 });
 const one = values.seed === undefined ? null : Number(values.seed);
 const read = wires.filter((wire) => values.wire === undefined || wire === values.wire);
-if (read.length === 0) throw new Error(`--wire is one of ${wires.join(', ')}`);
+if (read.length === 0) throw new Error(`--wire must be one of ${wires.join(', ')}`);
 const last = one ?? Number(positionals[0] ?? 10);
 for (let seed = one ?? 1; seed <= last; seed += 1) {
   for (const wire of read) {

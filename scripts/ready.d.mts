@@ -1,4 +1,4 @@
-/** Builds the program if a source changed since the last build. */
+/** Builds the program if a source has changed since the last build. */
 export function build(): void;
-/** Installs the packages and builds the program, each only if required. */
+/** Installs the packages and builds the program, each only if necessary. */
 export function ready(): void;

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout: installs if a package of the lock file is missing, and builds if a source changed since the last
- * build. Reports each step. Runs on any Node of the machine.
+ * Prepares a checkout: installs the packages if one of the lock file is missing, and builds the program if a source has
+ * changed since the last build. Reports each step. Runs on any Node version.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -50,7 +50,9 @@ function run(command, args) {
   }
 }
 
-/** Returns true if every package that the lock file requires on this platform is installed, by any installer. */
+/**
+ * Returns true if every package that the lock file requires on this platform is installed, whatever tool installed it.
+ */
 function installed() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;
@@ -67,7 +69,7 @@ function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
-/** Builds the program if a source changed since the last build. */
+/** Builds the program if a source has changed since the last build. */
 export function build() {
   const own = ['package-lock.json', 'scripts/build.mjs', 'scripts/packages/licences.mjs'];
   const sources = digest([...own, ...filesUnder('src'), ...filesUnder('sim')]);

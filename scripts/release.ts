@@ -1,6 +1,6 @@
 /**
  * Writes the files of a release into an empty directory: `npm run release -- --out DIR`. `--draft` allows uncommitted
- * changes and a changelog without a date, `--without-python` omits the wheel. Publishes nothing.
+ * changes and a changelog without a date, and `--without-python` omits the wheel. Publishes nothing.
  */
 
 import { resolve } from 'node:path';

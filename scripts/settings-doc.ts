@@ -7,7 +7,7 @@ export function settingsDocument(): string {
   const sections = Object.entries<Command>(commands).map(([name, { summary, operands, settings, exitCodes = [] }]) => {
     const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
       const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder.replaceAll('|', '\\|')}`;
-      // An empty list has an empty cell.
+      // An empty list results in an empty cell.
       const text = fallback === null || fallback === false ? '' : String(fallback);
       const given = text === '' ? '' : `\`${text}\``;
       return `| \`${usage}\` | \`${variableOf(flag)}\` | ${given} | ${help} |`;

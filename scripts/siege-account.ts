@@ -54,7 +54,7 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  // Use SIGTERM, because the worker of nginx would keep running after its master process was killed.
+  // Use SIGTERM, because nginx's worker would keep running if its master process were killed.
   for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }
@@ -126,7 +126,7 @@ async function printDetails(answers: readonly HonestAnswer[], metricsPort: numbe
   for (const [what, some] of Map.groupBy(answers, ({ path, status }) => `${path} ${status}`)) {
     const ms = some.map((one) => one.ms);
     const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => Math.round(quantile(ms, share)));
-    console.log(`${what}: ${some.length} answers, p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms`);
+    console.log(`${what}: ${some.length} responses, p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms`);
   }
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   console.log(

@@ -1,6 +1,6 @@
 /**
- * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: runs the label instrument, within the limits of its unit,
- * with hostile labelers. Prints the result. Exits with 1 if there is any problem.
+ * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: runs the label instrument against hostile labelers,
+ * within the limits of its unit. Prints the result. Exits with 1 if there is any problem.
  */
 import { parseArgs } from 'node:util';
 import type { Lag } from '../harness/siege/honest.ts';
@@ -49,7 +49,7 @@ const report = await runSiege({
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
   csv: values.csv ?? null,
-  // Do not read the page, because the runtime removes types but does not support JSX.
+  // Do not render the page: the runtime can strip types, but does not support JSX.
   readPage: null,
   onProgress: (what) => {
     if (!values.json) console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);

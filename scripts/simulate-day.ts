@@ -1,6 +1,6 @@
 /**
- * Simulates days of the whole observatory with faults, for seeds 1 to N (first argument), at a lower speed than the
- * tests.
+ * Simulates days of the whole observatory with injected faults, for seeds 1 to N (first argument), slower than the
+ * tests do.
  */
 import { simulateDay } from '../harness/day/day.ts';
 

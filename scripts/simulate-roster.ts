@@ -1,4 +1,6 @@
-/** Prints the `coverage` of 700 labelers over 30 days: `npm run test:roster -- [--labelers N] [--seed N]`. */
+/**
+ * Prints the values of `coverage` for 700 labelers over 30 days: `npm run test:roster -- [--labelers N] [--seed N]`.
+ */
 import { parseArgs } from 'node:util';
 import { monthTable, simulateMonth } from '../harness/roster/roster-month.ts';
 

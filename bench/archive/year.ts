@@ -1,7 +1,7 @@
 /**
  * Measures an archive of one year: `node bench/archive/year.ts [--days 365] [--labelers 700] [--body 15000]`.
  *
- * The days have the tables of `--labelers` labelers, and bodies of `--body` bytes an hour. Prints the size, the duration
+ * Each day has the tables of `--labelers` labelers and `--body` bytes of bodies an hour. Prints the size, the duration
  * of a verification, the size of the index and of the page, and the processor time of the page.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ const gaps = Array.from({ length: 2 * days }, (_, at) => {
   return { start, end: start + ((at % 7) + 1) * 600_000 };
 });
 
-/** Returns the result of some work, with its duration and its processor time in milliseconds. */
+/** Returns the result of `work`, with its duration and its processor time in milliseconds. */
 async function measured<T>(work: () => Promise<T>): Promise<{ result: T; ms: number; cpuMs: number }> {
   const [startedAt, before] = [performance.now(), process.cpuUsage()];
   const result = await work();
@@ -44,7 +44,7 @@ async function measured<T>(work: () => Promise<T>): Promise<{ result: T; ms: num
   return { result, ms: Math.round(performance.now() - startedAt), cpuMs: Math.round((user + system) / 1000) };
 }
 
-/** Imports the page, whose JSX Node.js does not read, from a bundle. */
+/** Imports the page from a bundle, because Node.js cannot read its JSX. */
 async function importPage(): Promise<typeof archivePage> {
   const file = join(root, 'page.mjs');
   await build({
@@ -89,9 +89,9 @@ try {
     while (summary.days() === null) await new Promise((resolve) => setTimeout(resolve, 10));
   });
   await summary.stop();
-  console.log(`summary: ${read.cpuMs} ms of CPU once, in turns`);
+  console.log(`summary: ${read.cpuMs} ms of CPU, once, split into several turns`);
   const createPage = await importPage();
-  // Each page is a new one, because a page is rendered once an hour.
+  // Render a new page each time, because the service renders the page once an hour.
   const render = (at: number): Buffer => createPage([], summary)('identity', at, null).body ?? Buffer.alloc(0);
   for (let hour = 0; hour < 20; hour += 1) render(now + hour * hourMs);
   const runs = 100;

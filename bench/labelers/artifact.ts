@@ -1,9 +1,10 @@
 /**
- * Measures writing the labelers artifact, the overview and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact, the overview and the hours file once a minute: `node
+ * bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
- * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
- * the processor time of the first and of later publications, and the longest turn of the event loop of each part. A new
- * publisher of hours reads the file of an earlier process first.
+ * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values.
+ * Prints the processor time of the first and of later publications, and the longest turn of the event loop for each
+ * part. A new publisher of hours first reads the file that an earlier process wrote.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -135,7 +136,7 @@ try {
     const before = process.threadCpuUsage();
     const longest = await longestTurn(() => hours.publish({ reading, entries, sources }));
     const { user, system } = process.threadCpuUsage(before);
-    const kind = i % 4 === 0 ? (i === 0 ? ', first' : ', of a new process') : '';
+    const kind = i % 4 === 0 ? (i === 0 ? ', first' : ', in a new process') : '';
     console.log(
       `hours ${i + 1}${kind}: ${((user + system) / 1000).toFixed(0)} ms of CPU, longest turn ${longest.toFixed(1)} ms of CPU`,
     );

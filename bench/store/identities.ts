@@ -1,7 +1,7 @@
 /**
- * Measures the set of identities with which a store detects duplicates, at today's rate and at multiples of it:
- * `node --expose-gc bench/store/identities.ts [--rows-a-day 1400000] [--times 1,10]`. Prints bytes for each identity
- * and processor time, because the machine may be busy.
+ * Measures the set of label identities with which a store detects duplicates, at today's rate and at multiples of it:
+ * `node --expose-gc bench/store/identities.ts [--rows-a-day 1400000] [--times 1,10]`. Prints bytes and processor time
+ * for each identity. Processor time is used because the machine may be busy.
  */
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   },
 });
 const rowsOfDay = Number(values['rows-a-day']);
-/** Days after which the set has as many identities as it ever has. */
+/** Number of days after which the set has reached its maximum size. */
 const days = 3;
 
 for (const times of values.times.split(',').map(Number)) {
@@ -32,7 +32,7 @@ for (const times of values.times.split(',').map(Number)) {
   const kept = used() - before;
   console.log(
     `${times} times: ${most.toLocaleString('en')} identities at most, ${(largest / 1e6).toFixed(0)} MB at most, ` +
-      `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} us of processor time each`,
+      `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} µs of processor time each`,
   );
 }
 

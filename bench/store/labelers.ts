@@ -1,6 +1,6 @@
 /**
  * Measures the counters of all labelers over many days: `node bench/store/labelers.ts [--labelers 700] [--values 5]
- * [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers have a value in common.
+ * [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers share a value.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,12 +1,12 @@
 /**
- * Measures a store in PostgreSQL next to an embedded one in one run:
- * `node bench/store/postgres.ts [--rows 1400000] [--batch 500] [--days 1] [--out FILE]`.
+ * Compares a store in PostgreSQL with an embedded one in one run: `node bench/store/postgres.ts [--rows 1400000]
+ * [--batch 500] [--days 1] [--out FILE]`.
  *
- *  1. Rows of some days appended to both stores in turn, batch by batch, each batch durable.
- *  2. Account pages, and the export of the account with the most rows, from both.
+ *  1. Appending the rows of several days to both stores, alternating batch by batch; each batch is durable.
+ *  2. Account pages, and the export of the account with the most rows, from both stores.
  *  3. The overview's counts.
  *
- * Starts a PostgreSQL server of its own, whose commits wait for the disk. Client and server share the processors.
+ * Starts its own PostgreSQL server, whose commits wait for the disk. Client and server share the processors.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ try {
 }
 if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(figures, null, 1)}\n`);
 
-/** Appends the same rows to both stores; returns the number of rows by account. */
+/** Appends the same rows to both stores. Returns the number of rows by account. */
 async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, number>> {
   const accounts = new Map<string, number>();
   const stores = await Promise.all(Object.values(urls).map((url) => openStoreWriter(url, { at: dayStart(firstDay) })));
@@ -70,7 +70,7 @@ async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyM
     });
     const timings = await timedInTurn(plan, batchRows, ways);
     for (const [i, name] of Object.keys(urls).entries()) {
-      report(`${name}: append, rows a second, day ${day - firstDay + 1}`, timings[i]?.whole ?? 0);
+      report(`${name}: append, rows per second, day ${day - firstDay + 1}`, timings[i]?.whole ?? 0);
       report(`${name}: append, p99 of a batch of ${batchRows}, ms`, timings[i]?.p99 ?? 0);
     }
     for (let row = 0; row < rows; row++) {
@@ -85,8 +85,8 @@ async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyM
 async function measureSize(urls: { readonly sqlite: string; readonly postgres: string }): Promise<void> {
   const files = join(folder, 'store', 'days');
   const bytes = readdirSync(files).reduce((sum, name) => sum + statSync(join(files, name)).size, 0);
-  report('sqlite: bytes a row of open days', bytes / rows / days);
-  report('postgres: bytes a row, with indexes and counters', (await inspect(urls.postgres)).bytes / rows / days);
+  report('sqlite: bytes per row of open days', bytes / rows / days);
+  report('postgres: bytes per row, with indexes and counters', (await inspect(urls.postgres)).bytes / rows / days);
 }
 
 async function measureReads(
@@ -120,7 +120,7 @@ async function measureReads(
   for await (const chunk of scanAccount(reader, { account: densest, ...interval, order: 'oldest' }, 1e9)) {
     exported += chunk.length;
   }
-  report(`${name}: export, rows a second`, (exported / (performance.now() - started)) * 1000);
+  report(`${name}: export, rows per second`, (exported / (performance.now() - started)) * 1000);
 }
 
 async function reportTimes(name: string, works: readonly (() => Promise<unknown>)[]): Promise<void> {

@@ -4,8 +4,9 @@ import type { Engine } from './engine.ts';
 import { must } from './engine.ts';
 
 /**
- * Builds a stand-in for the base image where no image registry can be reached: Debian's packages, the runtime that the
- * package pins, npm, and the user `node`. It has the name of the real one, in the storage of this script alone.
+ * Builds a stand-in for the base image if no image registry can be reached. It contains Debian's packages, the runtime
+ * that the package pins, npm, and the user `node`. The stand-in has the name of the real image, but exists only in the
+ * storage of this script.
  */
 export function buildBaseImage(engine: Engine, root: string, state: string, image: string): void {
   const folder = join(state, 'base');

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 export interface Check {
   readonly promise: string;
   readonly isKept: boolean;
-  /** The finding, for a promise that is not kept. */
+  /** Finding to show if the check fails. */
   readonly found: string;
 }
 
@@ -29,7 +29,7 @@ export function checkImage(engine: Engine): Check[] {
   ];
 }
 
-/** Checks the whole observatory in one container over a simulated network, until it has stopped. */
+/** Runs the whole observatory over a simulated network in one container, checks it, and stops it. */
 export async function checkObservatory(engine: Engine): Promise<Check[]> {
   const name = 'almanac-demo';
   engine.start(name, ['-v', 'almanac-demo:/var/lib/almanac'], ['demo', '--data', '/var/lib/almanac/demo']);
@@ -49,8 +49,9 @@ export async function checkObservatory(engine: Engine): Promise<Check[]> {
 }
 
 /**
- * Checks the label instrument, the facts API and the account surface in containers of their own with the volumes of
- * the compose file: a reader has a read-only volume. Without a network, the instrument observes nothing.
+ * Runs the label instrument, the facts API and the account surface in separate containers with the volumes of the
+ * compose file, and checks them. Readers get a read-only volume. There is no network, so the instrument observes
+ * nothing.
  */
 export async function checkSeparateProcesses(engine: Engine): Promise<Check[]> {
   const [artifacts, labels] = [
@@ -128,7 +129,7 @@ function statusOf(engine: Engine, name: string, port: number, path: string): str
   return engine.exec(name, 'node', '-e', script).text;
 }
 
-/** Checks a condition every second for a minute. */
+/** Checks a condition every second for up to a minute. Resolves with true once it holds. */
 async function becomes(holds: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 60; tries++) {
     if (holds()) return true;

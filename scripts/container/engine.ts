@@ -7,7 +7,7 @@ export interface Output {
   readonly text: string;
 }
 
-/** Runs a command to its end; its output includes stderr. */
+/** Runs a command and waits for its end. The output includes stderr. */
 export function run(command: string, args: readonly string[], stdio: 'pipe' | 'inherit' = 'pipe'): Output {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
@@ -18,25 +18,25 @@ export function run(command: string, args: readonly string[], stdio: 'pipe' | 'i
   return { status: status ?? 1, text: `${stdout ?? ''}${stderr ?? ''}`.trim() };
 }
 
-/** Runs a command to its end and shows its output. Throws if it fails. */
+/** Runs a command, shows its output and waits for its end. Throws if it fails. */
 export function must(command: string, ...args: readonly string[]): void {
   const { status } = run(command, args, 'inherit');
   if (status !== 0) throw new Error(`${command} ${args[0]} failed`);
 }
 
-/** Buildah and podman with storage of their own in a directory. */
+/** Buildah and podman, with their own storage in a directory. */
 export class Engine {
   readonly #storage: readonly string[];
   readonly #runtime: readonly string[];
 
-  /** `runtime` is the path of an OCI runtime, or undefined for that of podman. */
+  /** Creates the engine. `runtime` is the path of an OCI runtime, or undefined for podman's default. */
   constructor(state: string, runtime: string | undefined) {
     this.#storage = ['--root', join(state, 'storage'), '--runroot', join(state, 'run')];
     this.#runtime = runtime === undefined ? [] : ['--runtime', runtime];
   }
 
   build(...args: readonly string[]): void {
-    // Chroot isolation and the network of the host need no network set-up and no cgroups of their own.
+    // With chroot isolation and the host's network, the build needs no network set-up and no cgroups of its own.
     must('buildah', ...this.#storage, 'bud', '--isolation', 'chroot', '--network', 'host', ...args);
   }
 
@@ -48,18 +48,18 @@ export class Engine {
     return run('podman', [...this.#storage, ...this.#runtime, '--cgroup-manager=cgroupfs', ...args]);
   }
 
-  /** Starts a container as the comments of the container file require, without a network. */
+  /** Starts a container without a network, with the options that the comments of the container file require. */
   start(name: string, options: readonly string[], command: readonly string[]): void {
     const hardened = [
       ...['--pull=never', '--cgroups=disabled', '--network=none', '--init', '--health-interval=disable'],
       ...['--ulimit=core=0', '--cap-drop=all', '--security-opt=no-new-privileges', '--read-only', '--tmpfs=/tmp'],
       // By default, podman raises these limits, which requires CAP_SYS_RESOURCE.
       ...['--ulimit=nofile=8192:8192', '--ulimit=nproc=4096:4096'],
-      // By default, podman adds other writable directories to a read-only root, which Docker does not.
+      // By default, podman adds further writable directories to a read-only root file system, which Docker does not do.
       '--read-only-tmpfs=false',
     ];
     const { status, text } = this.podman('run', '-d', '--name', name, ...hardened, ...options, 'almanac', ...command);
-    if (status !== 0) throw new Error(`container ${name} does not start: ${text}`);
+    if (status !== 0) throw new Error(`container ${name} did not start: ${text}`);
   }
 
   /** Runs a command in a container. */

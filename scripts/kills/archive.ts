@@ -1,6 +1,6 @@
 /**
- * Kills the archiver 500 times, or the number in the first argument, and fills its disk a tenth as often. Verifies the archive
- * after each.
+ * Kills the archiver 500 times, or as often as the first argument says, and fills its disk a tenth as often. Verifies
+ * the archive each time.
  */
 import { killArchiver } from '../../harness/archive/archive-kills.ts';
 
@@ -12,7 +12,7 @@ for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const { findings, lostHours, differences, hours, closedDays, reasons, metFullDisk } = report;
   const isIntact = findings.length + lostHours.length + differences.length === 0;
   const verdict = isIntact
-    ? 'none lost, every file whole'
+    ? 'no hour lost, every file complete'
     : `WRONG: ${JSON.stringify({ findings, lostHours, differences })}`;
   console.log(
     `seed ${seed}: ${some} kills, ${metFullDisk ?? 'no'} full disks, ${hours} hours, ${closedDays} closed days, gaps (${reasons.join(', ')}), ${verdict}`,

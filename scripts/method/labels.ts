@@ -28,12 +28,12 @@ import { day, hour, minute, second } from '../../src/store/time.ts';
 import { explained, several, table } from './markdown.ts';
 
 const stateRules: Readonly<Record<LabelerState, string>> = {
-  established: 'It is read from a known position on. This state alone counts as covered.',
+  established: 'It is read from a known position onwards. Only this state counts as covered.',
   probing: 'It is being tried, or its last attempts failed.',
-  unstarted: 'No request was sent to it yet.',
+  unstarted: 'No request has been sent to it yet.',
   refused: 'It responds with 401 or 403, or its address is not a public https address.',
   cursor_order_unverified: 'Its pages do not prove that ids increase with time, so no position in them is safe.',
-  undated_only: 'All its labels so far have no usable date.',
+  undated_only: 'None of its labels so far has a usable date.',
   provider_rejects: 'Its host responds with something other than labels: a web page, invalid JSON, 400, 404 or 501.',
   unavailable: `It has not responded for ${several(delayLimit / minute, 'minute')} and ${several(minAttempts, 'attempt')}.`,
   departed: `It is no longer followed: it stopped being a labeler, or did not respond for ${several(unreachableAfter / day, 'day')}.`,
@@ -44,12 +44,12 @@ const refusalRules: Readonly<Record<RefusalReason, string>> = {
   foreign_src: 'It names another labeler as its source.',
   malformed: 'It is not a label: fields are missing or have wrong types.',
   oversized: `Its value has more than ${several(maxValueBytes, 'byte')}, or it has more than ${several(maxAdmittedBytes, 'byte')}.`,
-  space_uri: 'It is about a record in a space, which is not public.',
+  space_uri: 'It is about a record in a space, and spaces are not public.',
   undated: 'Its field `cts` has no usable date.',
   future: `It was authored more than ${several(maxAhead / second, 'second')} ahead of our clock.`,
   pre_epoch: 'It was authored before the observation began.',
   late: `It was authored more than ${several(maxLateness / hour, 'hour')} before it arrived.`,
-  duplicate: 'It is known already: subject, value, action, dates and version are equal.',
+  duplicate: 'It is already known: the subject, value, action, dates and version are equal.',
 };
 
 const coverageRules: Readonly<Record<CoverageStatus, string>> = {
@@ -60,13 +60,13 @@ const coverageRules: Readonly<Record<CoverageStatus, string>> = {
 };
 
 const gapRules: Readonly<Record<GapReason, string>> = {
-  not_observed: 'A labeler was found late, or its reading had not begun.',
+  not_observed: 'A labeler was found late, or had not been read yet.',
   source_unavailable: `A labeler did not respond for more than ${several(delayLimit / minute, 'minute')}, or left.`,
-  ingest_paused: 'Almanac did not run or paused, or a labeler exceeded its share.',
-  cursor_reset: 'The position in the stream of a labeler was lost, such as after a reset of its database.',
+  ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share.',
+  cursor_reset: 'The position in a labeler’s stream was lost, for example after its database was reset.',
   maintenance: 'Almanac was stopped under a hold, or rows were removed.',
-  warmup: 'Before the observation began.',
-  unknown: `The reason is not known, or there were more than ${maxGaps} gaps, so that the whole window is one gap.`,
+  warmup: 'The time before the observation began.',
+  unknown: `The reason is not known, or there were more than ${maxGaps} gaps, in which case the whole window is one gap.`,
 };
 
 const freshnessRules: Readonly<Record<FreshnessState, string>> = {
@@ -74,13 +74,13 @@ const freshnessRules: Readonly<Record<FreshnessState, string>> = {
   held: 'The operator withholds the reading. Refused with 503.',
   stale: `The reading, or the last accepted page, is older than the bound in the response (by default ${several(defaultMaxAgeSeconds, 'second')}). Refused with 503.`,
   warming_up: 'The reading is fresh, but the observation is younger than the window. Served.',
-  fresh: 'None of the others applies. Served.',
+  fresh: 'None of the other states applies. Served.',
 };
 
 const signatureRules: Readonly<Record<SignatureVerdict, string>> = {
-  verified: 'The key in the document of the labeler verifies it.',
+  verified: 'The key in the labeler’s DID document verifies it.',
   verified_earlier_key: 'A key that the labeler had at the date of the label verifies it.',
-  invalid: 'No key of the labeler verifies it. After a change of key this is usual for old labels.',
+  invalid: 'No key of the labeler verifies it. This is usual for old labels after a change of key.',
   unsigned: 'It has no signature.',
   unverified: 'No key was available.',
 };
@@ -89,9 +89,9 @@ const exclusions: Readonly<Record<string, string>> = {
   'labels that are active now: applications and removals are observed, current state is not':
     'A label may expire, may have been removed while it was not read, or may have been applied before the observation began. Ask the labeler for the current state.',
   'labels of labelers that this instrument does not follow, and labels that were applied before its observation began':
-    'Anyone can run a labeler. Those that are not found, refuse to be read or are denied are not in the counts.',
+    'Anyone can run a labeler. The counts do not include labelers that are not found, refuse to be read or are denied.',
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads':
-    'Some servers replace the row of a label when it changes. The rows in between are gone before they can be read.',
+    'Some servers replace the row of a label when it changes. The intermediate rows are gone before they can be read.',
 };
 
 const words = <W extends string>(all: readonly W[], rules: Readonly<Record<W, string>>): string =>
@@ -102,18 +102,18 @@ const words = <W extends string>(all: readonly W[], rules: Readonly<Record<W, st
 
 const freshnessOrder: readonly FreshnessState[] = ['unavailable', 'held', 'stale', 'warming_up', 'fresh'];
 
-/** Returns the page about the method of the label instrument. */
+/** Returns the page about the method of the label instrument as Markdown. */
 export function labelsMethod(): string {
   if (freshnessOrder.length !== freshnessStates.length) throw new Error('a freshness state has no place in the order');
   return `# How labels are counted
 
-This page explains the words and numbers of \`/v1/labels/overview\` and of the pages about labelers. Its thresholds are those of the program, from
-which this page is generated. [How the weather is measured](weather.md) is a page of its own. Readings of other
+This page explains the words and numbers of \`/v1/labels/overview\` and of the pages about labelers. The page is generated from the program,
+so its thresholds are those in use. [How the weather is measured](weather.md) has its own page. Readings of other
 instruments, which have an \`artifact_schema_version\` other than \`labels.recent-overview.v1\`, have their own methods.
 
 ## Sources
 
-A labeler is a public moderation service: its DID document declares a labeler service. Almanac finds labelers in a list, in the lists of relays,
+A labeler is a public moderation service: its DID document declares a labeler service. Almanac finds labelers in its own list, in the lists of relays,
 in the event stream of the network and in the directory of DIDs, and reads each at its own endpoint, as a stream or page by page. A
 labeler is **enrolled** once it has responded; a new one that does not respond is tried for ${several(trialPeriod / hour, 'hour')}.
 
@@ -122,19 +122,19 @@ Labels are counted as **events**: one application or one removal of one label. A
 ## Windows and clocks
 
 - The window is the last ${several(windowDays, 'day')}. \`events_7d\` and \`events_24h\` cover the last 7 days and 24 hours of it.
-- Events are placed by the time at which Almanac accepted them, and not by the date that the labeler wrote.
-- Nothing before \`acquisition.started_at\` was observed. Until the window lies after it, the state is \`warming_up\`.
-- There is no baseline: counts are published as they are, and compared with nothing.
+- Events are placed by the time at which Almanac accepted them, not by the date that the labeler wrote.
+- Nothing before \`acquisition.started_at\` was observed. Until the whole window lies after that instant, the state is \`warming_up\`.
+- There is no baseline: counts are published as they are and are not compared with anything.
 - \`top_labelers_7d\` lists at most ${several(maxTopLabelers, 'labeler')}.
 
 ## Which labels count
 
-A label is refused under the first reason that applies, and counted under it.
+A label is refused for the first reason that applies, and counted under that reason.
 
 ${words(refusalReasons, refusalRules)}
 
 A labeler that changes its key may sign its labels again. At least ${burstRows} rows within ${several(burstMinutes, 'minute')} that repeat known labels within ${several(watchedAfterChange / day, 'day')} after the
-change are stored and exported, but not counted; a caveat has their number. Counts by value below ${minExact} are published as \`fewer_than_${minExact}\`.
+change are stored and exported, but not counted; a caveat gives their number. Counts by value below ${minExact} are published as \`fewer_than_${minExact}\`.
 
 ### What moves a count
 
@@ -155,11 +155,11 @@ ${words(labelerStates, stateRules)}
 
 ## Coverage
 
-The first of \`unknown\`, \`warming_up\`, \`gapped\` and \`no_recorded_gaps\` that applies.
+The coverage status is the first of \`unknown\`, \`warming_up\`, \`gapped\` and \`no_recorded_gaps\` that applies.
 
 ${words(coverageStatuses, coverageRules)}
 
-An outage of a labeler of up to ${several(delayLimit / minute, 'minute')} is a delay and not a gap, because reading resumes at the last position. After a longer outage
+An outage of a labeler of up to ${several(delayLimit / minute, 'minute')} is a delay, not a gap, because reading resumes at the last position. After a longer outage,
 labels of up to ${several(maxLateness / hour, 'hour')} are still accepted, and only the rest remains a gap.
 
 ## Gaps
@@ -170,7 +170,7 @@ At most ${maxGaps} gaps are listed. If there are more, gaps that are up to ${sev
 
 ## Freshness
 
-The first that applies, judged at every request.
+The freshness is the first state that applies, judged at every request.
 
 ${words(freshnessOrder, freshnessRules)}
 

@@ -1,6 +1,6 @@
-/** Markdown of the pages about methods. */
+/** Markdown helpers for the method pages. */
 
-/** Returns a table; `|` in a cell would end it. */
+/** Returns a Markdown table. Throws if a cell contains `|`, which would end the cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   if (rows.flat().some((cell) => cell.includes('|'))) throw new Error('a cell of a table contains |');
@@ -8,8 +8,8 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /**
- * Returns a table that explains every item of a published list, in its order. Throws if an item has no explanation, or
- * an explanation no item.
+ * Returns a table that explains every item of a published list, in the order of the list. Throws if an item has no
+ * explanation, or an explanation has no item.
  */
 export function explained(
   head: readonly [string, string],
@@ -26,12 +26,12 @@ export function explained(
   return table(head, rows);
 }
 
-/** Returns a number of things, with the word in its plural except after 1. */
+/** Returns a count with its noun, in the plural unless the count is 1. */
 export function several(count: number, word: string): string {
   return `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns a share in per cent. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function percent(share: number): string {
   return `${Number((share * 100).toFixed(3))} %`;
 }

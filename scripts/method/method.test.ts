@@ -19,9 +19,9 @@ import { windowFlag, windowUs } from '../../src/weather/window/window.ts';
 import { explained, table } from './markdown.ts';
 import { weatherMethod } from './weather.ts';
 
-/** The pages about methods state the rules that the program applies. */
+/** The method pages state the rules that the program applies. */
 
-/** Returns the rule of a word in the table of the conditions. */
+/** Returns the rule for a state from the table of conditions. */
 function ruleOf(state: string): string {
   const found = new RegExp(`^\\| \`${state}\` \\| (.*) \\|$`, 'm').exec(
     weatherMethod().split('## Conditions')[1] ?? '',
@@ -30,7 +30,7 @@ function ruleOf(state: string): string {
   return found[1];
 }
 
-/** Returns a number in the rule of a word. */
+/** Returns a number from the rule for a state. */
 function figure(state: string, pattern: RegExp): number {
   const value = Number(pattern.exec(ruleOf(state))?.[1]);
   if (!Number.isFinite(value)) throw new Error(`the rule of ${state} has no ${pattern}`);
@@ -48,7 +48,7 @@ const usual: HourBaseline = {
   turbulenceP95: 10,
 };
 
-/** The rules of the page, applied as a reader would apply them; no level is uneven. */
+/** Applies the rules of the page as a reader would. The minutes never count as uneven. */
 function asThePageSays(minutes: readonly ConditionMinute[], windowsLate: number): string {
   const newest = minutes.findLastIndex(({ eligible }) => eligible);
   const minute = minutes[newest];
@@ -92,7 +92,7 @@ const history = fc
   .array(fc.tuple(minute, fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 4 })
   .map((runs) => runs.flatMap(([one, times]) => Array.from({ length: times }, () => one)));
 
-describe('the page about the weather', () => {
+describe('the page about the weather method', () => {
   it('states the rules by which the instrument classifies', () => {
     const seen = new Set<string>();
     fc.assert(
@@ -128,7 +128,7 @@ describe('the page about the weather', () => {
   });
 });
 
-describe('the pages', () => {
+describe('the pages about methods', () => {
   const ids = (name: string): string[] =>
     [...readFileSync(join(root, 'assets', name), 'utf8').matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
@@ -141,7 +141,7 @@ describe('the pages', () => {
     ['method-labels.html', 'gaps', gapReasons],
     ['method-labels.html', 'freshness', freshnessStates],
     ['method-labels.html', 'signatures', signatureVerdicts],
-  ] as const)('have a place for every word that other pages link to: %s, %s', (name, section, words) => {
+  ] as const)('have an anchor for every word that other pages link to: %s, %s', (name, section, words) => {
     const own = ids(name).filter((id) => id.startsWith(`${section}-`));
     expect(own.sort()).toEqual(words.map((word) => `${section}-${word}`).sort());
   });
@@ -152,7 +152,7 @@ describe('the pages', () => {
     }
   });
 
-  it('cannot omit an item of a published list, or explain one that is not published', () => {
+  it('fail to build if an item of a published list is not explained, or an explained item is not published', () => {
     expect(explained(['a', 'b'], ['x'], { x: 'y' })).toBe(table(['a', 'b'], [['x', 'y']]));
     expect(() => explained(['a', 'b'], ['x'], {})).toThrow('not explained: x');
     expect(() => explained(['a', 'b'], [], { x: 'y' })).toThrow('not published: x');

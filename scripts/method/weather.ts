@@ -76,42 +76,42 @@ const freshnessRules: Readonly<Record<WeatherFreshnessState, string>> = {
 
 const exclusions: Readonly<Record<string, string>> = {
   'participant turnover':
-    'Events are counted, not accounts. A thousand likes may be of one account or of a thousand, and an arrival cannot be distinguished from a return.',
-  'sentiment or content': 'No text is read. A storm is many events, and not anger or joy.',
+    'Events are counted, not accounts. A thousand likes may come from one account or from a thousand, and an arrival cannot be distinguished from a return.',
+  'sentiment or content': 'No text is read. A storm means many events, not anger or joy.',
   'individual accounts':
     'Nothing that identifies an account leaves the classifier, so no count can be divided by account.',
   'the social graph': 'Follows and blocks are counted, not who follows or blocks whom.',
   'reads and impressions': 'Reading leaves no event in the stream.',
   'private messages': 'They are not part of the public stream.',
   'events that this host did not deliver':
-    'One host is read. Hosts differ, and a host can lose or filter events without notice.',
+    'The counts are of one host. Hosts differ, and a host can lose or filter events without notice.',
   'repeats that this host delivered as if they were new':
     'An event has no identity that is kept, so an event that a host sends again with a new position counts again.',
 };
 
-/** Returns the page about the method of the weather instrument. */
+/** Returns the page about the method of the weather instrument as Markdown. */
 export function weatherMethod(): string {
   return `# How the weather is measured
 
-This page explains the words and numbers of \`/v1/weather/conditions\` and \`/v1/weather/metrics\`. Its thresholds are those of the program, from
-which this page is generated. [How labels are counted](labels.md) is a page of its own. Readings of other
+This page explains the words and numbers of \`/v1/weather/conditions\` and \`/v1/weather/metrics\`. The page is generated from
+the program, so its thresholds are those in use. [How labels are counted](labels.md) has its own page. Readings of other
 instruments, which have an \`artifact_schema_version\` other than \`weather.summary.v1\`, have their own methods.
 
 ## Source
 
 Almanac reads one host of Jetstream, the public event stream of the AT Protocol network, over one protocol. \`provenance.source_endpoint\` and
-\`provenance.wire\` name both. Where two hosts are read, one of them is published entirely and their counts are never added. The second is
+\`provenance.wire\` name both. If two hosts are read, only one of them is published, and their counts are never added. The second is
 published after the first was in trouble for ${windows(failoverUs)}: not observed for more than ${windows(bearableGapUs)}, or silent. The
-first returns after ${several(quietUs / dayUs, 'day')} without trouble. A caveat names each change.
+first is published again after ${several(quietUs / dayUs, 'day')} without trouble. A caveat names each change.
 
-Each event becomes one of a fixed list of names, such as \`like.create\`; nothing else of it is kept.
+Each event is reduced to one of a fixed list of names, such as \`like.create\`; nothing else is kept.
 
 ## Windows
 
 - Events are counted in windows of ${windowSeconds} seconds on the clock of the stream, aligned to the UTC minute.
 - A fact covers the 24 hours before the newest closed window. \`window\` states the bounds, and \`coverage_ratio\` the observed share.
-- Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out, and never filled in.
-- A collection that brings nothing while others continue is silent. This time is not observed time for it, and a collection that was silent
+- Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out and never estimated.
+- A collection without events while others continue is silent. That time does not count as observed for it, and a collection that was silent
   throughout is null.
 
 ## Level and history
@@ -135,19 +135,19 @@ ${table(
   order.map((state) => [`\`${state}\``, `${rules[state]} Shown as: ${conditionTexts[state].label}.`]),
 )}
 
-\`station_offline\` and \`unavailable\` are absence of a reading, and never calm. A single window above p75 is at most \`active\` or \`unsettled\`.
+\`station_offline\` and \`unavailable\` mean that there is no reading, never that the network is calm. A single window above p75 is at most \`active\` or \`unsettled\`.
 
 ### What moves a condition
 
 - Replies, quotes, reposts and likes, more or fewer than in the same hour of earlier days.
-- Automated accounts as much as people: an event of a program is an event.
-- A change of the host, which begins a history of its own.
+- Automated accounts as much as people: an event caused by a program counts too.
+- A change of the host, because each host has its own history.
 
 ### What does not move a condition
 
 - The number of people who read or write, and what they write.
-- The growth of the network over months: the history moves along.
-- Time that was not observed: a gap makes a condition unavailable, and not low.
+- The growth of the network over months, because the history grows with it.
+- Time that was not observed: a gap makes a condition unavailable, not low.
 - Labels and moderation: [they are counted elsewhere](labels.md).
 
 ## Confidence
@@ -159,7 +159,7 @@ ${table(
 
 ## Freshness
 
-\`freshness\` is the judgement of the instrument at \`generated_at\`. Add the \`age_seconds\` of the envelope for the age now.
+\`freshness\` is the judgement of the instrument at \`generated_at\`. Add the \`age_seconds\` of the envelope to get the current age.
 
 ${table(
   ['word', 'rule'],

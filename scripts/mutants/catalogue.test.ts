@@ -43,13 +43,13 @@ describe('a catalogue of mutants', () => {
 
   it('is refused if the code of a mutant has changed or is not unique', () => {
     expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
-    expect(() => applied(mutant, 'x')).toThrow('its lines occur no longer in src/a.ts');
+    expect(() => applied(mutant, 'x')).toThrow('its lines no longer occur in src/a.ts');
     expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');
   });
 });
 
-describe('the mutants of this project', () => {
-  it('have unique names', () => {
+describe('the catalogues of this project', () => {
+  it('give each mutant a unique name', () => {
     const ids = mutants.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
   });

@@ -1,10 +1,10 @@
-/** A deliberate bug, which changes one place in one file. The named tests must detect it. */
+/** A deliberate bug that changes one place in one file. The named tests must detect it. */
 export interface Mutant {
-  /** Id of the mutant in kebab case, unique in all catalogues. */
+  /** Id of the mutant in kebab case. Unique across all catalogues. */
   readonly id: string;
   /** The modelled failure, in one sentence. */
   readonly models: string;
-  /** Path of the changed file, from the project's root. */
+  /** Path of the changed file, relative to the project's root. */
   readonly file: string;
   /** Test files that must detect the bug. */
   readonly tests: readonly string[];
@@ -12,15 +12,13 @@ export interface Mutant {
   readonly before: string;
   readonly after: string;
   /**
-   * Reason why the change has no observable effect, so that no test can detect it. Null for a change that tests can
-   * detect.
+   * Reason why the change has no observable effect, so that no test can detect it. Null if tests can detect the change.
    */
   readonly equivalent: string | null;
 }
 
 /**
- * Error for a catalogue that cannot be parsed, or a mutant that no longer applies. The message contains the mutant and
- * the remedy.
+ * Thrown if a catalogue cannot be parsed or a mutant no longer applies. The message names the mutant and the remedy.
  */
 export class CatalogueError extends Error {
   constructor(message: string) {
@@ -30,7 +28,7 @@ export class CatalogueError extends Error {
 }
 
 /**
- * Parses a catalogue. Each mutant is a heading `## id`, a sentence, lines `file:`, `tests:` and optionally
+ * Parses a catalogue. Each mutant consists of a heading `## id`, a sentence, the lines `file:`, `tests:` and optionally
  * `equivalent:`, and the changed lines as in a patch: `-` before, `+` after, with their indentation.
  */
 export function parseCatalogue(text: string, source: string): Mutant[] {
@@ -62,8 +60,8 @@ function parseMutant(section: string, source: string): Mutant {
 export function applied({ id, file, before, after }: Mutant, text: string): string {
   const at = text.indexOf(before);
   if (at === -1 || text.indexOf(before, at + 1) !== -1) {
-    const count = at === -1 ? 'no longer' : 'more than once';
-    throw new CatalogueError(`${id}: its lines occur ${count} in ${file}; update the mutant or remove it`);
+    const occur = at === -1 ? 'no longer occur' : 'occur more than once';
+    throw new CatalogueError(`${id}: its lines ${occur} in ${file}; update the mutant or remove it`);
   }
   return text.slice(0, at) + after + text.slice(at + before.length);
 }

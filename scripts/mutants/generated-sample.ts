@@ -19,17 +19,23 @@ const rooms = [
   'weather',
 ];
 
-/** Maximum number of files of unit tests that run for one mutant: the nearest alone at first, because most mutants fail there. */
+/**
+ * Maximum number of unit test files that run for one mutant. The nearest ones run first, because most mutants fail
+ * there.
+ */
 const mostUnitTests = { first: 2, later: 12 };
 /** Maximum number of test files of the system tier that run for one mutant. */
 const mostSystemTests = 5;
 /** Modules that start the built program or a browser. A test that imports one is too slow to run for each mutant. */
 const startsPrograms: readonly string[] = ['harness/process/program.ts', 'harness/process/build.ts'];
 
-/** A generated mutant with its tests: the unit tests first, then tests of its room in the system tier that start no program. */
+/**
+ * A generated mutant with its tests: first the unit tests, then those tests of its room in the system tier that start
+ * no program.
+ */
 export interface DrawnMutant {
   readonly mutant: GeneratedMutant;
-  /** The tests of a stage run only if those of the stage before pass. */
+  /** Test files by stage. A stage runs only if the previous stage passes. */
   readonly stages: readonly (readonly string[])[];
 }
 

@@ -21,13 +21,13 @@ describe('generated mutants', () => {
     ]);
   });
 
-  it('have the line of their change', () => {
+  it('report the line of their change', () => {
     for (const { start, before } of mutantsOf('src/a.ts', text)) {
       expect(text.slice(start, start + before.length)).toBe(before);
     }
   });
 
-  it('are sampled by a seed', () => {
+  it('are sampled reproducibly by a seed', () => {
     const mutants = Array.from({ length: 100 }, (_, i) => ({ id: `${i}` }));
     expect(sampleOf(mutants, 10, 1)).toEqual(sampleOf(mutants, 10, 1));
     expect(sampleOf(mutants, 10, 1)).not.toEqual(sampleOf(mutants, 10, 2));
@@ -43,13 +43,13 @@ describe('generated mutants', () => {
     expect(new Set(after).size).toBe(after.length);
   });
 
-  it('of equal lines are different mutants', () => {
+  it('are different mutants even if their lines are equal', () => {
     const ids = mutantsOf('src/a.ts', 'log(1);\nlog(1);\n').map(({ id }) => id);
     expect(new Set(ids).size).toBe(4);
   });
 });
 
-it('the confidence interval of a share contains the share, and is narrower for more items', () => {
+it('the confidence interval of a share contains the share, and is narrower for larger samples', () => {
   const [low, high] = confidence(85, 100);
   expect([low, high].map((share) => Math.round(share * 1000))).toEqual([767, 907]);
   expect(confidence(850, 1000)[0]).toBeGreaterThan(low);

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import ts from 'typescript';
 
-/** Kind of a change, so that scores can be compared with those of tools that do not change constants. */
+/** Kind of a change. It allows scores to be compared with those of tools that do not change constants. */
 export type MutantKind = 'operator' | 'constant' | 'boolean' | 'negation' | 'statement';
 
 /** A small syntactic change of one place in one file. */
 export interface GeneratedMutant {
-  /** Identity of the change: file, text of its line, and what replaces what. It stays the same when other lines change. */
+  /**
+   * Identity of the change: the file, the text of the line, the replaced text and its replacement. It stays the same
+   * when other lines change.
+   */
   readonly id: string;
   readonly kind: MutantKind;
   readonly file: string;
@@ -14,7 +17,7 @@ export interface GeneratedMutant {
   readonly start: number;
   readonly before: string;
   readonly after: string;
-  /** Line number of the change, from 1. */
+  /** Line number of the change, counted from 1. */
   readonly line: number;
 }
 
@@ -63,7 +66,7 @@ export function mutantsOf(file: string, text: string): GeneratedMutant[] {
 function mutate(node: ts.Node, add: (kind: MutantKind, node: ts.Node, after: string) => void): void {
   if (ts.isBinaryExpression(node)) {
     const swapped = swaps.get(node.operatorToken.kind);
-    // Concatenations are excluded: any test that compares texts would detect them.
+    // Exclude concatenations, because any test that compares texts would detect such a change.
     const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
     if (swapped !== undefined && !joinsText) add('operator', node.operatorToken, swapped);
   } else if (ts.isNumericLiteral(node)) add('constant', node, `(${node.text} + 1)`);
@@ -79,8 +82,8 @@ function isText(node: ts.Expression): boolean {
 }
 
 /**
- * Returns a sample of the mutants, in random order, determined by the seed. Each mutant is drawn by its identity, so that a
- * change of the code replaces only the mutants of the changed lines, and a run over several days continues.
+ * Returns a sample of the mutants in random order, determined by the seed. Each mutant is drawn by its identity, so
+ * that a change of the code replaces only the mutants of the changed lines, and a run over several days can continue.
  */
 export function sampleOf<T extends { readonly id: string }>(mutants: readonly T[], count: number, seed: number): T[] {
   const rank = ({ id }: T): string => createHash('sha256').update(`${seed} ${id}`).digest('hex');
@@ -91,7 +94,7 @@ export function sampleOf<T extends { readonly id: string }>(mutants: readonly T[
     .map(([, mutant]) => mutant);
 }
 
-/** Returns the 95 % confidence interval of a share in a sample (Wilson). */
+/** Returns the 95 % confidence interval of a share in a sample (Wilson score interval). */
 export function confidence(some: number, all: number): readonly [low: number, high: number] {
   if (all === 0) return [0, 1];
   const z = 1.96;

@@ -12,7 +12,7 @@ const importsOf = (file: string) => imports[file] ?? [];
 const tests = ['far.test.ts', 'near.test.ts', 'own.test.ts'];
 
 describe('the import graph', () => {
-  it('contains the distance of each imported file, even if files import one another', () => {
+  it('contains the distance of each imported file, even if files import each other', () => {
     expect([...distancesFrom('far.test.ts', importsOf)]).toEqual([
       ['far.test.ts', 0],
       ['face.ts', 1],
@@ -27,13 +27,13 @@ describe('the import graph', () => {
     expect(testsOf('other.ts')).toEqual(['far.test.ts']);
   });
 
-  it('selects the test of the same name, and none for a source that no test imports', () => {
+  it('selects the test of the same name, and no test for a source that no test imports', () => {
     const testsOf = nearestTests(tests, importsOf, 5);
     expect(testsOf('own.ts')).toEqual(['own.test.ts']);
     expect(testsOf('alone.ts')).toEqual([]);
   });
 
-  it('prefers the test that imports fewer files', () => {
+  it('prefers the test that imports the fewest files', () => {
     const reads = (file: string) => (file === 'wide.test.ts' ? ['part.ts', 'other.ts'] : ['part.ts']);
     expect(nearestTests(['wide.test.ts', 'small.test.ts'], reads, 1)('part.ts')).toEqual(['small.test.ts']);
   });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** Returns the files of the project that a file imports for their values, as paths relative to the root. */
+/** Returns the project files that a file imports as values (not only as types), as paths relative to the root. */
 export type ImportsOf = (file: string) => readonly string[];
 
-/** Returns a function that reads the imports of each file once. */
+/** Returns a function that reads the imports of a file. Each file is read only once. */
 export function importReader(root: string): ImportsOf {
   const known = new Map<string, readonly string[]>();
   return (file) => {
@@ -20,10 +20,13 @@ export function importReader(root: string): ImportsOf {
   };
 }
 
-/** Returns each file that `start` imports, directly or not, with the number of imports on the shortest path to it. */
+/**
+ * Returns each file that `start` imports, directly or indirectly, with the number of imports on the shortest path to
+ * it.
+ */
 export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, number> {
   const distances = new Map([[start, 0]]);
-  // A map returns the keys that the loop adds, in the order of their distances.
+  // Iterating over the map also visits the keys that the loop adds, in the order of their distances.
   for (const [file, distance] of distances) {
     for (const next of importsOf(file)) if (!distances.has(next)) distances.set(next, distance + 1);
   }
@@ -31,8 +34,8 @@ export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, 
 }
 
 /**
- * Returns the tests that import each source, at most `most` of them: first the unit test of the same name, then those with
- * the shortest path of imports to it, and of these the ones that import the fewest files.
+ * Returns the tests that import each source, at most `most` of them. The unit test of the same name comes first, then
+ * the tests with the shortest import path to the source; among equals, those that import the fewest files.
  */
 export function nearestTests(
   tests: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Runs test files repeatedly in one persistent process, in a quarter of the time of a new process per run. Receives `{
- * tests, changed }` over its channel and responds with `passed` or `failed`.
+ * Runs test files repeatedly in one persistent process, which takes a quarter of the time of a new process per run.
+ * Receives `{ tests, changed }` over its channel and responds with `passed` or `failed`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface RunRequest {
   readonly changed: readonly string[];
 }
 
-/** Name of a configuration without the build of the program, because that build would run for every mutant. */
+/** Name of a configuration that does not build the program, because the build would otherwise run for every mutant. */
 const configName = 'vitest.mutants.config.ts';
 writeFileSync(
   configName,
@@ -24,7 +24,7 @@ export default { test: { projects: tierProjects({ builds: false, isolates: true 
 const vitest = await createVitest('test', {
   watch: false,
   maxWorkers: 1,
-  // One failing test shows that the change was noticed.
+  // One failing test is enough to show that the change was detected.
   bail: 1,
   reporters: [{}],
   config: configName,
@@ -36,7 +36,7 @@ async function run({ tests, changed }: RunRequest): Promise<'passed' | 'failed'>
   const wanted = new Set(tests.map((test) => join(process.cwd(), test)));
   const specifications = all.filter(({ moduleId }) => wanted.has(moduleId));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
-  // Select the modules of this run, because the result also contains the modules of earlier runs.
+  // Keep only the modules of this run, because the result also contains the modules of earlier runs.
   const own = testModules.filter(({ moduleId }) => wanted.has(moduleId));
   const isWhole = own.length === wanted.size && own.every((module) => module.ok());
   return isWhole && unhandledErrors.length === 0 ? 'passed' : 'failed';

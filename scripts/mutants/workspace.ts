@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RunRequest } from './test-runner.ts';
 
-/** A copy of the project in which one file at a time is changed. The checkout stays unchanged. */
+/** A copy of the project in which one file is changed at a time. The checkout itself stays unchanged. */
 export interface Workspace {
   /** Runs test files. Resolves with `ended` if the process exits or the run exceeds its timeout. */
   run(tests: readonly string[]): Promise<'passed' | 'failed' | 'ended'>;
@@ -14,12 +14,12 @@ export interface Workspace {
   remove(): void;
 }
 
-/** Timeout of test files, in milliseconds. */
+/** Timeout of one run of test files, in milliseconds. */
 const timeoutMs = 90_000;
-/** Maximum number of runs of a test process, whose memory grows. */
+/** Maximum number of runs per test process. The limit is needed because the memory of the process grows. */
 const maxRuns = 100;
 
-/** Copies the tracked files, with the changes of the work tree, to a temporary directory. */
+/** Copies the tracked files, including uncommitted changes, to a temporary directory. */
 export function makeWorkspace(root: string): Workspace {
   const copy = mkdtempSync(join(tmpdir(), 'almanac-mutants-'));
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
@@ -36,7 +36,7 @@ export function makeWorkspace(root: string): Workspace {
   let runs = 0;
   const changed = new Set<string>();
 
-  /** Stops the whole process group, because a hanging test may have started programs. */
+  /** Stops the whole process group, because a hanging test may have started other programs. */
   function stop(): void {
     if (runner?.pid !== undefined) process.kill(-runner.pid, 'SIGKILL');
     runner = null;
@@ -82,7 +82,7 @@ export function makeWorkspace(root: string): Workspace {
   };
 }
 
-/** Returns the response of the process, or null if it exits or hangs. */
+/** Returns the response of the process, or null if the process exits or hangs. */
 function answerOf(process: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => {
     const settle = (answer: unknown): void => {

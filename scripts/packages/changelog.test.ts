@@ -19,7 +19,7 @@ const changelog = `# Changelog
 `;
 
 describe('the section of a version in the changelog', () => {
-  it('has the note and the text up to the next version', () => {
+  it('has the note of its heading and the text up to the next version', () => {
     expect(changelogSection(changelog, '1.1.0')).toEqual({
       note: '2026-11-20',
       text: '## 1.1.0, 2026-11-20\n\n### Facts API\n\n- Old: mentions ## 1.0.0 in its text.\n',

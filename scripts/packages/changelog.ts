@@ -1,11 +1,11 @@
 /** The section of one version in a changelog. */
 export interface ChangelogSection {
-  /** Text after the version in the heading, such as the date. */
+  /** Text that follows the version in the heading, such as the date. */
   readonly note: string;
   readonly text: string;
 }
 
-/** Returns the section of a version, with its heading; null if the changelog has none. */
+/** Returns the section of a version, including its heading, or null if the changelog has no such section. */
 export function changelogSection(changelog: string, version: string): ChangelogSection | null {
   const sections = changelog.split(/^(?=## )/m);
   for (const section of sections) {

@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes the package of the TypeScript client into an empty directory: one module, its types, a manifest, the readme and
- * the licence. The build must be current.
+ * Writes the package of the TypeScript client into an empty directory: one module, its types, a manifest, the readme
+ * and the licence. The build must be up to date.
  */
 export function writeClientPackage(root: string, directory: string): void {
   mkdirSync(directory, { recursive: true });
@@ -16,7 +16,7 @@ export function writeClientPackage(root: string, directory: string): void {
   for (const [name, text] of declarations(join(root, 'dist', 'client'))) writeFileSync(join(directory, name), text);
 }
 
-/** Returns the declaration files that `index.d.ts` reaches, by name. */
+/** Returns the declaration files that `index.d.ts` imports directly or indirectly, by name. */
 function declarations(directory: string): Map<string, string> {
   const found = new Map<string, string>();
   const pending = ['index'];

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Name of the file with the licences of bundled packages, in the directory of the bundle. */
+/** Name of the file with the licences of the bundled packages, in the directory of the bundle. */
 export const licencesFile = 'third-party-licences.txt';
 
 const packagePath = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//;
 const licenceName = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
- * Returns the directories of the packages whose modules are part of bundles. `outputs` are results of rolldown; its own
- * runtime is a module of every bundle with CommonJS code.
+ * Returns the directories of the packages whose modules are part of bundles. `outputs` are results of rolldown.
+ * Rolldown's own runtime is a module of every bundle that contains CommonJS code.
  */
 export function bundledPackages(root, outputs) {
   const directories = new Set();
@@ -24,8 +24,8 @@ export function bundledPackages(root, outputs) {
 }
 
 /**
- * Returns the text of all licences: a heading `NAME VERSION (LICENCE)` for each package, and its licence files, or
- * the licence in its README. Throws if a package has none, because its licence then requires a decision.
+ * Returns the text of all licences. Each package has a heading `NAME VERSION (LICENCE)`, followed by its licence files,
+ * or by the licence in its README. Throws if a package has neither, because a person must then decide.
  */
 export function licenceTexts(directories) {
   const sections = directories.map((directory) => {
@@ -39,7 +39,10 @@ export function licenceTexts(directories) {
   return `The files of this directory and assets/built contain code of these packages.\n\n${sections.join('\n')}`;
 }
 
-/** Returns the licence section of a package's README if it contains a complete MIT licence; some packages have no other. */
+/**
+ * Returns the licence section of a package's README if it contains a complete MIT licence. Some packages have no
+ * licence elsewhere.
+ */
 function licenceInReadme(directory) {
   const readme = join(directory, 'README.md');
   const [, section = ''] = existsSync(readme) ? readFileSync(readme, 'utf8').split(/^#+ licen[cs]e$/im) : [];
@@ -49,7 +52,7 @@ function licenceInReadme(directory) {
   return isComplete ? [section.trim()] : [];
 }
 
-/** Returns the names of the packages in a text of `licenceTexts`. */
+/** Returns the names of the packages listed in a text from `licenceTexts`. */
 export function namesInLicences(text) {
   return [...text.matchAll(/^={80}\n(\S+) \S+ \(.*\)\n={80}$/gm)].map(([, name]) => name);
 }

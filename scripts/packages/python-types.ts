@@ -1,4 +1,4 @@
-/** A schema of the OpenAPI document, as far as the types of the Python client depend on it. */
+/** The parts of an OpenAPI schema on which the types of the Python client depend. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -27,7 +27,8 @@ const simple: Readonly<Record<string, string>> = {
 
 /**
  * Returns the types of the Python client: one TypedDict for each object of the OpenAPI document, for Python 3.9 and
- * later. A field that may be missing is in the class with `total=False`, because `NotRequired` is newer than 3.9.
+ * later. A field that may be missing is in a class with `total=False`, because `NotRequired` requires a Python newer
+ * than 3.9.
  */
 export function pythonTypes(document: object): string {
   const { schemas } = (document as { components: { schemas: Readonly<Record<string, Schema>> } }).components;
@@ -71,7 +72,7 @@ export function pythonTypes(document: object): string {
   return [head, ...written.values()].join('\n\n');
 }
 
-/** Returns the module with the version of the Python client, which is that of the program. */
+/** Returns the module with the version of the Python client, which equals the version of the program. */
 export function pythonVersion(version: string): string {
   return `"""The version of this package. Generated from package.json: npm run generate."""\n\n__version__ = "${version}"\n`;
 }
@@ -94,9 +95,10 @@ function classOf(name: string, description: string | undefined, fields: readonly
   return `class ${base}(TypedDict):\n${body(required)}\n\nclass ${name}(${base}, total=False):\n${doc}${body(optional)}`;
 }
 
-/** Returns the definition of an object whose keys are not identifiers. Each field may be missing. */
+/** Returns the definition of an object whose keys are not valid identifiers. Each of its fields may be missing. */
 function functional(name: string, fields: readonly Field[]): string {
-  if (fields.some(({ required }) => required)) throw new Error(`${name} has required fields that are no identifiers`);
+  if (fields.some(({ required }) => required))
+    throw new Error(`${name} has required fields that are not valid identifiers`);
   const lines = fields.map(({ key, type }) => `        ${quoted(key)}: ${type},\n`);
   return `${name} = TypedDict(\n    ${quoted(name)},\n    {\n${lines.join('')}    },\n    total=False,\n)\n`;
 }

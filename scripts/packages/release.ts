@@ -17,27 +17,27 @@ import { writeClientPackage } from './client-package.ts';
 import { licencesFile, namesInLicences } from './licences.mjs';
 import { type Sbom, shippedSbom } from './sbom.ts';
 
-/** Development packages whose files the build copies into `assets/`; there is none now. */
+/** Development packages whose files the build copies into `assets/`. Currently there are none. */
 const copiedPackages: readonly string[] = [];
 
 /** Options for a release. */
 export interface ReleaseOptions {
-  /** Directory of the repository, built. */
+  /** Directory of the repository, already built. */
   readonly root: string;
-  /** Empty or missing directory for the files of the release. */
+  /** Directory for the files of the release. It must be empty or missing. */
   readonly out: string;
   /** True to allow uncommitted changes and a changelog without a date. */
   readonly draft: boolean;
-  /** True to build the wheel of the Python client, which needs pip and its package index. */
+  /** True to build the wheel of the Python client, which requires pip and access to its package index. */
   readonly python: boolean;
 }
 
-/** Reason for which a release cannot be made, for people. */
+/** Reason why a release cannot be made. The message is meant for the operator. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }
 
-/** Writes the files of a release; returns their names. Throws ReleaseError. */
+/** Writes the files of a release and returns their names. Throws ReleaseError if the release cannot be made. */
 export function writeRelease({ root, out, draft, python }: ReleaseOptions): string[] {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, string>;
   if (name === undefined || version === undefined || !isSemVer(version)) {
@@ -108,7 +108,7 @@ function sbom(root: string, name: string): Sbom {
   return shippedSbom(JSON.parse(text) as Sbom, name, [...copiedPackages, ...bundled]);
 }
 
-/** Writes `SHA256SUMS` in the format of `sha256sum`; returns the names of the files in it. */
+/** Writes `SHA256SUMS` in the format of `sha256sum`, and returns the names of the files listed in it. */
 function writeChecksums(out: string): string[] {
   const names = readdirSync(out).sort();
   const lines = names.map((name) => {

@@ -20,7 +20,7 @@ const all: Sbom = {
 describe('the SBOM of the package', () => {
   const shipped = shippedSbom(all, 'almanac', ['style']);
 
-  it('lists what is shipped, with copied development packages and without tools', () => {
+  it('lists what is shipped, including copied development packages but no tools', () => {
     expect(shipped.components.map(({ name }) => name)).toEqual(['a', 'b', 'style']);
     expect(shipped.dependencies).toEqual([
       { ref: 'almanac@1.0.0', dependsOn: ['a@1', 'style@1'] },
@@ -28,7 +28,7 @@ describe('the SBOM of the package', () => {
     ]);
   });
 
-  it('has the name of the package, not that of the checkout', () => {
+  it("has the name of the package, not the name of the checkout's directory", () => {
     expect(shipped.metadata.component.name).toBe('almanac');
   });
 });

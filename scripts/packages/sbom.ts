@@ -1,4 +1,4 @@
-/** A CycloneDX document, as far as this script changes it. */
+/** The parts of a CycloneDX document that this script changes. */
 export interface Sbom {
   readonly metadata: { readonly component: { readonly name: string; readonly 'bom-ref': string } };
   readonly components: readonly SbomComponent[];
@@ -12,9 +12,9 @@ interface SbomComponent {
 }
 
 /**
- * Returns the part of a CycloneDX document that is shipped: components that are not only for development, and the
- * development packages whose code or files the build copies into the package. `npm` names the document after its directory,
- * which the name of the package replaces.
+ * Returns the part of a CycloneDX document that describes shipped code: all components that are not only for
+ * development, and the development packages whose code or files the build copies into the package. npm names the
+ * document after its directory; this function replaces that name by the name of the package.
  */
 export function shippedSbom(all: Sbom, name: string, copied: readonly string[]): Sbom {
   const isDevelopment = ({ properties = [] }: SbomComponent): boolean =>

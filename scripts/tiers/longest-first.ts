@@ -3,7 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { longFiles } from './tiers.ts';
 
 /**
- * Sequencer that starts the long test files first, even on a clean clone, where durations of earlier runs are missing.
+ * Sequencer that starts the long test files first. It also works in a fresh clone, which has no durations of earlier
+ * runs.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -6,7 +6,10 @@ const besideSubjects = ['src/**/*.test.{ts,tsx}', 'sim/**/*.test.ts', 'scripts/*
 
 const cores = Math.max(2, availableParallelism());
 
-/** Returns the settings of a tier that runs the real programs. If `builds` is true, the program is built before the first test. */
+/**
+ * Returns the settings of a tier that runs the real programs. If `builds` is true, the program is built before the
+ * first test.
+ */
 function withPrograms(name: string, builds: boolean) {
   return {
     name,
@@ -17,14 +20,14 @@ function withPrograms(name: string, builds: boolean) {
     globalSetup: builds ? ['harness/process/build.ts'] : [],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Timeout of polls. The default of one second is too short for a line of a log on a busy machine.
+    // Timeout of polls. The default of one second is too short to wait for a log line on a busy machine.
     expect: { poll: { timeout: 60_000 } },
   };
 }
 
 /**
- * Returns the tiers of the tests. For runs with deliberate bugs, `builds` is false, because the program is not built
- * again for each bug. `isolates` is then true, because no module of an earlier run may remain.
+ * Returns the test tiers. Set `builds` to false and `isolates` to true for runs with deliberate bugs: the program is
+ * not rebuilt for each bug, and no module of an earlier run may remain loaded.
  */
 export function tierProjects({ builds, isolates }: { builds: boolean; isolates: boolean }): TestProjectConfiguration[] {
   return [
@@ -36,8 +39,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         pool: 'forks',
         maxWorkers: cores,
         sequence: { groupOrder: 0 },
-        // Files share the modules of their worker by default, because these tests start no process and change no global
-        // state.
+        // By default, test files share the modules of their worker, because these tests start no process and change no
+        // global state.
         isolate: isolates,
         testTimeout: 60_000,
       },

@@ -5,18 +5,18 @@ import { longFiles, outsideUnitTier, pagesTier, proofTier } from './tiers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-describe('the tiers of the tests', () => {
-  it('name files that exist', () => {
+describe('the lists of test tiers', () => {
+  it('name only files that exist', () => {
     const named = [...outsideUnitTier, ...pagesTier, ...proofTier, ...longFiles];
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('list each file once', () => {
+  it('list each file only once', () => {
     const named = [...outsideUnitTier, ...pagesTier, ...proofTier];
     expect(named.filter((file, index) => named.indexOf(file) !== index)).toEqual([]);
   });
 
-  it('cover every promise in npm test, not only in the proof tier', () => {
+  it('leave a test of every promise in npm test, not only in the proof tier', () => {
     const page = readFileSync(join(root, 'docs', 'invariants.md'), 'utf8');
     const promises = page.split('\n').filter((line) => line.startsWith('| **'));
     expect(promises.length).toBeGreaterThanOrEqual(7);

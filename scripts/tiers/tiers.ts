@@ -1,6 +1,6 @@
 /**
- * Test files of `npm test` by tier, and those of `npm run test:proof`. A test file that no list contains belongs to
- * the tier of its directory.
+ * Lists the test files of `npm test` by tier, and those of `npm run test:proof`. A test file that is in no list belongs
+ * to the tier of its directory.
  */
 
 /**
@@ -26,8 +26,8 @@ export const pagesTier: readonly string[] = [
 ];
 
 /**
- * Long proofs: repeated kills, simulated days, comparisons with the sent data, sieges, failing system calls and random
- * damage.
+ * Long proofs: repeated kills, simulated days, comparisons with the data that was sent, sieges, failing system calls
+ * and random damage.
  */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
@@ -64,7 +64,8 @@ export const proofTier: readonly string[] = [
 ];
 
 /**
- * Test files that take longer than 20 seconds, the longest first, because a long file that starts last would run alone.
+ * Test files that take longer than 20 seconds, the longest first. A long file that started last would run alone at the
+ * end.
  */
 export const longFiles: readonly string[] = [
   'test/labels/hand-over.test.ts',

@@ -15,7 +15,7 @@ function archiveInTest(options: SimulationOptions = {}) {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  /** Returns the gaps of a day except those of the counts by hour, which `tables.test.ts` compares. */
+  /** Returns the gaps of a day without the gaps in the hourly counts, which `tables.test.ts` checks. */
   const gaps = (day: string) => {
     const manifest = JSON.parse(read(`days/${day}/gaps.json`).toString('utf8')) as { gaps: { fact?: string }[] };
     return manifest.gaps.filter(({ fact }) => fact?.endsWith('-hours') !== true);
@@ -23,7 +23,7 @@ function archiveInTest(options: SimulationOptions = {}) {
   return { ...archive, read, lines, gaps };
 }
 
-/** Responds like a service whose state changes with the hour since the start. */
+/** Simulates a facts API whose published state depends on the hours since the start. */
 function respondWith(stateAt: (hour: number) => Omit<PublishedState, 'now'> | null): SimulationOptions {
   return {
     respond(path, now) {
@@ -49,7 +49,7 @@ describe('an archiver', () => {
     expect(read('days/2026-11-20/weather-metrics.jsonl').toString('utf8')).toContain(`,"body":${body}}\n`);
   });
 
-  it('waits for the next hour, and a minute after a failed request', async () => {
+  it('waits until the next hour, or for one minute after a failed request', async () => {
     const { tickAt } = archiveInTest(respondWith((hour) => (hour === 0 ? {} : null)));
     expect(await tickAt(simulatedStart + 5_000)).toBe(hourMs - 5_000);
     expect(await tickAt(simulatedStart + hourMs)).toBe(60_000);
@@ -77,7 +77,7 @@ describe('an archiver', () => {
     });
   });
 
-  it('withholds a body that contains an identity, with an alarm, and archives the others', async () => {
+  it('withholds a body that contains an identity, logs an error, and archives the other bodies', async () => {
     const findIdentity = (body: Uint8Array): string | null =>
       Buffer.from(body).includes('coverage') ? 'a DID is at /facts' : null;
     const { run, lines, messages } = archiveInTest({ findIdentity });
@@ -89,7 +89,7 @@ describe('an archiver', () => {
     ]);
   });
 
-  it('goes on as soon as a clock that was in the future is right', async () => {
+  it('resumes as soon as a clock that was ahead is corrected', async () => {
     const { tickAt, lines } = archiveInTest({ serviceClock: () => simulatedStart });
     await tickAt(simulatedStart);
     await tickAt(simulatedStart + 10 * dayMs);
@@ -97,20 +97,20 @@ describe('an archiver', () => {
     expect(lines('days/2026-11-20/instruments.jsonl')).toHaveLength(2);
   });
 
-  it('archives nothing in a day that is closed, after its clock was set back', async () => {
+  it('archives nothing while its clock is set back to a closed day', async () => {
     const { run, tickAt, read, messages } = archiveInTest();
     await run(73);
     const before = read('days/2026-11-20/instruments.jsonl');
     await tickAt(simulatedStart + 3 * hourMs);
     expect(read('days/2026-11-20/instruments.jsonl')).toEqual(before);
     expect(messages.map(({ message }) => message)).toContain(
-      'the clock is in a day that is closed: nothing is archived',
+      'the clock shows a day that is already closed: nothing is archived',
     );
   });
 });
 
 describe('a day', () => {
-  it('is closed 48 hours after its end, in a log that verifies', async () => {
+  it('is closed 48 hours after its end and added to a log that verifies', async () => {
     const { run, verify, read } = archiveInTest();
     await run(72);
     expect(await verify()).toMatchObject({ findings: [], closedDays: 0, openDays: 3, keep: null });
@@ -143,7 +143,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 9 });
   });
 
-  it('stays open while the clocks of the archiver and the service are ahead by days, until they are right', async () => {
+  it('stays open while the clocks of both the archiver and the service are days ahead', async () => {
     const { run, verify } = archiveInTest();
     await run(30);
     await run(10, 24 * 200);
@@ -152,7 +152,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 1 });
   });
 
-  it('has revisions while it is open, each with the digest of its predecessor', async () => {
+  it('gets a new revision for each change while it is open, and each names the digest of its predecessor', async () => {
     const { run, read } = archiveInTest();
     await run(1);
     const first = parseIndex(read('index.json'))?.days[0]?.sha256;
@@ -164,7 +164,7 @@ describe('a day', () => {
     });
   });
 
-  it('stays open with all later days while the operator holds the label facts', async () => {
+  it('stays open, as do all later days, while the operator holds the label facts', async () => {
     const { run, read, verify } = archiveInTest(respondWith((hour) => ({ isHeld: hour >= 70 && hour < 100 })));
     await run(99);
     expect(parseDay(read('days/2026-11-20/day.json'))).toMatchObject({ state: 'open', reason: 'held' });
@@ -204,7 +204,7 @@ describe('the gap manifest', () => {
     ]);
   });
 
-  it('contains label gaps of the day that only a later overview states, clipped to the day', async () => {
+  it('contains label gaps that only a later overview reports, clipped to the day', async () => {
     const gap = { start: '2026-11-20T23:30:00.500Z', end: '2026-11-21T00:30:00Z', reason: 'ingest_paused' };
     const { run, gaps, verify } = archiveInTest(respondWith((hour) => ({ gaps: hour >= 24 ? [gap] : [] })));
     await run(24);
@@ -220,7 +220,7 @@ describe('the gap manifest', () => {
     expect((await verify()).findings).toEqual([]);
   });
 
-  it('states how many seconds of a weather window were not observed if the archive has no counts by hour', async () => {
+  it('states how many seconds of a weather window were not observed if the archive has no hourly counts', async () => {
     const stated = respondWith((hour) => ({ observedSeconds: hour === 24 ? 86_000.25 : 86_400 }));
     const { run, gaps } = archiveInTest({ ...stated, hours: () => null });
     await run(26);

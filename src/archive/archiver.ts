@@ -13,25 +13,28 @@ import { settleDays } from './settle.ts';
 import type { DayLog } from './signing/day-log.ts';
 import type { ArchiveTelemetry } from './telemetry.ts';
 
-/** Time until a failed request or write is repeated, in milliseconds. */
+/** Delay before a failed request or write is retried, in milliseconds. */
 const retryMs = 60_000;
-/** Maximum delay after the start of an hour, in milliseconds, so that archives do not send requests at the same time. */
+/** Maximum random delay after the start of an hour, in milliseconds. It spreads the requests of several archives. */
 const spreadMs = 20_000;
-/** Maximum difference to the clock of the service with which a day is closed, in milliseconds. */
+/** Maximum difference from the facts API's clock at which days may still be closed, in milliseconds. */
 const maxClockDifferenceMs = 600_000;
 
 /** Dependencies of an archiver. */
 export interface ArchiverOptions {
   readonly files: ArchiveFiles;
   readonly dayLog: DayLog;
-  /** Text form of the key that signs the log. */
+  /** Text form of the public key of the log, for the index. */
   readonly key: string;
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
-  /** Returns the description of an identity in a body, without its content; null if it contains none. */
+  /** Describes the first DID, AT-URI or handle in a body without quoting it; null if the body contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
-  /** Returns the description of an identity in the values of an archive file, by its name; null if they contain none. */
+  /**
+   * Describes the first identity in the values of the archive file `name` that this file must not contain; null if
+   * there is none.
+   */
   readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Returns the hours files of the instruments; null if they are not archived. */
+  /** Returns the hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly readHours: () => HoursReadings | null;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
@@ -44,13 +47,13 @@ export interface ArchiverOptions {
 /** Archives the published bodies once an hour. */
 export interface Archiver {
   /**
-   * Archives the bodies of the current hour that are not archived yet, and keeps the days up to date. Resolves with the
-   * milliseconds until the next call. A file that cannot be written is logged, and written at a later call.
+   * Archives the bodies of the current hour that are still missing and updates the days. Resolves with the number of
+   * milliseconds until the next call is due. A file that cannot be written is logged and written by a later call.
    */
   tick(): Promise<number>;
 }
 
-/** Creates an archiver. Nothing runs before the first call of `tick`. */
+/** Creates an archiver, which does nothing until the first call of `tick`. */
 export function createArchiver(options: ArchiverOptions): Archiver {
   return new HourlyArchiver(options);
 }
@@ -62,7 +65,7 @@ interface Failure {
 
 class HourlyArchiver implements Archiver {
   readonly #options: ArchiverOptions;
-  /** Last archived hour of each fact; unknown before the file was read. */
+  /** Last archived hour of each fact. A fact has no entry until its file has been read. */
   readonly #archived = new Map<FactName, string>();
   /** Last failure of each fact in the current hour. */
   readonly #failures = new Map<FactName, Failure>();
@@ -70,7 +73,7 @@ class HourlyArchiver implements Archiver {
   #settledHour = '';
   #isFirstTick = true;
   #isWritable = true;
-  /** Last hour in which the clock of the service confirmed this one; no day is closed in another hour. */
+  /** Last hour in which the facts API's clock matched this one. Days are closed only during that hour. */
   #confirmedHour = '';
 
   constructor(options: ArchiverOptions) {
@@ -80,13 +83,13 @@ class HourlyArchiver implements Archiver {
   async tick(): Promise<number> {
     const now = this.#options.clock();
     const hour = hourOf(now);
-    // The lines of a file are in the order of their hours.
+    // Record the failures of past hours first, so that the lines of a file stay in the order of their hours.
     if (!this.#recordFailures(hour)) return retryMs;
     let isComplete = true;
     let hasNews = hour !== this.#settledHour;
     const last = this.#options.dayLog.leaves().at(-1)?.day;
     if (last !== undefined && dayOf(now) <= last) {
-      this.#options.log.warn('the clock is in a day that is closed: nothing is archived', { closed: last });
+      this.#options.log.warn('the clock shows a day that is already closed: nothing is archived', { closed: last });
       return retryMs;
     }
     if (this.#isFirstTick) this.#reportPause(now);
@@ -103,7 +106,7 @@ class HourlyArchiver implements Archiver {
     return this.#delay(isComplete);
   }
 
-  /** An older copy of an archive must not continue its log silently. */
+  /** Warns after a pause: this may be an older copy of the archive, which must not continue the log silently. */
   #reportPause(now: number): void {
     const since = pausedSince(this.#options.files, this.#options.dayLog, now);
     if (since === null) return;
@@ -119,7 +122,7 @@ class HourlyArchiver implements Archiver {
     return hourMs - (now % hourMs) + Math.floor(this.#options.random() * spreadMs);
   }
 
-  /** Writes the lines of past hours without a response. Returns false if one could not be written. */
+  /** Records each fact that had no response in a past hour. Returns false if a line could not be written. */
   #recordFailures(hour: string): boolean {
     for (const [name, { at, reason }] of this.#failures) {
       if (hourOf(at) >= hour) continue;
@@ -146,7 +149,7 @@ class HourlyArchiver implements Archiver {
     return this.#keep(name, at, fetched.served);
   }
 
-  /** A wrong clock would close days that cannot be opened again. */
+  /** Compares the clocks, because a wrong clock would close days that cannot be opened again. */
   #compareClock(at: number, date: number | null): void {
     if (date === null) return;
     const isClose = Math.abs(at - date) <= maxClockDifferenceMs;
@@ -204,7 +207,7 @@ class HourlyArchiver implements Archiver {
     return isSettled;
   }
 
-  /** Runs a step that writes. Returns false, and logs the first of several failures, if the system refuses it. */
+  /** Runs a step that writes files. Returns false on a system error, and logs only the first of consecutive errors. */
   #write(step: () => void): boolean {
     const { log, telemetry } = this.#options;
     try {
@@ -223,8 +226,8 @@ class HourlyArchiver implements Archiver {
   }
 
   /**
-   * Returns the last archived hour of a fact, or an empty text if there is none today. An hour in the future is that of a
-   * clock that was wrong; it is forgotten, so that archiving continues.
+   * Returns the last archived hour of a fact, or an empty string if nothing is archived today. An hour in the future
+   * came from a wrong clock: it is discarded, so that archiving continues.
    */
   #lastHour(name: FactName, now: number): string {
     const known = this.#archived.get(name);

@@ -6,7 +6,7 @@ import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { hourMs, startOf } from './days/calendar.ts';
 import { formatIssues, issuesFile } from './days/known-issues.ts';
 
-// `test/archive/kill.test.ts` interrupts every operation.
+// This test interrupts every ninth write; `test/archive/kill.test.ts` interrupts every operation.
 it.each(['nothing', 'torn', 'complete', 'full'] as const)(
   'an archiver that is interrupted once, at every ninth write operation in turn, loses no file and no line and keeps its log consistent (%s)',
   async (effect) => {
@@ -17,7 +17,7 @@ it.each(['nothing', 'torn', 'complete', 'full'] as const)(
   60_000,
 );
 
-it('a closed day whose entry does not fit on the disk stays as it was closed, though an issue and a gap become known', async () => {
+it('a closed day whose log entry does not fit on the disk stays unchanged, although an issue and a gap become known later', async () => {
   const [day, memory] = ['2026-11-20', memoryArchive()];
   let isFull = false;
   const replace = (path: string, bytes: Uint8Array): void => {

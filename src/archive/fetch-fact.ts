@@ -7,7 +7,9 @@ export type FetchedFact =
   | {
       readonly kind: 'response';
       readonly served: ServedResponse;
-      /** Time of the service according to its `Date` header, in milliseconds since 1970; null without a valid one. */
+      /**
+       * Time of the facts API according to its `Date` header, in milliseconds since 1970; null without a valid header.
+       */
       readonly date: number | null;
     }
   | { readonly kind: 'failure'; readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'> };
@@ -18,15 +20,15 @@ export interface FetchOptions {
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
   readonly userAgent: string;
-  /** Timeout of a whole response, in milliseconds. */
+  /** Maximum time until the complete response has arrived, in milliseconds. */
   readonly timeoutMs: number;
   /** Aborts pending requests. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Requests one path. Every status is a response: refusals are archived as they were served. Redirects are not followed.
- * Never rejects.
+ * Requests one path. A response with any status is a result: refusals are archived as they were served. Redirects are
+ * not followed. The promise never rejects.
  */
 export async function fetchFact(path: string, options: FetchOptions): Promise<FetchedFact> {
   const { base, fetch, userAgent, timeoutMs, stop } = options;

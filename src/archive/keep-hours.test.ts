@@ -9,12 +9,15 @@ import { parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';
 import type { HoursReadings } from './hours/hours-reading.ts';
 
-/** The archive copies the hours that an instrument states, as far as it may, and changes open days by later statements. */
+/**
+ * The archive copies the hours that the instruments report, unless they are held or withdrawn, and updates open days
+ * with later reports.
+ */
 
 const first = '2026-11-20';
 
 describe('a day', () => {
-  it('names the hours for which the archive has no counts, with the reason, and their cells are empty', async () => {
+  it('lists each hour without counts with its reason, and leaves the cells of that hour empty', async () => {
     let failure: 'missing' | null = null;
     const hours: SimulationOptions['hours'] = (now) =>
       failure === null
@@ -38,7 +41,7 @@ describe('a day', () => {
     expect((await archive.verify()).findings).toEqual([]);
   });
 
-  it('contains no hour of labels that the operator holds, and all of them after the release', async () => {
+  it('contains no label hours while the operator holds the label facts, and all of them after the release', async () => {
     let isHeld = true;
     const respond = (path: string, now: number) => publishedFact(path, { now, isHeld });
     const archive = await archiveInTest(30, { respond });
@@ -52,7 +55,7 @@ describe('a day', () => {
     expect(archive.gaps(first).filter(({ reason }) => reason === 'held')).toEqual([]);
   });
 
-  it('contains no hour of labels of a file that is held, though the overview of the hour was published before', async () => {
+  it('contains no label hours of a held file, even if the overview was published earlier in the hour', async () => {
     const archive = await archiveInTest(5, {
       hours: (now) => heldHours(now, now >= at(0, 5, 10)),
       respond: (path, now) =>
@@ -71,7 +74,7 @@ describe('a day', () => {
   it.each([
     ['the source is unavailable', 'held', served(errorBody('source_unavailable'), 503)],
     ['a proxy responds after a hold', 'recent', served({}, 502)],
-  ])('contains no hour of labels, and no day is closed, while %s', async (_response, reason, refusal) => {
+  ])('contains no label hours and is not closed while %s', async (_response, reason, refusal) => {
     const archive = await archiveInTest(76, {
       hours: (now) => heldHours(now, reason === 'held'),
       respond: (path, now) => {
@@ -84,7 +87,7 @@ describe('a day', () => {
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
   });
 
-  it('contains no hour of a file that is dated in the future, and the hours of later files', async () => {
+  it('contains no hours of a file that is dated in the future, but the hours of later files', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const isAhead = now > at(0, 3) && now < at(0, 4);
       const { weather, labels } = simulatedHours(now);
@@ -97,9 +100,9 @@ describe('a day', () => {
     };
     const archive = await archiveInTest(4, { hours });
     expect(archive.messages).toEqual(
-      ['weather-hours.json', 'labels-hours.json'].map((name) => ({
+      ['weather-hours.json', 'labels-hours.json'].map((file) => ({
         message: 'an hours file is dated in the future and not archived: compare the clocks',
-        fields: { name },
+        fields: { file },
       })),
     );
     for (const name of ['weather', 'labels']) {
@@ -116,7 +119,7 @@ describe('a day', () => {
     ).toBe('3600');
   });
 
-  it('contains the hours of files after the clocks of the archiver and the instruments were ahead', async () => {
+  it('contains the hours of files that were written after wrong clocks had been corrected', async () => {
     const unseen = [{ start: at(0, 3), end: at(1, 20) }];
     const archive = await archiveInTest(3, {
       hours: (now) => simulatedHours(now, now > at(1, 0) ? { weather: unseen, labels: unseen } : {}),
@@ -134,7 +137,7 @@ describe('a day', () => {
     expect(seconds()).toEqual(['3600', '3600']);
   });
 
-  it('contains no hour of labels while the facts API does not respond, because the operator may hold them', async () => {
+  it('contains no label hours while the facts API does not respond, because the operator may hold them', async () => {
     const respond: SimulationOptions['respond'] = (path, now) =>
       now < at(0, 5) ? publishedFact(path, { now }) : { kind: 'failure', failure: 'unreachable' };
     const { csv } = await archiveInTest(10, { respond });
@@ -148,7 +151,7 @@ describe('a day', () => {
 });
 
 describe('the record of a day', () => {
-  it('has a new revision when the instruments state a late gap, and none when they state the same', async () => {
+  it('gets a new revision when the instruments report a late gap, and none when nothing changes', async () => {
     const late = [{ start: at(0, 23, 50), end: at(1, 0, 20), knownAt: at(2, 5) }];
     const archive = await archiveInTest(24 + 3, { hours: (now) => simulatedHours(now, { weather: late }) });
     const before = archive.record(first);
@@ -162,13 +165,13 @@ describe('the record of a day', () => {
     expect(archive.csv(first, 'weather-by-hour').at(-1)?.at(-1)).toBe('3000');
   });
 
-  // The hours file of the last hour before the close begins with the first hour of the day.
+  // The last hours file before the day closes begins with the first hour of the day.
   it.each([
     ['the first hours', { from: 0, to: 3, known: 72 }, ['0', '0', '0', '3600']],
     ['a part of the first hour', { from: 0, to: 0.5, known: 72 }, ['1800', '3600', '3600', '3600']],
-    ['hours from the day before on', { from: -4, to: 2, known: 68 }, ['0', '0', '3600', '3600']],
+    ['hours from the day before onwards', { from: -4, to: 2, known: 68 }, ['0', '0', '3600', '3600']],
   ])(
-    'has a new revision when the instruments state a late gap that covers %s of their files',
+    'gets a new revision when the instruments report a late gap that covers %s of their files',
     async (_hours, { from, to, known }, seconds) => {
       const gap = { start: at(0, from), end: at(0, to), knownAt: at(0, known) };
       const hours = (now: number) => simulatedHours(now, { weather: [gap], labels: [gap] });
@@ -217,10 +220,10 @@ describe('an hours file of an instrument that lost its store', () => {
   });
 });
 
-describe('an identity in an hours file', () => {
+describe('an identity (DID or handle) in an hours file', () => {
   const planted = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
-  it('is in no byte of the archive, and stops the counts by hour alone, with an alarm', async () => {
+  it('never enters the archive and stops only the hourly counts', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const read = simulatedHours(now);
       if (read.weather.kind !== 'readable') return read;
@@ -239,7 +242,7 @@ describe('an identity in an hours file', () => {
     expect((await archive.verify()).findings).toEqual([]);
   });
 
-  it('that the scan finds in a computed file stops that file, and the day is closed without it', async () => {
+  it('that the scan finds in a computed file prevents that file, and the day is closed without it', async () => {
     const stopped = 'labels-by-labeler.csv';
     const scan = (name: string): string | null => (name === stopped ? 'a DID is at /rows/0' : null);
     const archive = await archiveInTest(24 * 3 + 1, { findIdentityIn: scan });
@@ -252,14 +255,14 @@ describe('an identity in an hours file', () => {
   });
 });
 
-/** Returns the hours files of instruments whose label facts may be held. */
+/** Returns the hours files of both instruments; `hold` states whether the operator holds the label facts. */
 function heldHours(now: number, hold: boolean): HoursReadings {
   const read = simulatedHours(now);
   if (read.labels.kind !== 'readable') return read;
   return { ...read, labels: { ...read.labels, artifact: { ...read.labels.artifact, hold } } };
 }
 
-/** The archive saw the tenth hour up to its last minute, and the eleventh after the loss alone. */
+/** Returns the archived seconds of an hour: hour 9 was archived up to its last minute, hour 10 only after the loss. */
 function lastSecondsOf(hour: number): string {
   return hour === 9 ? '3540' : hour === 10 ? '1800' : '3600';
 }

@@ -12,10 +12,10 @@ import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';
 import { formatWeatherDay, parseWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
 import type { LabelFacts } from './label-facts.ts';
 
-/** Maximum time by which a file may be dated ahead of the archiver's clock, in milliseconds. */
+/** Maximum time by which an hours file may be dated ahead of the archiver's clock, in milliseconds. */
 const toleranceMs = futureToleranceSeconds * 1000;
 
-/** Dependencies of keeping the hours of days. */
+/** Dependencies of `keepHours`. */
 interface HoursUpkeep {
   readonly files: ArchiveFiles;
   readonly memo: Memo;
@@ -25,19 +25,19 @@ interface HoursUpkeep {
   readonly onFuture: (name: string) => void;
 }
 
-/** Days to which hours are copied, and the instant up to which hours are over, in milliseconds since 1970. */
+/** Days to which hours are copied, and the current time in milliseconds since 1970. */
 interface OpenDays {
   readonly first: string;
   readonly last: string;
   readonly now: number;
-  /** State of the label facts in the current hour. Their hours are not copied while the operator holds them. */
+  /** State of the label facts in the current hour. Label hours are copied only if the operator does not hold them. */
   readonly labelFacts: LabelFacts;
 }
 
 /**
- * Copies the hours of the instruments' files to the open days that contain them, those of labels only as `labelFacts`
- * allows. A file with an identity changes nothing but the reasons for missing hours, and a file that is dated in the
- * future changes nothing. The hours that the operator has withdrawn stay withdrawn.
+ * Copies the hours of the instruments' files to the open days that contain them; label hours only as `labelFacts`
+ * allows. A file that contains an identity changes only the reasons for missing hours, and a file that is dated in the
+ * future changes nothing. Hours that the operator has withdrawn stay withdrawn.
  */
 export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReadings, open: OpenDays): void {
   const { first, last, now, labelFacts } = open;
@@ -68,7 +68,7 @@ function isFuture(generatedAt: string | null, now: number): boolean {
   return generatedAt !== null && Date.parse(generatedAt) > now + toleranceMs;
 }
 
-/** Returns the names of a day's withdrawn files; null if they are not known. */
+/** Returns the names of a day's withdrawn files; null if the tombstones are damaged. */
 function withdrawnNames({ files, onDamage }: HoursUpkeep, day: string): ReadonlySet<string> | null {
   const path = pathOf(day, tombstoneFile);
   const bytes = files.read(path);
@@ -81,7 +81,7 @@ interface KeptHours {
   readonly generated_at: string | null;
 }
 
-/** The archived form of the hours of one instrument. */
+/** Operations on the archived hours of one instrument. */
 interface Form<D, A> {
   readonly name: string;
   readonly unknown: (day: string) => D;
@@ -116,13 +116,13 @@ function keepDay<D extends KeptHours, A>(
   const path = pathOf(day, name);
   const bytes = files.read(path);
   const kept = bytes ? memo.parsed(`${day}/${name}`, bytes, (own) => parse(own, day)) : unknown(day);
-  // A damaged file is reported where the day is computed.
+  // The damaged file is reported when the day is computed.
   if (!kept) return;
   const before = bytes ?? format(kept);
-  // Hours that were copied while the clocks were ahead do not exclude later files.
+  // Ignore a kept `generated_at` that is in the future: otherwise it would exclude all later files.
   const comparable = isFuture(kept.generated_at, now) ? { ...kept, generated_at: null } : kept;
   const merged = reading.kind === 'readable' ? merge(comparable, reading.artifact) : note(kept, reading.reason, now);
-  // A file that states the same later is no reason for a new revision.
+  // A file in which only `generated_at` changed does not justify a new revision.
   if (format({ ...merged, generated_at: kept.generated_at }).equals(before)) return;
   const why = findIdentityIn(name, merged);
   if (why !== null) onIdentity(path, why);

@@ -3,7 +3,7 @@ import { formatIssues, issuesFile, issuesOf, type KnownIssue, parseIssues } from
 import { pathOf } from './days/paths.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 
-/** Dependencies of copying known issues to the days that they concern. */
+/** Dependencies of `keepIssues`. */
 interface IssueUpkeep {
   readonly files: ArchiveFiles;
   readonly findIdentityIn: (name: string, value: object) => string | null;
@@ -12,8 +12,8 @@ interface IssueUpkeep {
 }
 
 /**
- * Copies the operator's known issues to the open days that they concern, from `first` to `last`. A list that is invalid or
- * contains an identity changes nothing; a list that does not exist is created without issues.
+ * Copies the operator's known issues to the open days from `first` to `last` that they concern. An invalid list, or one
+ * that contains an identity, changes nothing. A missing list is created without issues.
  */
 export function keepIssues(upkeep: IssueUpkeep, first: string, last: string): void {
   const { files, findIdentityIn, onDamage, onIdentity } = upkeep;

@@ -7,7 +7,10 @@ import { hourMs } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
 import type { HoursReadings } from './hours/hours-reading.ts';
 
-/** A day is closed unless the operator may hold the label facts, and without a label instrument too. */
+/**
+ * A day is closed unless the operator may be holding the label facts; an observatory without a label instrument also
+ * closes its days.
+ */
 
 const first = '2026-11-20';
 const unavailable = served(errorBody('source_unavailable'), 503);
@@ -17,7 +20,10 @@ const missing = (now: number): HoursReadings => {
   return { ...simulatedHours(now), labels: { kind: 'failure', reason: 'missing' } };
 };
 
-/** Runs an archive whose label overview answers as `overview` decides by the hour since the start; null is a served one. */
+/**
+ * Runs an archive. `overview` returns the response for the label overview by the hours since the start, or null to
+ * serve it.
+ */
 async function archiveOf(
   hours: number,
   overview: (hour: number) => ReturnType<typeof served> | null,
@@ -39,7 +45,7 @@ const textOf = ({ content }: SimulatedArchive, name: string): string =>
 const stateOf = ({ content }: SimulatedArchive) => parseDay(content.get(`days/${first}/day.json`) ?? Buffer.alloc(0));
 
 describe('a day of an observatory without a label instrument', () => {
-  it('is closed after 48 hours, with every hour of labels as a gap and an empty cell', async () => {
+  it('is closed after 48 hours, with a gap and an empty cell for every hour of labels', async () => {
     const archive = await archiveOf(73, () => unavailable);
     expect(stateOf(archive)).toMatchObject({ state: 'closed' });
     const { gaps } = JSON.parse(textOf(archive, 'gaps.json')) as { gaps: object[] };
@@ -55,7 +61,7 @@ describe('a day of an observatory without a label instrument', () => {
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
   });
 
-  it('is closed without hours files, and although a proxy answered for some hours', async () => {
+  it('is closed without hours files, even if a proxy answered for some hours', async () => {
     const proxy = served({}, 502);
     const archive = await archiveOf(
       73,
@@ -65,7 +71,7 @@ describe('a day of an observatory without a label instrument', () => {
     expect(stateOf(archive)).toMatchObject({ state: 'closed' });
   });
 
-  it('is closed three days after the instrument was taken away', async () => {
+  it('is closed three days after the instrument was removed', async () => {
     const overview = (hour: number) => (hour < 30 ? null : unavailable);
     const readHours = (now: number) => (now < simulatedStart + 30 * hourMs ? simulatedHours(now) : missing(now));
     const archive = await archiveOf(30 + 71, overview, readHours);
@@ -76,12 +82,12 @@ describe('a day of an observatory without a label instrument', () => {
 });
 
 describe('a day stays open', () => {
-  it('while the label facts are unavailable for a shorter time', async () => {
+  it('while the label facts have been unavailable for less than three days', async () => {
     const archive = await archiveOf(90, (hour) => (hour < 60 ? null : unavailable));
     expect(stateOf(archive)).toMatchObject({ state: 'open', reason: 'recent' });
   });
 
-  it('while the hours file exists and cannot be read, because it may state a hold', async () => {
+  it('while the hours file exists but cannot be read, because it may state a hold', async () => {
     const readHours = (now: number): HoursReadings => {
       return { ...simulatedHours(now), labels: { kind: 'failure', reason: 'unreadable' } };
     };
@@ -94,7 +100,7 @@ describe('a day stays open', () => {
     expect(stateOf(archive)).toMatchObject({ state: 'open' });
   });
 
-  it('while the archiver has few refusals of the last three days', async () => {
+  it('while the archiver has recorded too few refusals in the last three days', async () => {
     const archive = await archiveOf(24, () => unavailable);
     await archive.run(20, 24 * 6);
     expect(stateOf(archive)).toMatchObject({ state: 'open' });
@@ -103,7 +109,7 @@ describe('a day stays open', () => {
   });
 });
 
-it('a day is closed while the label facts are stale, because held facts are refused as held', async () => {
+it('a day is closed while the label facts are stale, because held facts would be refused as held', async () => {
   const archive = await archiveOf(
     73,
     (hour) => (hour < 20 ? null : stale),

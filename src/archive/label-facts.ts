@@ -4,30 +4,32 @@ import { isHeld, refusalCode } from './days/lines.ts';
 import type { HoursReading } from './hours/hours-reading.ts';
 
 /**
- * State of the label facts in the current hour. `released`: they exist, and the operator does not hold them. `absent`: the
- * observatory has no label instrument. `unknown`: the operator may hold them.
+ * State of the label facts in the current hour. `released`: the facts exist, and the operator does not hold them.
+ * `absent`: the observatory has no label instrument. `unknown`: the operator may be holding the facts.
  */
 export type LabelFacts = 'released' | 'held' | 'absent' | 'unknown';
 
-/** Time after which facts that were never available do not exist, in milliseconds: the hours of an hours file. */
+/**
+ * Time after which facts that were never available are considered absent, in milliseconds: the span of an hours file.
+ */
 export const labelFactsMs = 72 * hourMs;
-/** Number of refusals in this time without which the facts may exist. */
+/** Minimum number of refusals in this time before the facts are considered absent. */
 const absentRefusals = 24;
 
-/** The part of an hours file that determines the state. */
+/** Label hours file, reduced to its `hold` field. */
 type LabelsReading = HoursReading<{ readonly hold?: boolean }>;
 
 /**
- * Returns the state of the label facts. `lines` are the archived lines of the label overview since `labelFactsMs` before
- * `now`, which is in milliseconds since 1970. The overview of the hour may be older than the hold, and the refusal of an
- * unavailable source hides a hold: the hours file states it too.
+ * Determines the state of the label facts. `lines` are the archived lines of the label overview since `labelFactsMs`
+ * before `now` (milliseconds since 1970). The hours file is checked too, because the hour's overview may be older than
+ * the hold, and because a refusal with `source_unavailable` hides a hold.
  */
 export function labelFactsAt(labels: LabelsReading | null, lines: readonly ArchivedLine[], now: number): LabelFacts {
   if (labels?.kind === 'readable' && labels.artifact.hold === true) return 'held';
   if (isHeld(lines)) return 'held';
   const last = lines.at(-1);
   if (last?.kind !== 'response' || last.hour !== hourOf(now)) return 'unknown';
-  // A hold takes precedence over staleness, so that stale facts are not held.
+  // The facts API reports a hold rather than staleness, so stale facts are not held.
   if (last.status === 200 || refusalCode(last) === 'source_stale') return 'released';
   return isAbsent(labels, lines, now) ? 'absent' : 'unknown';
 }
@@ -36,7 +38,7 @@ function isAbsent(labels: LabelsReading | null, lines: readonly ArchivedLine[], 
   if (labels !== null && !(labels.kind === 'failure' && labels.reason === 'missing')) return false;
   const responses = lines.filter(isResponse).filter(({ at }) => Date.parse(at) > now - labelFactsMs);
   const codes = responses.map(refusalCode);
-  // The error page of a proxy has no code, and states nothing about the facts.
+  // A proxy's error page has no code and does not show whether the facts exist.
   const isUnavailable = responses.every(({ status }, at) => status !== 200 && isNeutral(codes[at] ?? null));
   return isUnavailable && codes.filter((code) => code === unavailable).length >= absentRefusals;
 }

@@ -2,9 +2,12 @@ import { expect, it } from 'vitest';
 import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-files.ts';
 import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 
-/** An older copy of an archive looks like one that was stopped: a pause in which a day became due is reported once. */
+/**
+ * An older copy of an archive looks like an archive that was stopped. A pause during which a day became due is reported
+ * once.
+ */
 
-/** Returns the hours since which an archive that ran for some hours and continues later was not written. */
+/** Runs an archive for `hours`, continues it at hour `later`, and returns the start of each reported pause. */
 async function reported(hours: number, later: number, memory: MemoryArchive = memoryArchive()) {
   const archive = simulateArchive({ memory });
   await archive.run(hours);
@@ -13,7 +16,7 @@ async function reported(hours: number, later: number, memory: MemoryArchive = me
   return archive.messages.filter(({ message }) => message.includes('older copy')).map(({ fields }) => fields.since);
 }
 
-it('a pause in which a day became due is reported, and no other one', async () => {
+it('a pause is reported only if a day became due during it', async () => {
   expect(await reported(60, 121)).toEqual(['2026-11-22T11:00:00Z']);
   expect(await reported(60, 73)).toEqual(['2026-11-22T11:00:00Z']);
   expect(await reported(74, 97)).toEqual(['2026-11-23T01:00:00Z']);
@@ -21,10 +24,10 @@ it('a pause in which a day became due is reported, and no other one', async () =
   expect(await reported(74, 90)).toEqual([]);
 });
 
-it('a restart at the hour in which a day becomes due is no pause', async () => {
+it('a restart in the hour in which a day becomes due is not a pause', async () => {
   expect(await reported(72, 72)).toEqual([]);
 });
 
-it('a new archive is no older copy', async () => {
+it('a new archive is not reported as an older copy', async () => {
   expect(await reported(0, 0)).toEqual([]);
 });

@@ -4,12 +4,13 @@ import { pathOf } from './days/paths.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { DayLog } from './signing/day-log.ts';
 
-/** Age of the last archived hour from which an archive was not written, in milliseconds. */
+/** Minimum age of the last archived hour at which the archive counts as paused, in milliseconds. */
 const pauseMs = 2 * hourMs;
 
 /**
  * Returns the last archived hour if a day became due while the archive was not written; otherwise null. An archive that
- * stopped looks like an older copy of one that did not: that one may have closed and published the day with other files.
+ * was stopped looks like an older copy of an archive that kept running: the newer one may already have closed and
+ * published the day with other files.
  */
 export function pausedSince(files: ArchiveFiles, log: DayLog, now: number): string | null {
   const last = lastArchivedHour(files);
@@ -30,7 +31,7 @@ function lastArchivedHour(files: ArchiveFiles): string | null {
   return null;
 }
 
-/** Returns the hour of the last whole line; an empty text without one. */
+/** Returns the hour of the last complete line; an empty string if there is none. */
 export function lastHourIn(text: string): string {
   const lines = text.slice(0, Math.max(0, text.lastIndexOf('\n'))).split('\n');
   return /^\{"hour":"([^"]{20})"/.exec(lines.at(-1) ?? '')?.[1] ?? '';

@@ -8,16 +8,19 @@ import { pathOf } from './days/paths.ts';
 import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 
-/** Result for one file. `restored`: it was missing or damaged. `different`: the computed bytes are not those that were published. */
+/**
+ * Result for one file. `restored`: the file was missing or damaged and is written. `different`: the computed bytes are
+ * not the published ones, so nothing is written.
+ */
 export interface RebuiltFile {
   readonly name: string;
   readonly result: 'identical' | 'restored' | 'withdrawn' | 'different';
 }
 
 /**
- * Computes the files of a closed day again from the files that the archive keeps, and replaces those that are missing or
- * damaged. A file whose computed bytes are not the published ones is not written. Throws OperatorError if an input is
- * missing or damaged.
+ * Recomputes the files of a closed day from the archived input files, and restores those that are missing or damaged. A
+ * file is written only if its bytes are those that were published. Throws OperatorError if an input is missing or
+ * damaged.
  */
 export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
   const record = closedRecord(files, day);
@@ -73,7 +76,7 @@ function rebuildFile(files: ArchiveFiles, record: DayRecord, { name, bytes, isWi
   return { name, result: 'restored' };
 }
 
-/** Returns true if a record with the computed files has the bytes of the published one. */
+/** Returns true if the day's record, formatted with the digests of the computed files, equals the published record. */
 function isComposed(record: DayRecord, computed: readonly ComputedFile[]): boolean {
   const rebuilt = record.files.map((file): ListedFile => {
     const one = computed.find(({ name }) => name === file.name);

@@ -16,35 +16,40 @@ import type { DayLog } from './signing/day-log.ts';
 import { dictionaryFile, formatDictionary } from './tables/dictionary.ts';
 
 const newline = 0x0a;
-/** Maximum number of days that one call closes: a wrong clock closes few days before an operator sees the alarm. */
+/**
+ * Maximum number of days that one call closes. It limits the damage of a wrong clock until an operator sees the alarm.
+ */
 const maxClosedAtOnce = 3;
-/** Hours with responses that follow a day before it is closed: a clock that is ahead for less closes no later day. */
+/**
+ * Number of later hours with responses that a day needs before it is closed. After a clock jumps ahead, there are no
+ * such hours, so that no day is closed.
+ */
 const confirmingHours = 24;
 
-/** Dependencies of the upkeep of an archive's days. */
+/** Dependencies of `settleDays`. */
 export interface Upkeep {
   readonly files: ArchiveFiles;
   readonly log: DayLog;
-  /** Text form of the key that signs the log. */
+  /** Text form of the public key of the log, for the index. */
   readonly key: string;
-  /** Results of earlier calls. */
+  /** Cache of the results of earlier calls. */
   readonly memo: Memo;
-  /** The hours files of the instruments; null if they are not archived. */
+  /** The hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly hours: HoursReadings | null;
-  /** Returns the description of an identity in the values of a file, without its content; null if it contains none. */
+  /** Describes an identity found in the values of the archive file `name` without quoting it; null if there is none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Called with the path of a file that is damaged; its day stays open. */
+  /** Called with the path of each damaged file; its day stays open. */
   readonly onDamage: (path: string) => void;
-  /** Called with the path of a file that contains an identity and is not written. */
+  /** Called with the path of each file that is not written because it contains an identity. */
   readonly onIdentity: (path: string, why: string) => void;
-  /** Called with the name of an hours file that is dated in the future and not used. */
+  /** Called with the name of each hours file that is ignored because it is dated in the future. */
   readonly onFuture: (name: string) => void;
 }
 
 /**
- * Brings the records of all open days up to date, closes those that are due in their order, and writes the index. Every
- * step may be repeated after a crash at any point. `now` is in milliseconds since 1970. Without `mayClose` no day is closed.
- * Returns the numbers of days.
+ * Updates the records of all open days, closes those that are due in order, and writes the index. A crash at any point
+ * is safe: the next call repeats the step. `now` is in milliseconds since 1970. No day is closed if `mayClose` is
+ * false. Returns the number of open and closed days in the index.
  */
 export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { open: number; closed: number } {
   const { files, log, key } = upkeep;
@@ -78,13 +83,16 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
   return { open: open.length, closed: closed.length };
 }
 
-/** Returns the first day that the log does not contain; undefined if there is none. */
+/** Returns the first day that the log does not contain; undefined if the archive has no days. */
 function nextDay(files: ArchiveFiles, log: DayLog): string | undefined {
   const last = log.leaves().at(-1)?.day;
   return last === undefined ? files.days()[0] : addDays(last, 1);
 }
 
-/** Logs the days that a process closed before it was killed, or before the disk was full, and changes none of their files. */
+/**
+ * Adds to the log the days that were closed before a crash or a full disk prevented their entry. Leaves their files
+ * unchanged.
+ */
 function logClosed(files: ArchiveFiles, log: DayLog): void {
   for (let day = nextDay(files, log); day !== undefined; day = addDays(day, 1)) {
     const bytes = files.read(pathOf(day, dayFile));
@@ -93,7 +101,7 @@ function logClosed(files: ArchiveFiles, log: DayLog): void {
   }
 }
 
-/** Returns the first day that is not followed by enough hours with responses. */
+/** Returns the first day that is not yet followed by enough hours with responses; all earlier days may be closed. */
 function confirmedBefore(lines: DayReader, first: string, last: string): string {
   let [day, hours] = [last, 0];
   for (; day > first && hours < confirmingHours; day = addDays(day, -1)) {
@@ -104,14 +112,14 @@ function confirmedBefore(lines: DayReader, first: string, last: string): string 
   return hours < confirmingHours ? first : addDays(day, 1);
 }
 
-/** Returns the archived lines of the label overview of the last days. */
+/** Returns the archived lines of the label overview from the days that `labelFactsAt` examines. */
 function overviewLines(lines: DayReader, now: number): ArchivedLine[] {
   const days: string[] = [];
   for (let day = dayOf(now - labelFactsMs); day <= dayOf(now); day = addDays(day, 1)) days.push(day);
   return days.flatMap((day) => lines.read(day)?.lines['labels-overview'] ?? []);
 }
 
-/** Reads the inputs of days, each at most once. */
+/** Reads the inputs of days, and reads each day at most once. */
 class DayReader {
   readonly #upkeep: Upkeep;
   readonly #known = new Map<string, DayInputs | null>();
@@ -132,7 +140,7 @@ class DayReader {
   }
 }
 
-/** Returns the bytes of a file. A killed process may have left part of a line, which is removed. */
+/** Returns the bytes of a file. Removes a partial line that a killed process left at its end. */
 function wholeFile(files: ArchiveFiles, path: string): Buffer | null {
   const bytes = files.read(path);
   if (!bytes || !path.endsWith('.jsonl') || bytes.length === 0 || bytes.at(-1) === newline) return bytes;
@@ -147,7 +155,10 @@ interface Revision {
   readonly held: boolean;
 }
 
-/** Writes a new revision of a day's record if its files or its state have changed; returns the current one. */
+/**
+ * Writes a new revision of a day's record if the files or the state have changed. Returns the current entry for the
+ * index.
+ */
 function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: Revision): ListedDay {
   const { files } = upkeep;
   const bytes = files.read(pathOf(day, dayFile));
@@ -188,7 +199,7 @@ function isWritten(files: ArchiveFiles, day: string, { name, bytes }: ComputedFi
 }
 
 function hasIdentity({ files, findIdentityIn, onIdentity }: Upkeep, day: string, one: ComputedFile): boolean {
-  // A file is scanned before it is written.
+  // A file that is already on disk was scanned before it was written.
   if (isWritten(files, day, one)) return false;
   const why = findIdentityIn(one.name, one.value);
   if (why !== null) onIdentity(pathOf(day, one.name), why);

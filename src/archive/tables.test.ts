@@ -21,11 +21,11 @@ import { formatDictionary, rowSchema } from './tables/dictionary.ts';
 import { csvBytes } from './tables/write-csv.ts';
 import { parquetBytes } from './tables/write-parquet.ts';
 
-/** The tables and the gap manifest of a closed day state what the instruments observed, and nothing else. */
+/** The tables and the gap manifest of a closed day state exactly what the instruments observed. */
 
 const [first, second] = ['2026-11-20', '2026-11-21'];
 
-/** Faults of the first two days: short and long, crossing an hour and the end of a day, and known only later. */
+/** Simulated gaps of the first two days: short and long, across hours and the end of a day, and reported only later. */
 const faults = {
   weather: [
     { start: at(0, 3, 10), end: at(0, 3, 11) },
@@ -60,7 +60,7 @@ const cell = (value: number | null): string => String(value ?? '');
 const applies = (gap: SimulatedGap, key: 'collection' | 'labeler', name?: string): boolean =>
   gap[key] === undefined || gap[key] === name;
 
-/** Returns the rows that the table of the weather must have, computed from the faults alone. */
+/** Returns the rows that the weather table must have, computed only from the simulated gaps. */
 function expectedWeather(day: string): string[][] {
   return hoursOf(day).flatMap((hour) =>
     ['total', ...simulatedCollections].map((name) => {
@@ -73,7 +73,7 @@ function expectedWeather(day: string): string[][] {
   );
 }
 
-/** Returns observed seconds and applications of a labeler in an hour. */
+/** Returns the observed seconds and the applications of a labeler in one hour. */
 function expectedLabeler(did: string, hour: string) {
   const start = Date.parse(hour);
   const own = faults.labels.filter((gap) => applies(gap, 'labeler', did));
@@ -85,7 +85,7 @@ const sum = (values: readonly (number | null)[]): number | null =>
   values.every((value) => value === null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
 describe('the tables of a closed day', () => {
-  it('contain every hour with what was observed, and an empty cell where nothing was', async () => {
+  it('contain every hour with the observed values, and empty cells where nothing was observed', async () => {
     const { csv, verify } = await twoDaysInTest();
     for (const day of [first, second]) {
       expect(csv(day, 'weather-by-hour').slice(1)).toEqual(expectedWeather(day));
@@ -119,7 +119,7 @@ describe('the tables of a closed day', () => {
     }
   });
 
-  it('are rebuilt byte for byte, by another process too', async () => {
+  it('are rebuilt byte for byte, even by another process', async () => {
     const archive = await twoDaysInTest();
     const names = ['weather-by-hour.csv', 'weather-by-hour.parquet', 'labels-by-labeler.parquet', 'gaps.json'];
     const before = names.map((name) => archive.bytes(`days/${first}/${name}`));
@@ -137,27 +137,27 @@ describe('the tables of a closed day', () => {
 });
 
 describe('a Parquet file', () => {
-  it('has the bytes that earlier versions wrote, which a rebuild requires', () => {
+  it('has the same bytes as in earlier versions, so that closed days can be rebuilt', () => {
     const rows = [
       ['2026-11-20T00:00:00Z', 'a.example', 'jetstream.legacy', true, 'total', 2 ** 53 - 1, 3600],
       ['2026-11-20T00:00:00Z', 'a.example', 'jetstream.legacy', true, 'like.create', null, 0.5],
     ];
-    // If a newer writer changes this digest, days that are closed can no longer be rebuilt: keep the writer.
+    // If a newer writer changes this digest, closed days can no longer be rebuilt: keep the old writer.
     expect(sha256Of(parquetBytes(weatherByHour, rows))).toMatchInlineSnapshot(
       `"eafdb65cc561845f0c73139de32c911fe92932663e52b6b7dce92851f32744c0"`,
     );
   });
 });
 
-describe('a cell of CSV', () => {
-  it.each(['=1+1', '+1', '-1', '@a', '\t=1'])('that begins like a formula is not executed: %s', (text) => {
+describe('a CSV cell', () => {
+  it.each(['=1+1', '+1', '-1', '@a', '\t=1'])('that begins like a spreadsheet formula is escaped: %s', (text) => {
     const bytes = csvBytes(labelsByLabeler, [['2026-11-20', text, null, null, 0]]);
     expect(bytes.toString('utf8').split('\r\n')[1]).toMatch(/^2026-11-20,"?'/);
   });
 });
 
 describe('the data dictionary', () => {
-  it('has a JSON Schema that accepts the rows of every table, and no null in a column that is never empty', async () => {
+  it('has a JSON Schema that accepts the rows of every table but no null in a column that is never empty', async () => {
     const { parquet, content } = await twoDaysInTest();
     expect(content.get('tables.json')).toEqual(formatDictionary());
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -176,7 +176,7 @@ describe('the data dictionary', () => {
 });
 
 describe('the gap manifest', () => {
-  it('names every unobserved second of the weather and of each labeler', async () => {
+  it('covers every unobserved second of the weather and of each labeler', async () => {
     const { gaps } = await twoDaysInTest();
     for (const day of [first, second]) {
       const own = gaps(day);

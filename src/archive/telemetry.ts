@@ -1,26 +1,26 @@
 import type { FactName } from './days/facts.ts';
 import type { FailureReason } from './days/line.ts';
 
-/** Results of archiving one body. */
+/** Result of archiving one body. */
 export type LineOutcome = 'archived' | FailureReason;
 
-/** Receives what an archiver does, for metrics. */
+/** Receives the events of an archiver, for metrics. */
 export interface ArchiveTelemetry {
-  /** A line was written, or a request failed. */
+  /** Called when a line was written or a request failed. */
   line(fact: FactName, outcome: LineOutcome): void;
-  /** Every body of the current hour is archived, and the days are up to date. */
+  /** Called when every body of the current hour is archived and the days are up to date. */
   complete(): void;
-  /** The privacy scan found an identity; `file` is the name of the file that was not written. */
+  /** Called when the privacy scan found an identity; `file` is the name of the file that was not written. */
   withheld(file: string): void;
-  /** Number of damaged files that were found. */
+  /** Called with the number of damaged files found in one update of the days. */
   damaged(files: number): void;
-  /** False while the system refuses to write. */
+  /** Called with false while the system refuses writes, and with true once they succeed. */
   writable(isWritable: boolean): void;
-  /** Numbers of days in the index. */
+  /** Called with the numbers of open and closed days in the index. */
   days(counts: { readonly open: number; readonly closed: number }): void;
 }
 
-/** Telemetry that is not recorded. */
+/** Telemetry that discards every event. */
 export const noTelemetry: ArchiveTelemetry = {
   line: () => undefined,
   complete: () => undefined,

@@ -47,7 +47,7 @@ describe('a withdrawn file', () => {
     expect(await verify()).toMatchObject({ findings: [], withdrawn: [expect.anything(), expect.anything()] });
   });
 
-  it('is a finding if its tombstone states another digest, or is damaged', async () => {
+  it('is reported if its tombstone is damaged or states another digest', async () => {
     const { withdraw, content, verify, text } = await archiveInTest();
     withdraw(first, labels);
     const path = `days/${first}/withdrawn.json`;
@@ -61,7 +61,7 @@ describe('a withdrawn file', () => {
     expect(await alter((old) => old.replace('a test', 'a\\ntest'))).toContain('malformed');
   });
 
-  it('loses its bodies if its day is open; the day continues to be archived, and closes', async () => {
+  it('of an open day loses its bodies; the day continues to be archived and is closed later', async () => {
     const { withdraw, run, verify, text } = await archiveInTest();
     expect(withdraw(open, labels)).toBe('withheld');
     await run(24 * 3, 24 * 5 + 1);
@@ -77,31 +77,28 @@ describe('a withdrawn file', () => {
   it.each([
     ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
-  ])(
-    'removes its tables if it contains the hours of an open day (%s), and they stay empty',
-    async (name, table, text) => {
-      const archive = await archiveInTest();
-      const { withdraw, content, run, verify } = archive;
-      await run(3, 24 * 5 + 1);
-      const found = () =>
-        [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
-      expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
-      expect(withdraw(open, name)).toBe('withheld');
-      expect(found()).toEqual([]);
-      expect(withdraw(open, name)).toBe('withheld');
-      archive.restart();
-      await run(24 * 3, 24 * 5 + 4);
-      expect(found()).toEqual([]);
-      expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
-      expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
-      expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
-      expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
-      expect(withdraw(open, name)).toBe('removed');
-      expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
-    },
-  );
+  ])('with the hours of an open day (%s) takes its tables with it, and they stay empty', async (name, table, text) => {
+    const archive = await archiveInTest();
+    const { withdraw, content, run, verify } = archive;
+    await run(3, 24 * 5 + 1);
+    const found = () =>
+      [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
+    expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
+    expect(withdraw(open, name)).toBe('withheld');
+    expect(found()).toEqual([]);
+    expect(withdraw(open, name)).toBe('withheld');
+    archive.restart();
+    await run(24 * 3, 24 * 5 + 4);
+    expect(found()).toEqual([]);
+    expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
+    expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
+    expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+    expect(withdraw(open, name)).toBe('removed');
+    expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
+  });
 
-  it('is refused for the known issues of an open day, which the list of the archive contains', async () => {
+  it('must not be the known issues of an open day, which are copied from the list of the archive', async () => {
     const { withdraw, content } = await archiveInTest();
     const day = parseDay(content.get(`days/${open}/day.json`) ?? Buffer.alloc(0));
     if (!day) throw new Error('the day has no record');
@@ -110,14 +107,14 @@ describe('a withdrawn file', () => {
     expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json');
   });
 
-  it('is refused for a name that the day does not list, and for a computed file of an open day', async () => {
+  it('must be listed by its day and must not be a computed file of an open day', async () => {
     const { withdraw } = await archiveInTest();
     expect(() => withdraw(first, '../index.json')).toThrow('has no file "../index.json"');
     expect(() => withdraw('2026-12-24', labels)).toThrow('no intact record of 2026-12-24');
     expect(() => withdraw(open, 'gaps.json')).toThrow('is computed again from the other files');
   });
 
-  it('may be withdrawn again after a kill at any write', async () => {
+  it('can be withdrawn again after the process was killed at any write', async () => {
     const { copy } = await archiveInTest();
     for (const effect of ['nothing', 'complete'] as const) {
       for (const operation of [1, 2]) {
@@ -135,7 +132,7 @@ describe('a withdrawn file', () => {
 });
 
 describe('a rebuild', () => {
-  it('computes the files of a closed day byte for byte, and restores missing and damaged ones', async () => {
+  it('restores missing and damaged files of a closed day byte for byte', async () => {
     const { files, content } = await archiveInTest();
     const before = copyOf(content);
     expect(rebuildDay(files, first).map(({ result }) => result)).not.toContain('different');
@@ -157,7 +154,7 @@ describe('a rebuild', () => {
     expect(content.has(`days/${second}/gaps.json`)).toBe(false);
   });
 
-  it('reports a file whose computed bytes differ from the published ones, and does not write it', async () => {
+  it('reports a file whose computed bytes differ from the published ones and does not write it', async () => {
     const { files, content, text } = await archiveInTest();
     const path = `days/${first}/day.json`;
     const digestOf = (bytes: string | Buffer): string => hash('sha256', bytes, 'hex');
@@ -191,7 +188,7 @@ describe('the list of known issues', () => {
     summary: 'Removals were counted twice.',
   };
 
-  it('is created without issues, and an issue is in the manifest of every day that it concerns', async () => {
+  it('is created empty, and each of its issues appears in the manifest of every day that it concerns', async () => {
     const archive = simulateArchive();
     await archive.run(1);
     expect(archive.content.get(issuesFile)).toEqual(formatIssues([]));
@@ -209,7 +206,7 @@ describe('the list of known issues', () => {
     expect(new Set(rebuildDay(archive.files, first).map(({ result }) => result))).toEqual(new Set(['identical']));
   });
 
-  it('changes no day while it is invalid or contains an identity, with an alarm', async () => {
+  it('changes no day while it is invalid or contains an identity, and an error is logged', async () => {
     const findIdentityIn = (_name: string, value: object) =>
       JSON.stringify(value).includes('Caused by did:plc:') ? 'a DID is at /issues/0/summary' : null;
     const archive = simulateArchive({ findIdentityIn });

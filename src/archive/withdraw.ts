@@ -13,20 +13,20 @@ import { noteLabelsFailure } from './hours/merge-labels.ts';
 import { noteWeatherFailure } from './hours/merge-weather.ts';
 import { formatWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
 
-/** A withdrawal of one file. */
+/** A request to withdraw one file. */
 export interface Withdrawal {
   readonly files: ArchiveFiles;
   readonly day: string;
   readonly name: string;
   readonly reason: string;
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
 }
 
 /**
- * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers; the bodies in
- * a file of an open day are replaced by lines without a response, and archiving continues. The hours of an open day become
- * unknown and stay so; the files that were computed from them are removed until the archiver computes them again. May be
+ * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers. In a
+ * file of an open day, the bodies are replaced by lines without a response, and archiving continues. Withdrawn hours of
+ * an open day stay unknown; the files computed from them are removed until the archiver computes them again. May be
  * repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
  */
 export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
@@ -49,7 +49,7 @@ function remove(withdrawal: Withdrawal, file: ListedFile): void {
   withdrawal.files.remove(pathOf(withdrawal.day, file.name));
 }
 
-/** Writes the tombstone of a file, instead of another one of the same name unless `isValid` accepts that. */
+/** Writes the tombstone of a file. Keeps an existing tombstone of that name if `isValid` accepts it. */
 function bury({ files, day, reason, now }: Withdrawal, file: ListedFile, isValid: (old: Tombstone) => boolean): void {
   const path = pathOf(day, tombstoneFile);
   const bytes = files.read(path);
@@ -67,7 +67,10 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
   if (fact) withholdLines(withdrawal, fact);
   else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
   else if (name === issuesFile) throw new OperatorError(`remove the issue from ${issuesFile} of the archive`);
-  else throw new OperatorError(`${name} of an open day is computed again from the other files: withdraw those`);
+  else
+    throw new OperatorError(
+      `${name} of an open day is computed again from the other files: withdraw those files instead`,
+    );
 }
 
 function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
@@ -78,7 +81,9 @@ function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
   files.replace(path, Buffer.from(withheld.join('')));
 }
 
-/** The tombstone prevents that later hours files bring the hours back; the archiver computes the removed files again. */
+/**
+ * Writes a tombstone, so that later hours files cannot restore the hours. The archiver recomputes the removed files.
+ */
 function withholdHours(withdrawal: Withdrawal, file: ListedFile): void {
   const { files, day } = withdrawal;
   bury(withdrawal, file, () => true);

@@ -45,7 +45,7 @@ describe('decodeArtifact', () => {
     expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
   });
 
-  it('accepts the maximum depth, and counts no brackets within strings', () => {
+  it('accepts the maximum depth and does not count brackets within strings', () => {
     expect(decode(Buffer.from('['.repeat(maxDepth) + ']'.repeat(maxDepth))).kind).toBe('readable');
     expect(decode(Buffer.from(JSON.stringify(`${'['.repeat(99)}"\\${'{'.repeat(99)}`))).kind).toBe('readable');
   });

@@ -4,14 +4,14 @@ import { inputLimits } from '../input/limits.ts';
 import type { Malformed, Reading, Recogniser } from './reading.ts';
 import { repeatedTopLevelKey } from './repeated-key.ts';
 
-/** Maximum nesting of arrays and objects in an artifact; the known schemas need 5. */
+/** Maximum nesting depth of arrays and objects in an artifact; the known schemas need a depth of 5. */
 export const maxDepth = inputLimits.artifact.depth;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes bytes to a reading: strict UTF-8, one JSON value of bounded depth and size, then the instrument's recogniser.
- * The caller has limited the number of bytes.
+ * Decodes bytes to a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must accept
+ * the value. The caller must limit the number of bytes.
  */
 export function decodeArtifact<A>(
   bytes: Uint8Array,

@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 /**
- * Mocks `stat` so that every file has the same times and inode, as with a clock too coarse to distinguish two writes.
+ * Mocks `stat` so that all files have the same times and inode, as if the clock were too coarse to distinguish two
+ * writes.
  */
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();

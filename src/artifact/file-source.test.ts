@@ -48,7 +48,7 @@ it('the file source reports once each time the artifact appears, changes or disa
   expect(seen.map(({ kind }) => kind)).toEqual(['missing', 'readable', 'readable', 'missing']);
 });
 
-it('the file source checks the file once per turn of the event loop, and therefore at every request of a later turn', async () => {
+it('the file source checks the file at most once per turn of the event loop, and again in each later turn', async () => {
   const artifact = source();
   artifact.read();
   replace('{"n":1}');
@@ -57,7 +57,7 @@ it('the file source checks the file once per turn of the event loop, and therefo
   expect(artifact.read().kind).toBe('readable');
 });
 
-it('the file source detects a change of the same length in the same instant', async () => {
+it('the file source detects changes in quick succession, even if the length stays the same', async () => {
   const artifact = source();
   for (let n = 0; n < 10; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -81,7 +81,7 @@ it('the file source reads a file that is renamed into place with the same size a
   expect(settled.read()).toMatchObject({ artifact: { n: 2 } });
 });
 
-it('the file source returns the same reading for the same bytes at the same time', async () => {
+it('the file source returns the same reading object for the same bytes and modification time', async () => {
   writeFileSync(path, '{"n":1}');
   const at = new Date(Date.now() - 60_000);
   utimesSync(path, at, at);

@@ -12,7 +12,7 @@ export interface FileSourceOptions<A> {
   readonly recognise: Recogniser<A>;
   /** Maximum size of the file, in bytes; a larger file is unreadable. */
   readonly maxBytes: number;
-  /** Limits on the shape of the JSON; absent for those of an artifact. */
+  /** Limits on the shape of the JSON; default: those of an artifact. */
   readonly limits?: JsonLimits;
   /** Returns milliseconds since 1970; used only to detect whether a file is still being written. */
   readonly clock: () => number;
@@ -20,7 +20,7 @@ export interface FileSourceOptions<A> {
 }
 
 /**
- * Age of a file in milliseconds below which it is read again each time: kernel timestamps have a granularity of some
+ * Age of a file in milliseconds below which it is read again each time. Kernel timestamps have a granularity of several
  * milliseconds, so a second write may not change them.
  */
 const settledAfterMs = 100;
@@ -28,8 +28,8 @@ const settledAfterMs = 100;
 type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string } | Missing | Unreadable;
 
 /**
- * Creates the source of an artifact in a file. Each turn of the event loop with a request costs one `stat`, and a read
- * only if the file has changed. A file that is replaced by rename is never read in part.
+ * Creates the source of an artifact in a file. Each turn of the event loop in which the source is read costs one
+ * `stat`, and a read only if the file has changed. A file that its writer replaces by a rename is never read partially.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
   const { path, recognise, maxBytes, limits, clock, observe } = options;
@@ -102,7 +102,7 @@ function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   }
 }
 
-/** Reads a file to its end. Returns null beyond the limit, because the file may have grown since `stat`. */
+/** Reads a file to its end. Returns null if it exceeds the limit, because the file may have grown since `stat`. */
 function readBounded(descriptor: number, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let total = 0;

@@ -28,7 +28,7 @@ const LegacyOverviewSchema = Type.Object({
     supports_negative_claim: Type.Boolean(),
   }),
   observation: Type.Optional(
-    // A producer may write null for an absent value.
+    // Some producers write null instead of omitting the field.
     nullable(
       Type.Object({
         adequacy: Type.Unsafe<(typeof adequacies)[number]>({ type: 'string', enum: [...adequacies] }),
@@ -58,8 +58,8 @@ const LegacyOverviewSchema = Type.Object({
   }),
 });
 
-/** The published parts of the legacy label overview. */
+/** Published parts of the legacy label overview. */
 export type LegacyOverview = Type.Static<typeof LegacyOverviewSchema>;
 
-/** Checks an artifact with the `schema_version` of the legacy producer. */
+/** Checks an artifact that has the `schema_version` of the legacy producer. */
 export const checkLegacyOverview = check(LegacyOverviewSchema);

@@ -8,19 +8,19 @@ export interface PollerOptions {
   readonly pollMs: number;
   /** Maximum time for which `start` waits for the first attempt. */
   readonly firstMs: number;
-  /** Ends the attempts. The owner aborts it before `finished`. */
+  /** Aborts to end the polling. The owner must abort it before it awaits `finished`. */
   readonly signal: AbortSignal;
 }
 
 /** Background work that is repeated until its signal aborts. */
 export interface Poller {
-  /** Starts the attempts. Resolves after the first one, or after the maximum wait for it. */
+  /** Starts polling. Resolves after the first attempt, or after `firstMs` if that takes longer. */
   start(): Promise<void>;
-  /** Resolves when no attempt is under way and none will follow. */
+  /** Resolves when no attempt is running and none will follow. */
   finished(): Promise<void>;
 }
 
-/** Creates a poller, which neither polls before `start` nor keeps the process running. */
+/** Creates a poller. It does not poll before `start`, and its timers do not keep the process running. */
 export function createPoller({ poll, pollMs, firstMs, signal }: PollerOptions): Poller {
   let polling: Promise<void> = Promise.resolve();
   const repeat = async (first: Promise<void>): Promise<void> => {

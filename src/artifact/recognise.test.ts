@@ -5,7 +5,7 @@ import { recogniseLabels, recogniseWeather } from './recognise.ts';
 const recognise = (name: ArtifactFixture, value: unknown) =>
   name === 'recent' || name === 'legacy' ? recogniseLabels(value) : recogniseWeather(value);
 
-/** Returns the fixture with one value changed, by its pointer. */
+/** Returns the fixture with the value at a JSON pointer changed. */
 function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonObject {
   const artifact = fixture(name);
   const steps = pointer.slice(1).split('/');
@@ -41,7 +41,7 @@ describe('schema detection from the content alone', () => {
     { schema: 'other', schema_version: 23 },
     { schema: null, schema_version: 23 },
     JSON.parse('{"__proto__": {"schema": "labels.recent-overview.v1"}}'),
-  ])('detects no known schema in %j', (value) => {
+  ])('rejects %j as an unknown schema', (value) => {
     expect(recogniseLabels(value).kind).toBe('unknown_schema');
     expect(recogniseWeather(value).kind).toBe('unknown_schema');
   });
@@ -138,7 +138,7 @@ describe('the check of an artifact', () => {
   });
 });
 
-it('counts of one census map with a sum beyond the range of a count are malformed', () => {
+it('rejects a census map with a sum beyond the range of a count', () => {
   const auditability = { unknown: Number.MAX_SAFE_INTEGER, foo: 5 };
   expect(recognise('legacy', changed('legacy', '/census/auditability', auditability))).toMatchObject({
     pointer: '/census/auditability',

@@ -68,7 +68,7 @@ function unknownSchema(): UnknownSchema {
   return { kind: 'unknown_schema', why: 'the schema is not known for this instrument' };
 }
 
-/** Returns an error for an interval that ends before it starts. */
+/** Returns an error if the interval ends before it starts; otherwise null. */
 function inverted(interval: { start: string; end: string }, pointer: string): Fault | null {
   const start = parseTimestamp(interval.start);
   const end = parseTimestamp(interval.end);
@@ -98,8 +98,7 @@ function invertedUnixInterval({ interval }: WeatherwatchSummary): Fault | null {
 const censusMaps = Object.keys(censusKeys) as CensusMap[];
 
 /**
- * Returns an error if a published sum is too large for a count: the sum over all rules, or over the keys of a census
- * map.
+ * Returns an error if a published sum is too large for a count: the sum of all rules or of the keys of a census map.
  */
 function overflowing({ alerts_by_rule_7d: rules = {}, census }: LegacyOverview): Fault | null {
   const sums: [string, Record<string, number>][] = [['/alerts_by_rule_7d', rules]];

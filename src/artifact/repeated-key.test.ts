@@ -16,7 +16,7 @@ it.each([
   expect(repeatedTopLevelKey(text)).toBe(key);
 });
 
-it('the search for repeated keys finds none in serialized JSON, and finds any key that is added a second time', () => {
+it('the search for repeated keys finds none in serialized JSON, but finds any key that is added a second time', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
   fc.assert(
     fc.property(object, fc.nat(), fc.constantFrom(0, 2), (value, nth, indent) => {

@@ -1,6 +1,7 @@
 /**
- * Returns a top-level key that occurs twice in a JSON object, or null. JSON parsers differ in which of the two values
- * they use, so two readers could interpret one artifact differently. The text must have been accepted by `JSON.parse`.
+ * Returns a top-level key that occurs twice in a JSON object; null if there is none. JSON parsers differ in which of
+ * the two values they use, so two readers could interpret the same artifact differently. `JSON.parse` must already have
+ * accepted the text.
  */
 export function repeatedTopLevelKey(text: string): string | null {
   const seen = new Set<string>();

@@ -7,8 +7,8 @@ import { parseTimestamp } from '../contract/timestamp.ts';
 import type { Malformed } from './reading.ts';
 
 /**
- * Building blocks of the artifacts' schemas. Unlike the published schemas, artifact schemas are open: further fields
- * are allowed, because only named fields are read.
+ * Building blocks of the artifact schemas. Unlike published schemas, artifact schemas are open: they allow unknown
+ * fields, because only named fields are read.
  */
 
 const instant = 'almanac-instant';
@@ -24,7 +24,7 @@ export const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_I
 /** Schema of a rate, ratio or duration: finite and not negative. */
 export const measure = () => Type.Number({ minimum: 0 });
 /**
- * Schema of a timestamp that must be valid. Other time fields accept any text, which is validated when the time is
+ * Schema of a timestamp that must be valid. Other time fields accept any text, which is checked only when the time is
  * used.
  */
 export const usableInstant = () => Type.String({ format: instant });
@@ -40,13 +40,13 @@ export const oneOf = <const W extends readonly string[]>(words: W) =>
 /** Schema of an open vocabulary: an unknown value is dropped or published as `unknown`. */
 export const anyWord = () => Type.String();
 
-/** A function that narrows an untrusted value to the schema's type or locates the first error. */
+/** A function that narrows an untrusted value to the schema's type, or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
-/** The first place where a value does not match its schema. */
+/** First place at which a value does not match its schema. */
 export type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
 
-/** Creates a check from a schema. The schema is compiled on the first call and not on import. */
+/** Creates a check from a schema. The schema is compiled on the first call rather than on import. */
 export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> {
   let compiled: ReturnType<typeof Compile<S>> | undefined;
   return (value) => {
@@ -62,7 +62,10 @@ const formatFaults: Readonly<Record<string, string>> = {
   'almanac-uuid': 'is not a UUID',
 };
 
-/** Locates the first error of a validation; a missing property is located by the pointer that it would have. */
+/**
+ * Locates the first error of a validation. A missing property is located by the pointer that it would have if it
+ * existed.
+ */
 function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
   if (error?.keyword === 'required') {
     return { ok: false, pointer: `${error.instancePath}/${error.params.requiredProperties[0]}`, why: 'is missing' };
@@ -77,7 +80,7 @@ export function own(object: Record<string, unknown>, key: string): unknown {
 }
 
 /**
- * Schema of an optional time field with any value: an invalid time does not make the artifact unreadable; the time is
- * validated when the fact is requested.
+ * Schema of an optional time field that accepts any value. An invalid time does not make the artifact unreadable: the
+ * time is checked when the fact is requested.
  */
 export const anyTime = () => Type.Optional(Type.Unknown());

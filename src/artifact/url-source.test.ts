@@ -52,7 +52,7 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
   return source;
 }
 
-/** Waits for polls that begin after this call to complete. */
+/** Waits for the given number of polls that begin after this call. */
 async function polled(times = 2): Promise<void> {
   const wanted = asked.length + times;
   await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: patienceMs, interval: 2 });
@@ -60,14 +60,14 @@ async function polled(times = 2): Promise<void> {
 
 const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
 
-it("the URL source reads the response, with the response's modification time", async () => {
+it('the URL source reads the artifact with the modification time of the response', async () => {
   answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modified }).end('{"n":1}');
   await at().start();
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test' });
   expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 }, modifiedAt: Date.parse(modified) });
 });
 
-it('without Last-Modified, the modification time of the artifact is the first arrival of its bytes', async () => {
+it('without Last-Modified, the modification time of the artifact is the time at which its bytes first arrived', async () => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   const first = source.read();
@@ -172,7 +172,7 @@ it('a response that is not an artifact makes the artifact malformed immediately'
   expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not one JSON value' });
 });
 
-it('an artifact at an address without a server is unreadable from the start, with the reason', async () => {
+it('an artifact at an address without a server is unreadable from the start, and the reading states why', async () => {
   answer = () => undefined;
   await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
   await vi.waitFor(

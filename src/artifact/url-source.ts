@@ -17,18 +17,18 @@ export interface UrlSourceOptions<A> {
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Grace period of an unreachable artifact in milliseconds. The last reading keeps its true age during this period;
+   * Grace period in milliseconds. While the URL cannot be reached, the last reading keeps its true age for this time;
    * afterwards the artifact is unreadable.
    */
   readonly graceMs: number;
-  /** Maximum time in milliseconds that `start` waits for the first response. */
+  /** Maximum time for which `start` waits for the first response, in milliseconds. */
   readonly firstAnswerMs: number;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
 
-/** The result of one conditional request for an artifact. */
+/** Result of one conditional request for an artifact. */
 export type ArtifactResponse =
   | { kind: 'bytes'; bytes: Buffer; modifiedAt: number | null; validators: Headers }
   | { kind: 'unchanged' }
@@ -38,7 +38,7 @@ export type ArtifactResponse =
 
 /**
  * Creates the source of an artifact at a URL, which is polled with conditional requests. A request for a fact never
- * waits for the URL: the reading is the last response, with its age.
+ * waits for the URL: the source returns the last reading, with its age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   const source = new UrlSource(options);
@@ -66,8 +66,7 @@ class UrlSource<A> {
 
   read(): Reading<A> {
     const { clock, graceMs } = this.#options;
-    // Apply the grace period also while a poll hangs, because an old artifact must not remain current without a
-    // response.
+    // Apply the grace period even while a poll hangs: an old artifact must not remain current without a response.
     if (this.#reading.kind === 'readable' && clock() - this.#lastAnswerAt >= graceMs) {
       this.#forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
     }
@@ -149,8 +148,8 @@ export interface ArtifactRequest {
 }
 
 /**
- * Sends one conditional request. Unlike the client of the facts API, this function also uses `Last-Modified`, which
- * determines the artifact's age, and does not read the body of other statuses.
+ * Sends one conditional request. Unlike the facts API client, this function uses `Last-Modified`, which determines the
+ * artifact's age, and reads the body only if the status is 200.
  */
 export async function requestArtifact({
   url,

@@ -20,7 +20,7 @@ const Collection = Type.Object({
   unobserved_windows: count(),
 });
 
-/** One collection of either weather artifact as read. */
+/** One collection of either weather artifact, as it was read. */
 export type CollectionSummary = Type.Static<typeof Collection>;
 
 /** Returns the schema of the published collections by name; other names in the artifact are ignored. */
@@ -30,7 +30,7 @@ export function collections() {
   return Type.Unsafe<Partial<Record<CollectionName, CollectionSummary | null>>>(Type.Object(named));
 }
 
-/** Conditions of either weather artifact; an invalid `as_of` is published as null. */
+/** Conditions of either weather artifact. An invalid `as_of` is published as null. */
 export const Conditions = () =>
   Type.Object({
     state: oneOf(conditionStates),
@@ -61,7 +61,7 @@ const WeatherSummarySchema = Type.Object({
     unobserved_windows: count(),
   }),
   conditions: Conditions(),
-  /** Progress of the baseline while the baseline has too few days for conditions; absent once it has enough. */
+  /** Progress of the baseline while it has too few days for conditions; absent once it has enough days. */
   baseline: Type.Optional(Type.Object({ observed_days: count(), required_days: count() })),
   total_events: Type.Object({
     total: nullable(count()),
@@ -82,7 +82,7 @@ const WeatherSummarySchema = Type.Object({
   caveats: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Almanac's weather summary as read; also the type that the weather instrument writes. */
+/** Almanac's weather summary as it was read; the weather instrument also writes this type. */
 export type WeatherSummary = Type.Static<typeof WeatherSummarySchema>;
 
 /** Checks an artifact whose `schema` is that of Almanac's weather summary. */

@@ -1,11 +1,11 @@
 import { replaceFile } from './write.ts';
 
-/** Number of bytes in one write. Other work of the event loop runs between two writes. */
+/** Size of one write, in bytes. The event loop runs other tasks between two writes. */
 const bytesAtOnce = 256 * 1024;
 
 /**
- * Replaces an artifact of JSON lines atomically, as `writeArtifact` does. The lines, without line feeds, are taken one by
- * one, so that memory does not grow with the file. Returns the number of written bytes.
+ * Replaces a JSON Lines artifact atomically, as `writeArtifact` does. Takes the lines (without line feeds) one at a
+ * time, so that memory does not grow with the file. Returns the number of bytes written.
  */
 export async function writeLines(path: string, lines: Iterable<string> | AsyncIterable<string>): Promise<number> {
   let written = 0;

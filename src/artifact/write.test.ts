@@ -18,7 +18,7 @@ it('the artifact writer replaces the artifact atomically and leaves no other fil
   expect(readdirSync(folder)).toEqual(['artifact.json']);
 });
 
-it('a reader that has the old artifact open can read it to its end', async () => {
+it('a reader that has opened the old artifact can read it to its end', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   const reader = openSync(path, 'r');
@@ -30,7 +30,7 @@ it('a reader that has the old artifact open can read it to its end', async () =>
   }
 });
 
-it('a failed write leaves the old artifact in place and leaves no other file', async () => {
+it('a failed write leaves the old artifact in place and no other file behind', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   const unwritable = { toJSON: () => JSON.parse('{') as never };

@@ -13,15 +13,15 @@ export const artifactNames = {
 } as const;
 
 /**
- * Replaces an artifact atomically, by a temporary file in the same directory, fsync, rename, and fsync of the
- * directory. A reader sees the old bytes or the new ones, never a mixture, and a crash at any point leaves one of the
- * two in place. Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
+ * Replaces an artifact atomically: writes a temporary file in the same directory, syncs it, renames it, and syncs the
+ * directory. A reader sees either the old bytes or the new ones, and so does the next process after a crash. Rejects if
+ * any step fails (for example, on a full disk); the old artifact then stays in place.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
   await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
 }
 
-/** Replaces a file atomically with what `write` writes. */
+/** Replaces a file atomically with the content that `write` produces. */
 export async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);

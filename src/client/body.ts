@@ -1,7 +1,7 @@
 /** Reads the body of a response. Cancels the body and resolves with null if the body has more than `maxBytes` bytes. */
 export async function readBody(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = response.body?.getReader();
-  // The parts are copied, because a server chooses their size, and each part that is kept costs memory of its own.
+  // Copy each part into one buffer: the server chooses the size of the parts, and each part that is kept has overhead.
   let bytes = new Uint8Array(firstCapacity);
   let total = 0;
   for (let part = await reader?.read(); part?.value; part = await reader?.read()) {

@@ -67,8 +67,8 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
 }
 
 /**
- * Parses the base address. The client imports no other room, so this function does not use the URL rules of
- * `src/input/url.ts`.
+ * Parses the base address. The client must not import other parts of the project, so this function does not use the URL
+ * rules of `src/input/url.ts`.
  */
 function baseOf(baseUrl: string | URL): string {
   const { protocol, origin, pathname, username, password } = new URL(baseUrl);

@@ -1,11 +1,11 @@
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 
-/** A code of the service's closed list; a later version of the service may add codes. */
+/** Error code of the service. The list is closed for one version of the service; a later version may add codes. */
 export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
 
 /**
  * An error response of the service: a refused fact (503), or a request that the service cannot serve. The caller must
- * not replace the error by a zero or by an earlier reading.
+ * not replace the error with a zero or an earlier reading.
  */
 export class FactsError extends Error {
   readonly kind = 'refused';
@@ -14,8 +14,8 @@ export class FactsError extends Error {
   readonly status: number;
   readonly code: FactsErrorCode;
   /**
-   * Freshness with the reason why a label artifact was refused, or null if the service could not read an artifact, and
-   * for any other error.
+   * Freshness of a refused label artifact, with the reason for the refusal. Null if the service could not read an
+   * artifact, and for any other error.
    */
   readonly freshness: LabelFreshness | null;
   /** Seconds to wait before a retry, if the service states them. */
@@ -32,7 +32,7 @@ export class FactsError extends Error {
 }
 
 /**
- * Error for a missing response. The client knows neither the state of the fact nor whether the service refused it.
+ * Error for a missing response: the client does not know the state of the fact, nor whether the service refused it.
  * `cause` is the platform's error.
  */
 export class NetworkError extends Error {
@@ -52,8 +52,8 @@ export class NetworkError extends Error {
 }
 
 /**
- * Error for a response outside this contract: a proxy's error page, a response that is too large or not JSON, or a
- * response of another contract.
+ * Error for a response that does not conform to this contract: a proxy's error page, a response that is too large or
+ * not JSON, or a response of another contract.
  */
 export class AnswerError extends Error {
   readonly kind = 'answer';

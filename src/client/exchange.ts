@@ -6,7 +6,7 @@ export interface Question {
   readonly fetch: typeof globalThis.fetch;
   readonly base: string;
   readonly path: string;
-  /** Entity tag of the last response, sent back verbatim, or null without an earlier response. */
+  /** Entity tag of the last response, sent back verbatim; null if there is no earlier response. */
   readonly etag: string | null;
   readonly timeoutMs: number;
   readonly maxBytes: number;

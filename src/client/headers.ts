@@ -18,8 +18,8 @@ export function maxAgeMs(headers: Headers): number {
 }
 
 /**
- * Returns the delay of `Retry-After` in seconds, for both of its formats, or null if absent. `now` is in milliseconds
- * since 1970.
+ * Returns the delay in seconds from a `Retry-After` header in either of its formats; null if the header is absent or
+ * invalid. `now` is in milliseconds since 1970.
  */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after');

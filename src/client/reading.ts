@@ -1,6 +1,6 @@
 import type { LabelsOverview, WeatherMetricsEnvelope } from './schemas.ts';
 
-/** A fact as the service sent it, with its currency. */
+/** A fact as the service sent it, with the times at which it arrived and was confirmed. */
 export interface Reading<E> {
   /** The body exactly as it arrived. Its `retrieved_at` and `age_seconds` refer to the time of arrival. */
   readonly value: E;
@@ -40,12 +40,18 @@ export interface Kept<E> {
  */
 export const supersedeMs = 15 * 60_000;
 
-/** Returns true if less than `spanMs` milliseconds have passed since an instant, or false if the clock was set back. */
+/**
+ * Returns true if less than `spanMs` milliseconds have passed since an instant. Returns false if the clock was set
+ * back.
+ */
 export function within(since: number, spanMs: number, now: number): boolean {
   return now >= since && now - since < spanMs;
 }
 
-/** Returns true if the cached reading is a later computation of the same fact, so that `next` must not replace it. */
+/**
+ * Returns true if the cached reading is a later computation of the same fact than `next`, which then must not replace
+ * it.
+ */
 export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
   const before = instantOf(kept.value);
   const after = instantOf(next);
@@ -60,7 +66,7 @@ function instantOf({ generated_at }: Identified): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** Returns the producer and input of a fact as one key: times of two series are not comparable. */
+/** Returns a key of the fact's producer and input. Times of facts with different keys cannot be compared. */
 function seriesOf(value: Identified): string {
   const { facts, provenance } = value as Partial<Pick<LabelsOverview | WeatherMetricsEnvelope, 'facts' | 'provenance'>>;
   return JSON.stringify([

@@ -5,7 +5,7 @@ import { type Identified, type Kept, type Reading, supersedes, within } from './
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { shared } from './shared.ts';
 
-/** One path of the contract, with the options of its requests. */
+/** One path of the contract, with the options for its requests. */
 export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
   /** Contract id that a response must contain. */
   readonly contract: string;
@@ -13,7 +13,7 @@ export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
   readonly now: () => number;
 }
 
-/** Creates the resource of one path: its cached reading and its shared request. */
+/** Creates the resource of one path, which holds its cached reading and its pending request. */
 export function createResource<E extends Identified>(options: ResourceOptions) {
   const { path, contract, now } = options;
   let kept: Kept<E> | null = null;
@@ -70,8 +70,8 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
 }
 
 /**
- * Parses the body of a response and checks the properties that identify it; the client relies on the service for the
- * rest of the shape.
+ * Parses the body of a response and checks the fields that identify it. The client trusts the service for the remaining
+ * fields.
  */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);

@@ -40,7 +40,7 @@ export interface components {
             readonly generated_at: string | null;
             /** @description Paths of the instrument's facts. Append each to the base address, which may have a path of its own. */
             readonly endpoints: readonly string[];
-            /** @description What the instrument observes, or why nothing of it is published. */
+            /** @description What the instrument observes, or why none of its facts are published. */
             readonly note: string;
             /**
              * @description Only for the label instrument, and only when its artifact is readable.

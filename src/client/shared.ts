@@ -1,6 +1,6 @@
 /**
- * Returns a function that shares one pending run among all callers. An aborted signal immediately rejects the promise
- * of its own caller only. The run aborts when the last caller has left, and the next caller then starts another run.
+ * Returns a function that shares one pending run among all callers. An aborted signal rejects only its own caller's
+ * promise, immediately. When the last caller has left, the run is aborted, and the next caller starts a new run.
  */
 export function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
   let current: Run<T> | null = null;

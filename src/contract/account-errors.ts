@@ -5,7 +5,7 @@ import { closed, count, timestamp, word } from './schema.ts';
 
 const { bad_request, not_found, method_not_allowed, request_timeout, uri_too_long, headers_too_large } = errorTable;
 
-/** All errors of the account-view surface: one table of code, status and message. */
+/** All errors of the account-view API: one table of code, status and message. */
 export const accountErrorTable = {
   bad_request,
   not_found,
@@ -75,13 +75,13 @@ export const accountErrorTable = {
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-/** A code of the closed list of errors of the account-view surface. */
+/** An error code of the account-view API. The list is closed. */
 export type AccountErrorCode = keyof typeof accountErrorTable;
 
-/** All error codes of the account-view surface, in the order of the table. */
+/** All error codes of the account-view API, in the order of the table. */
 export const accountErrorCodes = Object.keys(accountErrorTable) as AccountErrorCode[];
 
-/** A part of an interval that is small enough for one export. */
+/** Part of an interval, small enough to fit into one export. */
 export const FittingInterval = closed(
   {
     start: timestamp('Start, inclusive.'),
@@ -90,10 +90,10 @@ export const FittingInterval = closed(
   },
   { title: 'FittingInterval', description: 'A part of an interval that is small enough for one export.' },
 );
-/** A part of an interval that is small enough for one export. */
+/** Part of an interval, small enough to fit into one export. */
 export type FittingInterval = Type.Static<typeof FittingInterval>;
 
-/** The Error object of the account-view surface; `intervals` occurs only with `export_too_large`. */
+/** Error object of the account-view API. `intervals` is present only with `export_too_large`. */
 export const AccountErrorBody = closed(
   {
     error: closed(
@@ -113,10 +113,10 @@ export const AccountErrorBody = closed(
   },
   { title: 'Error', description: 'Clients preserve the error and never treat it as an account without labels.' },
 );
-/** The Error object of the account-view surface. */
+/** Error object of the account-view API. */
 export type AccountErrorBody = Type.Static<typeof AccountErrorBody>;
 
-/** Returns the Error object of a code; `message` replaces the default message by a more specific one. */
+/** Returns the Error object for a code. `message` replaces the default message with a more specific one. */
 export function accountErrorBody(
   code: AccountErrorCode,
   intervals?: readonly FittingInterval[],

@@ -5,14 +5,14 @@ import { closed, constant, count, orNull, timestamp, word } from './schema.ts';
 import { coverageStatuses, labelActions, signatureVerdicts, targetKinds } from './vocabulary.ts';
 
 /**
- * Schemas of account exports: the data that the account-view surface returns for one account. An export contains the
- * subject, so no part of it may enter an aggregate fact.
+ * Schemas of account exports: the data that the account-view API returns for one account. An export names the account,
+ * so no part of it may be used in an aggregate fact.
  */
 
-/** Id of the format of an export's manifest and rows, with its major version. */
+/** Id of the manifest and row format of an export, with its major version. */
 export const accountExportSchema = 'atproto.account.export/v1';
 
-/** Paths of the account-view surface, relative to `{account_url}`, matched exactly. */
+/** Paths of the account-view API, relative to `{account_url}`. They are matched exactly. */
 export const accountPaths = {
   account: '/account',
   exports: '/exports',
@@ -21,17 +21,17 @@ export const accountPaths = {
   openapi: '/openapi.json',
 } as const;
 
-/** Maximum number of gaps that are listed for each labeler. Above the maximum, the closest gaps are merged. */
+/** Maximum number of gaps listed for each labeler. If there are more, the closest ones are merged. */
 export const maxGapsPerLabeler = 16;
 
-/** Maximum length of a `value` filter in bytes: the label lexicon's limit for a value. */
+/** Maximum length of a `value` filter in bytes; the label lexicon has the same limit. */
 export const maxValueBytes = 128;
 
 function did(description: string) {
   return Type.String({ pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength, description });
 }
 
-/** One observation: a labeler's label on the account or on one of its records, as accepted. */
+/** One observation: a label that a labeler put on the account or one of its records, as Almanac accepted it. */
 export const AccountRow = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
@@ -49,7 +49,7 @@ export const AccountRow = closed(
     description: "One observation: a labeler's label on the account or on one of its records, as accepted.",
   },
 );
-/** One observation: a labeler's label on the account or on one of its records, as accepted. */
+/** One observation: a label that a labeler put on the account or one of its records, as Almanac accepted it. */
 export type AccountRow = Type.Static<typeof AccountRow>;
 
 /** The requested interval, clipped to the window. */
@@ -62,7 +62,7 @@ export const ExportInterval = closed(
   { title: 'ExportInterval', description: 'The requested interval, clipped to the window.' },
 );
 
-/** Filters as requested; an absent one matches everything. */
+/** Filters of an export. A filter that is absent matches everything. */
 export const ExportFilters = closed(
   {
     labeler: Type.Optional(did('Labels of this labeler.')),
@@ -78,12 +78,13 @@ export const LabelerCoverage = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
     state: Type.String({
-      description: 'How Almanac reads this labeler: `established` if the labeler is read in full from its position on.',
+      description:
+        'How Almanac reads this labeler: `established` if the labeler is read in full from its read position onwards.',
     }),
     gaps: Type.Array(Gap, {
       maxItems: maxGapsPerLabeler,
       description:
-        'Gaps of this labeler alone. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
+        'Gaps of this labeler only. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
     }),
   },
   { title: 'LabelerCoverage', description: 'Unobserved time of one labeler.' },
@@ -126,7 +127,7 @@ export const AccountCoverage = closed(
 /** Coverage of the interval. The absence of recorded gaps does not prove complete coverage. */
 export type AccountCoverage = Type.Static<typeof AccountCoverage>;
 
-/** The description of an export: its query and its coverage. Keep it together with the rows. */
+/** Manifest of an export: its query and its coverage. Clients must keep it together with the rows. */
 export const ExportManifest = closed(
   {
     schema: constant(accountExportSchema, 'Id of the format of the manifest and rows.'),
@@ -159,19 +160,19 @@ export const ExportManifest = closed(
   },
   { title: 'ExportManifest', description: 'The query of an export and its coverage. Keep it together with the rows.' },
 );
-/** The description of an export: its query and its coverage. Keep it together with the rows. */
+/** Manifest of an export: its query and its coverage. Clients must keep it together with the rows. */
 export type ExportManifest = Type.Static<typeof ExportManifest>;
 
 function cursor(description: string) {
   return Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description });
 }
 
-/** The response that creates an export; `cursor` opens the first page. */
+/** Response to a request that creates an export. `cursor` opens the first page. */
 export const ExportCreated = closed(
   { manifest: ExportManifest, cursor: cursor('Opens the first page, even of an empty export.') },
   { title: 'ExportCreated', description: 'A created export; `cursor` opens its first page.' },
 );
-/** The response that creates an export; `cursor` opens the first page. */
+/** Response to a request that creates an export. `cursor` opens the first page. */
 export type ExportCreated = Type.Static<typeof ExportCreated>;
 
 const sha256 = Type.String({
@@ -181,7 +182,7 @@ const sha256 = Type.String({
 });
 const total = count('Number of rows in the whole export.');
 
-/** A page of an export that is not the last page. Such a page may be short or empty. */
+/** A page of an export that is not the last one. It may be short or even empty. */
 export const ExportNextPage = closed(
   {
     manifest: ExportManifest,
@@ -192,7 +193,7 @@ export const ExportNextPage = closed(
   { title: 'ExportNextPage', description: 'A page that is not the last one. It may be short or empty.' },
 );
 
-/** A page of an export that is not the last page. Such a page may be short or empty. */
+/** A page of an export that is not the last one. It may be short or even empty. */
 export type ExportNextPage = Type.Static<typeof ExportNextPage>;
 
 /** The last page of an export. */
@@ -211,9 +212,9 @@ export const ExportLastPage = closed(
 /** The last page of an export. */
 export type ExportLastPage = Type.Static<typeof ExportLastPage>;
 
-/** A page of an export. An export is complete only with its last page. */
+/** A page of an export. An export is complete only when its last page has been read. */
 export const ExportPage = Type.Union([ExportNextPage, ExportLastPage], { title: 'ExportPage' });
-/** A page of an export. An export is complete only with its last page. */
+/** A page of an export. An export is complete only when its last page has been read. */
 export type ExportPage = Type.Static<typeof ExportPage>;
 
 /** A whole export as one document. */

@@ -1,7 +1,7 @@
 /**
- * Returns the canonical form of a JSON value (RFC 8785, JCS), over which digests are computed: keys sorted by their
- * UTF-16 units, no spaces, strings and numbers as ECMAScript serializes them. Undefined properties are omitted. Strings
- * must be well-formed Unicode; RFC 8785 defines no form for others.
+ * Returns the canonical form of a JSON value (RFC 8785, JCS), from which digests are computed: keys are sorted by their
+ * UTF-16 code units, there is no white space, and strings and numbers have the form that ECMAScript gives them.
+ * Undefined properties are omitted. Strings must be well-formed Unicode, because RFC 8785 defines no form for others.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

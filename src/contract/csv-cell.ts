@@ -1,13 +1,13 @@
 /**
- * Formats an untrusted text as a cell of CSV (RFC 4180) that no spreadsheet executes as a formula. In programs that separate
- * columns by `;` or tab, or that end a row at any line break, a cell may also begin within the text. An apostrophe is
- * inserted wherever a formula could begin, and before an apostrophe in such a place, so that removing one apostrophe in
- * each place restores the text.
+ * Formats untrusted text as a CSV cell (RFC 4180) that no spreadsheet executes as a formula. Some programs also split
+ * cells at `;`, tabs or single line breaks, so a cell may begin in the middle of the text. An apostrophe is therefore
+ * inserted wherever a formula could begin. It is also inserted before an existing apostrophe in such a place, so that
+ * removing one apostrophe from each place restores the text.
  */
 export function csvCell(text: string): string {
   const harmless = text.replace(formulaStart, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** Matches a place where a cell may begin with a formula, with or without a preceding quote. */
+/** Matches each place where a cell may begin with a formula, even after an opening quote. */
 const formulaStart = /(?<=^|[;\t\r\n])(?="*['=+\-@\t\r\n＝＋－＠])/g;

@@ -74,7 +74,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
   );
 }
 
-/** Envelope of `GET /v1/labels/overview`: the facts of the rolling epoch, or those of the legacy producer. */
+/** Envelope of `GET /v1/labels/overview`. The facts are those of the rolling epoch or of the legacy producer. */
 export const LabelsOverview = envelope(
   contractIds.labelsOverview,
   'labels',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorBody, errorCodes, errorTable } from './errors.ts';
 
 describe('the error body', () => {
-  it.each(errorCodes)('has the status, the code and a message without internal details (%s)', (code) => {
+  it.each(errorCodes)('contains the status, the code and a message without internal details (%s)', (code) => {
     const { status, message } = errorTable[code];
     expect(errorBody(code)).toEqual({ error: { status, code, message } });
     expect(message.replace('HTTP/1.1', '')).not.toMatch(/[/\\]|node:|Error:/);

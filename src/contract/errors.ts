@@ -3,8 +3,8 @@ import { LabelFreshness } from './freshness.ts';
 import { closed, word } from './schema.ts';
 
 /**
- * All errors of the facts API: one table of code, status and message. A message states the problem and the remedy, and
- * never contains a path, a query or a stack.
+ * All errors of the facts API: one table of code, status and message. A message states the problem and the remedy. It
+ * never contains a path, a query or a stack trace.
  */
 export const errorTable = {
   bad_request: {
@@ -51,7 +51,8 @@ export type ErrorCode = keyof typeof errorTable;
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 /**
- * The Error object (contract, "Error object"); `freshness` is present only if a label artifact was read and refused.
+ * Error object of the facts API (contract, "Error object"). `freshness` is present only if a label artifact was read
+ * but its facts are refused.
  */
 export const ErrorBody = closed(
   {
@@ -72,7 +73,7 @@ export const ErrorBody = closed(
 );
 export type ErrorBody = Type.Static<typeof ErrorBody>;
 
-/** Returns the Error object of a code. */
+/** Returns the Error object for a code. */
 export function errorBody(code: ErrorCode, freshness?: LabelFreshness): ErrorBody {
   const { status, message } = errorTable[code];
   return { error: { status, code, message, ...(freshness ? { freshness } : {}) } };

@@ -17,7 +17,7 @@ const maxAgeSeconds = () =>
   });
 
 /**
- * Freshness of the label artifact at the time of the request, on the service's clock (contract, "Freshness object").
+ * Freshness of the label artifact at the time of the request, by the service's clock (contract, "Freshness object").
  */
 export const LabelFreshness = closed(
   {
@@ -46,7 +46,7 @@ export const LabelFreshness = closed(
 );
 export type LabelFreshness = Type.Static<typeof LabelFreshness>;
 
-/** Freshness of the weather artifact as the instrument computed it: copied, not recomputed. */
+/** Freshness of the weather artifact, copied from the artifact without recomputing it. */
 export const WeatherFreshness = closed(
   {
     state: word(weatherFreshnessStates, 'Freshness at generated_at, as the instrument computed it.'),

@@ -27,7 +27,7 @@ describe('isDid', () => {
     expect(isDid(did)).toBe(false);
   });
 
-  it('rejects every invalid DID of the interoperability tests', () => {
+  it('rejects every invalid DID of the AT Protocol interoperability tests', () => {
     const invalid = readFileSync(
       new URL('../../test/fixtures/interop/did_syntax_invalid.txt', import.meta.url),
       'utf8',

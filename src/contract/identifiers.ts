@@ -1,6 +1,6 @@
-/** Names that clients depend on, and the syntax of identifiers in requests and responses. */
+/** Names on which clients depend, and the syntax of identifiers in requests and responses. */
 
-/** Contract ids: each carries its major version (contract, section "Versioning"). */
+/** Contract ids, each of which includes its major version (contract, section "Versioning"). */
 export const contractIds = {
   instruments: 'atproto.facts.instruments/v1',
   labelsOverview: 'atproto.facts.labels.overview/v1',
@@ -8,10 +8,10 @@ export const contractIds = {
   weatherMetrics: 'atproto.facts.weather.metrics/v1',
 } as const;
 
-/** The contract id of a fact endpoint. */
+/** Contract id of a fact endpoint. */
 export type FactContractId = (typeof contractIds)['labelsOverview' | 'weatherConditions' | 'weatherMetrics'];
 
-/** Paths of the contract, relative to `{base_url}`, matched exactly. */
+/** Paths of the contract, relative to `{base_url}`. They are matched exactly. */
 export const paths = {
   instruments: '/v1/instruments',
   labelsOverview: '/v1/labels/overview',
@@ -21,16 +21,17 @@ export const paths = {
   openapi: '/openapi.json',
 } as const;
 
-/** Pattern of a did:plc: 24 characters of base32 (did:plc specification). */
+/** Pattern of a did:plc: its prefix and 24 base32 characters (did:plc specification). */
 export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 
 /**
- * Pattern of a did:web as AT Protocol allows it: a host name without a path. Only `localhost` may have a port (`%3A`).
+ * Pattern of a did:web, restricted as in AT Protocol to a host name without a path. Only `localhost` may have a port
+ * (`%3A`).
  */
 export const didWebPattern =
   '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
 
-/** Description of a DID's syntax, for a user who entered text of another form. */
+/** Description of the DID syntax, for users who entered something else. */
 export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
 /** Maximum length of a DID, in characters. */
@@ -39,14 +40,12 @@ export const maxDidLength = 261;
 const didPlc = new RegExp(didPlcPattern);
 const didWeb = new RegExp(didWebPattern);
 
-/** Returns true for a did:plc or did:web, the two DID methods of AT Protocol. */
+/** Returns true for a valid did:plc or did:web; AT Protocol allows no other DID methods. */
 export function isDid(text: string): boolean {
   return text.length <= maxDidLength && (didPlc.test(text) || didWeb.test(text));
 }
 
-/**
- * Returns a DID in AT Protocol's normal form: the host name of a did:web is case-insensitive and written in lower case.
- */
+/** Returns a DID in AT Protocol's normal form, in which the case-insensitive host name of a did:web is lower case. */
 export function canonicalDid(did: string): string {
   return did.startsWith('did:web:') ? did.toLowerCase().replace('%3a', '%3A') : did;
 }

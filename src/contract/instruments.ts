@@ -19,7 +19,7 @@ export const InstrumentEntry = closed(
       description:
         "Paths of the instrument's facts. Append each to the base address, which may have a path of its own.",
     }),
-    note: Type.String({ description: 'What the instrument observes, or why nothing of it is published.' }),
+    note: Type.String({ description: 'What the instrument observes, or why none of its facts are published.' }),
     freshness_state: Type.Optional(
       word(freshnessStates, 'Only for the label instrument, and only when its artifact is readable.'),
     ),

@@ -3,9 +3,9 @@ import { errorBody, errorCodes, type errorTable } from './errors.ts';
 import { LabelFreshness } from './freshness.ts';
 import { closed, word } from './schema.ts';
 
-/** Errors of the documents about labelers: those of the facts API, and one more. */
+/** Errors of the documents about labelers: those of the facts API and one additional error. */
 
-/** Errors of the documents about labelers that no fact has. */
+/** Errors that only the documents about labelers have. */
 export const labelerErrorTable = {
   unknown_labeler: {
     status: 404,
@@ -17,7 +17,7 @@ export const labelerErrorTable = {
 /** An error code of the documents about labelers. */
 export type LabelerErrorCode = keyof typeof errorTable | keyof typeof labelerErrorTable;
 
-/** The Error object of the documents about labelers. */
+/** Error object of the documents about labelers. */
 export const LabelerErrorBody = closed(
   {
     error: closed(
@@ -32,10 +32,10 @@ export const LabelerErrorBody = closed(
   },
   { title: 'Error', description: 'Clients preserve the error and never substitute zero counts or a prior reading.' },
 );
-/** The Error object of the documents about labelers. */
+/** Error object of the documents about labelers. */
 export type LabelerErrorBody = Type.Static<typeof LabelerErrorBody>;
 
-/** Returns the Error object of a code. */
+/** Returns the Error object for a code. */
 export function labelerErrorBody(code: LabelerErrorCode, freshness?: LabelFreshness): LabelerErrorBody {
   if (code !== 'unknown_labeler') return errorBody(code, freshness);
   return { error: { ...labelerErrorTable[code], code } };

@@ -1,9 +1,9 @@
-/** Closed vocabularies of the labelers' documents. A value outside its vocabulary is never published verbatim. */
+/** Closed vocabularies of the documents about labelers. A value outside its vocabulary is never published verbatim. */
 
 /**
- * States of a labeler. The first eight are the states of an enrolled source, which the overview counts
- * (`coverage.sources`). A labeler that left the enrolment has the state `departed`; one that the operator refuses to
- * read has the state `denied`.
+ * States of a labeler. The first eight are the states of an enrolled source, which the overview counts in
+ * `coverage.sources`. `departed`: the labeler is no longer enrolled. `denied`: the operator refuses to read the
+ * labeler.
  */
 export const labelerStates = [
   'established',
@@ -17,25 +17,25 @@ export const labelerStates = [
   'departed',
   'denied',
 ] as const;
-/** One state of a labeler. */
+/** State of a labeler. */
 export type LabelerState = (typeof labelerStates)[number];
 
 /**
- * Problems that keep a labeler from being read, or from being read completely. Each has a sentence that tells the
- * labeler's operator what would fix it.
+ * Problems that prevent Almanac from reading a labeler, or from reading it completely. For each problem, the documents
+ * have a sentence that explains the remedy to the labeler's operator.
  */
 export const labelerProblems = [
   /** The endpoint requires authentication: 401 or 403. */
   'authentication_required',
-  /** The endpoint of the DID document is not an https address, or its host has a private address. */
+  /** The endpoint in the DID document is not an https URL, or its host has a private address. */
   'endpoint_not_public',
   /** The DID has no document, or the document declares no labeler service. */
   'no_labeler_service',
-  /** The endpoint responds with HTML, invalid JSON, or 400, 404 or 501. */
+  /** The endpoint responds with HTML, with invalid JSON, or with status 400, 404 or 501. */
   'not_a_label_service',
   /** The host name does not resolve. */
   'dns_failed',
-  /** The TLS handshake fails, such as for an expired certificate. */
+  /** The TLS handshake fails, for example because the certificate has expired. */
   'tls_failed',
   /** The connection is refused or ends before a response. */
   'connection_failed',
@@ -45,17 +45,17 @@ export const labelerProblems = [
   'rate_limited',
   /** The endpoint responds with a server error. */
   'server_error',
-  /** The pages of the endpoint do not prove that ids increase with time. */
+  /** The pages of the endpoint do not prove that row ids increase with time. */
   'order_unverified',
   /** No label of the labeler has a usable date. */
   'labels_undated',
   /** The operator of this instrument denies the labeler. */
   'denied_by_operator',
-  /** The labeler exceeded its share of the day. */
+  /** The labeler sent more than its daily share, so reading is paused until the next day. */
   'share_exceeded',
   'unknown',
 ] as const;
-/** One problem that keeps a labeler from being read. */
+/** Problem that prevents Almanac from reading a labeler completely. */
 export type LabelerProblem = (typeof labelerProblems)[number];
 
 /** Ways in which a labeler was found. */
@@ -68,5 +68,5 @@ export const readingTransports = ['stream', 'pages'] as const;
 /** One transport by which a labeler is read. */
 export type ReadingTransport = (typeof readingTransports)[number];
 
-/** A count that is published only in part: a label value that was observed fewer than five times. */
+/** Published in place of the count of a label value if the count is below five. */
 export const fewerThanFive = 'fewer_than_5';

@@ -12,7 +12,10 @@ import { Acquisition, Gap } from './labels.ts';
 import { closed, constant, count, labelerDid, measure, orNull, timestamp, word } from './schema.ts';
 import { signatureVerdicts } from './vocabulary.ts';
 
-/** Documents about labelers by name: outside `/v1/`, and versioned by their `contract` field. */
+/**
+ * Documents about labelers, which name each labeler. Their paths are outside `/v1/`; the `contract` field states their
+ * version.
+ */
 
 /** Contract ids of the documents about labelers. */
 export const labelerContractIds = { list: 'almanac.labelers/v1', one: 'almanac.labeler/v1' } as const;
@@ -21,7 +24,7 @@ export const labelerContractIds = { list: 'almanac.labelers/v1', one: 'almanac.l
 export const labelerPaths = {
   list: '/labelers.json',
   page: '/labelers',
-  /** Prefix of the paths of one labeler: its DID follows, and `.json` for the document. */
+  /** Prefix of the paths of one labeler. Its DID follows, and then `.json` for the document. */
   one: '/labelers/',
   openapi: '/labelers/openapi.json',
 } as const;
@@ -31,7 +34,7 @@ export const maxDocumentGaps = 16;
 
 const day = (description: string) => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description });
 
-/** Handle of a labeler, as its DID document claims it. */
+/** Handle of a labeler, as stated in its DID document. */
 export const LabelerHandle = closed(
   {
     name: Type.String({ maxLength: 253, description: "The handle that the labeler's document claims." }),
@@ -39,10 +42,10 @@ export const LabelerHandle = closed(
   },
   { title: 'LabelerHandle', description: 'Handle of a labeler, as its DID document claims it.' },
 );
-/** Handle of a labeler, as its DID document claims it. */
+/** Handle of a labeler, as stated in its DID document. */
 export type LabelerHandle = Type.Static<typeof LabelerHandle>;
 
-/** Observed events of one labeler in three spans that end at `window.end`. */
+/** Observed events of one labeler in three periods that end at `window.end`. */
 export const LabelerEvents = closed(
   {
     window: count('Observed application and removal events of the window, without excluded repeats.'),
@@ -55,12 +58,12 @@ export const LabelerEvents = closed(
 const withheld = () =>
   Type.Literal('privacy', { description: 'Not published, because the privacy scan found an identity.' });
 
-/** Facts that the list and the document of a labeler share. */
+/** Fields that a labeler has both in the list and in its own document. */
 const identity = {
   did: labelerDid(),
   handle: orNull(LabelerHandle, 'Null if the labeler has none, or if it is withheld.'),
   handle_withheld: Type.Optional(withheld()),
-  enrolled: Type.Boolean({ description: 'False if Almanac does not follow the labeler any more.' }),
+  enrolled: Type.Boolean({ description: 'False if Almanac no longer follows the labeler.' }),
   state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
   state_since: timestamp('When the labeler came into this state.'),
   problem: orNull(
@@ -75,7 +78,7 @@ const identity = {
   last_answered: orNull(timestamp('Instant.'), 'When the labeler last responded.'),
   last_row: orNull(
     timestamp('Instant.'),
-    'When its last row in the window was accepted, without excluded repeats; null if there is none or the search is not complete.',
+    'When the last row of the labeler in the window was accepted; excluded repeats do not count. Null if there is no such row or the search is not complete.',
   ),
 };
 
@@ -95,7 +98,7 @@ export const LabelerSummary = closed(
 /** One labeler in the list. */
 export type LabelerSummary = Type.Static<typeof LabelerSummary>;
 
-/** The window of every count and gap. */
+/** Window to which every count and gap refers. */
 export const LabelerWindow = closed(
   { start: timestamp('Start, inclusive.'), end: timestamp('End, exclusive: generated_at.') },
   { title: 'LabelerWindow', description: 'The window of every count and gap.' },
@@ -106,12 +109,12 @@ const frame = {
   acquisition: Acquisition,
   counted_since: orNull(
     timestamp('Instant.'),
-    'Signatures, values and delays are counted from this instant on; null if they are not counted yet.',
+    'Signatures, values and delays are counted from this instant onwards; null if they are not counted yet.',
   ),
   conclusion: Type.String({ description: 'The coverage in one or two English sentences. Do not parse it.' }),
 };
 
-/** Numbers of listed labelers by state. */
+/** Number of listed labelers by state. */
 export const LabelerStateCounts = Type.Unsafe<Record<(typeof labelerStates)[number], number>>(
   closed(Object.fromEntries(labelerStates.map((state) => [state, count(`Labelers in the state ${state}.`)])), {
     title: 'LabelerStateCounts',
@@ -149,7 +152,7 @@ export const LabelerDay = closed(
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
 
-/** A count that is published only in part: 0 to 4 are `fewer_than_5`. */
+/** A count of which small values are not published: counts from 0 to 4 become `fewer_than_5`. */
 const SmallCount = Type.Union([
   Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
   Type.Literal(fewerThanFive),
@@ -164,21 +167,24 @@ export const LabelerValue = closed(
       'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
     ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
-    last_defined: orNull(day('UTC day.'), 'UTC day on which it was last seen in them; null if it is still there.'),
+    last_defined: orNull(
+      day('UTC day.'),
+      'UTC day on which the value was last seen in the definitions; null if it is still defined.',
+    ),
   },
   { title: 'LabelerValue', description: 'A value that the labeler declares, with its observed events.' },
 );
 /** A value that the labeler declares, with its observed events. */
 export type LabelerValue = Type.Static<typeof LabelerValue>;
 
-/** The labeler's own definition of a value. All texts are untrusted and verbatim. */
+/** A labeler's own definition of one of its values. All texts are untrusted and verbatim. */
 export const LabelerDefinition = closed(
   {
     value: Type.String({ maxLength: 128, description: 'The value that is defined.' }),
     severity: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     blurs: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     default_setting: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
-    adult_only: Type.Boolean({ description: 'True if the labeler marks the value as for adults only.' }),
+    adult_only: Type.Boolean({ description: 'True if the labeler restricts the value to adults.' }),
     locales: Type.Array(
       closed({
         lang: Type.String({ maxLength: 64, description: 'Language tag, as the labeler wrote it.' }),
@@ -194,19 +200,19 @@ export const LabelerDefinition = closed(
     description: "The labeler's own definition of a value. All texts are untrusted and verbatim.",
   },
 );
-/** The labeler's own definition of a value. */
+/** A labeler's own definition of one of its values. */
 export type LabelerDefinition = Type.Static<typeof LabelerDefinition>;
 
-/** The labeler's definitions. */
+/** A labeler's definitions of its values, with the time at which they were observed. */
 export const LabelerDefinitions = closed(
   {
     seen_at: timestamp('When the newest definitions were observed.'),
-    values: Type.Array(LabelerDefinition, { description: 'Definitions in the order of the labeler.' }),
-    values_omitted: count('Values that do not fit or are withheld as a whole.'),
+    values: Type.Array(LabelerDefinition, { description: 'Definitions in the order in which the labeler lists them.' }),
+    values_omitted: count('Number of values that did not fit or are withheld entirely.'),
   },
   { title: 'LabelerDefinitions', description: "The labeler's own definitions of its values." },
 );
-/** The labeler's definitions. */
+/** A labeler's definitions of its values, with the time at which they were observed. */
 export type LabelerDefinitions = Type.Static<typeof LabelerDefinitions>;
 
 const Signatures = Type.Unsafe<Record<(typeof signatureVerdicts)[number], number>>(
@@ -230,11 +236,11 @@ export const LabelerFacts = closed(
       'Rows that repeat known labels after a change of key. Events and days exclude them; signatures, values, undeclared and delay_ms include them.',
     ),
     days: Type.Array(LabelerDay, { maxItems: 400, description: 'UTC days of the window, oldest first.' }),
-    gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Time of the window that was not read.' }),
+    gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Parts of the window that were not read.' }),
     gap_overflow: Type.Boolean({ description: 'True if there were more gaps, so that the closest ones were merged.' }),
     signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
-    values_omitted: count('Declared values that do not fit or are withheld.'),
+    values_omitted: count('Number of declared values that did not fit or are withheld.'),
     undeclared: orNull(
       SmallCount,
       'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',

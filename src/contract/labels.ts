@@ -11,7 +11,7 @@ import {
   networkSignals,
 } from './vocabulary.ts';
 
-/** An unobserved part of the window: start inclusive, end exclusive. */
+/** Part of the window that was not observed; start inclusive, end exclusive. */
 export const Gap = closed(
   {
     start: timestamp('Start, inclusive.'),
@@ -69,7 +69,7 @@ export const Coverage = closed(
 );
 export type Coverage = Type.Static<typeof Coverage>;
 
-/** Observed event counts of the rolling epoch. */
+/** Counts of observed events in the rolling epoch. */
 export const LabelCounts = closed(
   {
     events_24h: count('Observed application and removal events, last 24 hours.'),
@@ -86,7 +86,7 @@ const TopLabelers = Type.Array(
   { maxItems: maxTopLabelers, description: 'Highest-volume labelers over 7 days.' },
 );
 
-/** Start of the epoch, on the local acceptance clock; no earlier event was observed. */
+/** Start of the epoch on the local acceptance clock. No earlier event was observed. */
 export const Acquisition = closed(
   {
     generation_id: Type.String({ format: 'uuid', description: "Identifier of the epoch's store." }),
@@ -157,7 +157,7 @@ export const LegacyObservation = closed(
   },
 );
 
-/** Signals of the legacy producer; `calm` requires adequate observation. */
+/** Signals of the legacy producer. `calm` requires adequate observation. */
 export const NetworkWeather = closed(
   {
     signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1, description: 'The signals that fired.' }),

@@ -1,18 +1,18 @@
-/** Limits of the contract (section "Limits"), with their units. */
+/** Limits of the contract (section "Limits"). Each comment states the unit. */
 
 /** Cache lifetime of 200 responses of the index and the fact endpoints, in seconds. */
 export const cacheSeconds = 60;
 
-/** Width of an ETag's age bucket, in seconds of artifact age. */
+/** Width of the age bucket in an ETag: seconds of artifact age. */
 export const bucketSeconds = 60;
 
 /** Default maximum age of the label artifact and of its collection, in seconds. */
 export const defaultMaxAgeSeconds = 7200;
 
-/** Maximum time that a usable label timestamp may be ahead of the service's clock, in seconds. */
+/** Maximum time by which a usable label timestamp may be ahead of the service's clock, in seconds. */
 export const futureToleranceSeconds = 300;
 
-/** Maximum number of gaps in `coverage.gaps`; above the maximum, the whole window becomes one unknown gap. */
+/** Maximum number of gaps in `coverage.gaps`. If there are more, the whole window is listed as one unknown gap. */
 export const maxGaps = 128;
 
 /** Maximum number of entries in `top_labelers_7d`. */

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { didPlcPattern, didWebPattern, maxDidLength } from './identifiers.ts';
 
 /**
- * Building blocks of every published schema. The schemas are closed: an unnamed key fails a test. The OpenAPI documents
- * leave objects open, so that clients accept the fields of a later version.
+ * Building blocks of every published schema. The schemas are closed, so an unknown key fails a test. The OpenAPI
+ * documents leave objects open, so that clients accept fields of a later version.
  */
 
 /** Returns the schema of a closed object. */
@@ -11,7 +11,7 @@ export function closed<P extends Type.TProperties>(properties: P, options: Type.
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Returns a schema that also accepts JSON null, which means that the value is unknown. */
+/** Returns a schema that also accepts null, which means that the value is unknown. */
 export function orNull<S extends Type.TSchema>(schema: S, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
@@ -26,7 +26,7 @@ export function constant<const C extends string>(value: C, description: string) 
   return Type.Literal(value, { description });
 }
 
-/** Returns the schema of a number of observed things: an integer from 0 to 2^53-1. */
+/** Returns the schema of a count: an integer from 0 to 2^53-1. */
 export function count(description: string) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 }
@@ -36,7 +36,7 @@ export function measure(description: string) {
   return Type.Number({ minimum: 0, description });
 }
 
-/** Returns the schema of an instant: RFC 3339, UTC. */
+/** Returns the schema of a timestamp: RFC 3339 in UTC. */
 export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description });
 }

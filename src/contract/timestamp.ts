@@ -1,19 +1,19 @@
 /**
- * Parsing and formatting of timestamps in responses: RFC 3339 in UTC, with `Z` or `+00:00`. The service copies the
- * timestamps of instruments verbatim; it parses them only to validate them.
+ * Parses and formats the timestamps in responses: RFC 3339 in UTC, with `Z` or `+00:00`. The service copies the
+ * timestamps of instruments verbatim and parses them only to validate them.
  */
 
 const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
-/** Maximum length of a timestamp, in characters: RFC 3339 does not limit the digits of a fraction. */
+/** Maximum length of a timestamp in characters, because RFC 3339 does not limit the number of fraction digits. */
 const maxLength = 64;
 
-/** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits are truncated. */
+/** An instant in microseconds since 1970-01-01T00:00:00Z. More precise times are truncated. */
 export type Micros = number & { readonly __unit: 'microseconds' };
 
 /**
- * Parses a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions). Returns null if
- * the text is not a timestamp, contains a day that does not exist, or has an offset other than UTC: the function never
- * corrects such a time.
+ * Parses a timestamp of the contract (RFC 3339; see "Timestamps in artifacts" in the decisions). Returns null if the
+ * text is not a timestamp, names a day that does not exist, or has an offset other than UTC. Never corrects such a
+ * text.
  */
 export function parseTimestamp(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > maxLength) return null;
@@ -38,14 +38,14 @@ export function parseTimestamp(text: unknown): Micros | null {
 
 const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Matches a fraction of a second with a digit other than 0 after the sixth. */
+/** Matches a fraction of a second that has a digit other than 0 after the sixth. */
 const finerThanMicros = /\.\d{6}0*[1-9]/;
 
 /**
  * Parses an instant that a client gives as the bound of an interval. Unlike `parseTimestamp`, accepts any RFC 3339
- * offset. An instant between two microseconds is rounded up, so that the bound includes and excludes the same rows as
- * the exact instant. Before 1684 and after 2255 the result is the nearest number of microseconds that a double
- * represents, which differs by less than 50. Returns null if the text is not such an instant.
+ * offset. An instant between two microseconds is rounded up, so that the bound selects the same rows as the exact
+ * instant. Before 1684 and after 2255, a double cannot represent every microsecond; the result is then less than 50
+ * microseconds off. Returns null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
@@ -57,7 +57,7 @@ export function parseInstant(text: string): Micros | null {
   return (local + rounding - minutes * 60_000_000) as Micros;
 }
 
-/** Formats an instant with all its microseconds: UTC, six decimals, `Z`. */
+/** Formats an instant with microseconds: UTC, six decimals, `Z`. */
 export function formatMicros(instant: Micros): string {
   const milliseconds = Math.floor(instant / 1000);
   const rest = String(instant - milliseconds * 1000).padStart(3, '0');
@@ -65,22 +65,19 @@ export function formatMicros(instant: Micros): string {
 }
 
 /**
- * Returns the timestamp verbatim, or null if it is absent, a dash, or not a usable timestamp. Never corrects a
- * timestamp.
+ * Returns a valid timestamp verbatim. Returns null if the value is absent, a dash, or not a valid timestamp; never
+ * corrects it.
  */
 export function usableTimestamp(value: unknown): string | null {
   return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
 
-/** Formats an instant in milliseconds since 1970 as the service does: UTC, milliseconds, `Z`. */
+/** Formats an instant (milliseconds since 1970) as the service writes timestamps: UTC, three decimals, `Z`. */
 export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/**
- * Returns the seconds from `earlier` to `later`, exact to the microsecond. The result is negative if `earlier` is after
- * `later`.
- */
+/** Returns the seconds from `earlier` to `later`, exact to the microsecond; negative if `earlier` is after `later`. */
 export function secondsBetween(earlier: Micros, later: Micros): number {
   return (later - earlier) / 1_000_000;
 }

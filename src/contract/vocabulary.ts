@@ -1,13 +1,16 @@
 /** Closed vocabularies of the contract. A value outside its vocabulary is never published verbatim. */
 
-/** States of an instrument in the index (contract, "Instrument index"). PRESENT means readable, not servable. */
+/**
+ * States of an instrument in the index (contract, "Instrument index"). PRESENT means that the artifact is readable; its
+ * facts may still be refused.
+ */
 export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as const;
 
 /** Freshness states of the label artifact, computed when the artifact is read. */
 export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
 export type FreshnessState = (typeof freshnessStates)[number];
 
-/** Rules that decide the freshness state of labels. */
+/** Rules that can decide the freshness state of the label artifact. */
 export const freshnessBases = ['artifact_generated_at', 'collection_observed_through'] as const;
 export type FreshnessBasis = (typeof freshnessBases)[number];
 
@@ -28,11 +31,12 @@ export const gapReasons = [
 export type GapReason = (typeof gapReasons)[number];
 
 /**
- * Reasons why weather was not observed: nothing arrived from the host, a collection was silent while others continued, an
- * earlier version of the program did not count the collection, or the host has never sent an event of the collection.
+ * Reasons why weather was not observed. `not_observed`: nothing arrived from the host. `silent`: the collection was
+ * silent while others continued. `not_counted`: an earlier version of the program did not count the collection.
+ * `never_seen`: the host has never sent an event of the collection.
  */
 export const weatherGapReasons = ['not_observed', 'silent', 'not_counted', 'never_seen'] as const;
-/** A reason why weather was not observed. */
+/** Reason why weather was not observed. */
 export type WeatherGapReason = (typeof weatherGapReasons)[number];
 
 /** Clocks on which the start of a label epoch is based. */
@@ -53,7 +57,7 @@ export const networkSignals = [
 ] as const;
 export type SignalWord = (typeof networkSignals)[number];
 
-/** Published keys of the four maps in the legacy census. */
+/** Published keys of the four maps in the legacy producer's census. */
 export const censusKeys = {
   visibility_class: ['declared', 'protocol_public', 'observed_only', 'unresolved', 'unknown'],
   reachability_state: ['accessible', 'auth_required', 'down', 'unknown'],
@@ -62,23 +66,26 @@ export const censusKeys = {
 } as const;
 export type CensusMap = keyof typeof censusKeys;
 
-/** Origins of an artifact's observations; a fixed first caveat names every origin except `live`. */
+/**
+ * Origins of an artifact's observations. For every origin except `live`, the first caveat of the fact is a fixed
+ * sentence that names it.
+ */
 export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
 /**
- * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. The protocols
- * deliver different events, so a series belongs to one host and one protocol.
+ * Jetstream protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver
+ * different events, so a series belongs to one host and one protocol.
  */
 export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
 export type Wire = (typeof wires)[number];
 
-/** Methods by which a fact was obtained. */
+/** Methods by which observations were obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 
 /**
- * Names of the published weather collections. Append new names at the end, because the window store refers to a
- * collection by its index.
+ * Names of the published weather collections. The window store refers to a collection by its index, so new names must
+ * be appended at the end.
  */
 export const collectionNames = [
   'post.create',
@@ -113,33 +120,33 @@ export const conditionStates = [
   'storm',
   'severe_storm',
 ] as const;
-/** A weather condition state. */
+/** State of the weather conditions. */
 export type ConditionState = (typeof conditionStates)[number];
 
-/** Levels of history that support a weather condition. */
+/** Confidence levels of a weather condition: how much history supports the comparison. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
-/** Level of history that supports a weather condition. */
+/** Confidence level of a weather condition: how much history supports the comparison. */
 export type Confidence = (typeof confidences)[number];
 
-/** Freshness states of the weather artifact, as the instrument computed them at `generated_at`. */
+/** Freshness states of the weather artifact, computed by the instrument at `generated_at`. */
 export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
-/** A freshness state of the weather artifact, as the instrument computed it at `generated_at`. */
+/** Freshness state of the weather artifact, computed by the instrument at `generated_at`. */
 export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];
 
 /** Actions of an observation: a label was applied or removed. */
 export const labelActions = ['application_observed', 'removal_observed'] as const;
-/** The action of an observation: a label was applied or removed. */
+/** Action of an observation: a label was applied or removed. */
 export type LabelAction = (typeof labelActions)[number];
 
 /** Kinds of a label's subject: the account itself, one of its posts, or another of its records. */
 export const targetKinds = ['account', 'post', 'record'] as const;
-/** The kind of a label's subject: the account itself, one of its posts, or another of its records. */
+/** Kind of a label's subject: the account itself, one of its posts, or another of its records. */
 export type TargetKind = (typeof targetKinds)[number];
 
 /**
- * Results of checking a label's signature. `verified_earlier_key`: a key that the labeler had at the label's `cts`
- * matches, but the current key does not. `unverified`: no key was available.
+ * Results of checking a label's signature. `verified_earlier_key`: the signature matches a key that the labeler had at
+ * the label's `cts`, but not the current key. `unverified`: no key was available.
  */
 export const signatureVerdicts = ['verified', 'verified_earlier_key', 'invalid', 'unsigned', 'unverified'] as const;
-/** A result of checking a label's signature. */
+/** Result of checking a label's signature. */
 export type SignatureVerdict = (typeof signatureVerdicts)[number];

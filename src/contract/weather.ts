@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { closed, count, measure, orNull, timestamp, word } from './schema.ts';
 import { type CollectionName, collectionNames, conditionStates, confidences } from './vocabulary.ts';
 
-/** The interval of the weather facts, exactly as the instrument delimited it. */
+/** Interval of the weather facts, with the bounds that the instrument chose. */
 export const WeatherWindow = closed(
   {
     start: orNull(timestamp('Instant.'), 'Start, inclusive; null when nothing was observed.'),
@@ -38,7 +38,7 @@ export const WeatherConditions = closed(
 );
 export type WeatherConditions = Type.Static<typeof WeatherConditions>;
 
-/** Total events observed and their rate over the observed duration. */
+/** Number of all observed events and their rate over the observed time. */
 export const TotalEvents = closed(
   {
     total: orNull(count('Events.'), 'Events observed, tracked or not; null when nothing was observed.'),
@@ -62,7 +62,7 @@ export const CollectionMetrics = closed(
 );
 export type CollectionMetrics = Type.Static<typeof CollectionMetrics>;
 
-/** Meaning of each collection: one kind of event of the stream. */
+/** Meaning of each collection. A collection is one kind of event in the stream. */
 const collectionMeanings: Readonly<Record<CollectionName, string>> = {
   'post.create': 'Posts created, replies and quotes included.',
   'post.create.reply': 'Posts created as replies; part of post.create.',

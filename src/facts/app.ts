@@ -25,35 +25,35 @@ import { cacheControl } from './representation.ts';
 import { type FactResource, refusing } from './resource.ts';
 import { weatherResource } from './weather-resource.ts';
 
-/** Dependencies of the facts application; none of them is a store. */
+/** Dependencies of the facts application. It uses no store, only artifacts. */
 export interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
   readonly bounds: FreshnessBounds;
-  /** Prefix of every path: `''`, or `/name` without a trailing slash. */
+  /** Prefix of every path: an empty string, or `/name` without a trailing slash. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
-  /** The documents and pages about labelers. If absent, their paths do not exist. */
+  /** Documents and pages about labelers. If absent, their paths do not exist. */
   readonly labelers?: LabelersPublication;
-  /** Link to the account-view surface on the page. If absent, the page has no such link. */
+  /** Link on the page to the account view. If absent, the page has no such link. */
   readonly accounts?: AccountLinks | null;
-  /** Public address of the service without a trailing slash, for the preview of the page in social networks. */
+  /** Public URL of the service without a trailing slash; used for the preview of the page in social networks. */
   readonly publicUrl?: string | null;
-  /** Days of the archive, for its page. If absent, the page does not exist. */
+  /** Days of the archive, for the archive page. If absent, that page does not exist. */
   readonly archive?: ArchivedDays;
-  /** Called with the reason if a fact could not be built. The reason is not sent to clients. */
+  /** Called with the error if a fact could not be built. Clients do not receive the error. */
   readonly alarm: (path: string, error: unknown) => void;
   /**
-   * Called for every response. `route` is a path of the closed list, or `other`; `client` is set if the server provides
-   * it.
+   * Called for every response. `route` is a path of the closed list, or `other`. `client` is undefined unless the
+   * server determines client addresses.
    */
   readonly answered?: (route: string, status: number, client: string | undefined) => void;
 }
 
-/** Path of the observatory's page, which is outside the contract. */
+/** Path of the observatory page, which is outside the contract. */
 export const pagePath = '/';
 
-/** Paths of the page and of the other formats of the facts, all outside the contract. */
+/** Paths of the page and of the formats of facts other than JSON; all of them are outside the contract. */
 export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({ path }) => path)];
 
 /** Headers of every response of the facts API. */
@@ -64,7 +64,7 @@ type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
 type Route = (conditions: Conditions, now: number) => Reply;
 
-/** Creates the facts application, which serves a closed table of exact paths. */
+/** Creates the facts application, which serves a fixed table of exact paths. */
 export function createFactsApp(options: FactsAppOptions) {
   const { labels, weather, bounds, basePath, documents, answered } = options;
   const common = factsCommonHeaders;
@@ -157,8 +157,8 @@ function formatRoutes(outcomes: (now: number) => FactOutcomes): [string, Route][
 }
 
 /**
- * Returns the response of a fact endpoint. Refusals take precedence over conditional requests: a validator of an old
- * reading never turns a 503 into a 304.
+ * Returns the response of a fact endpoint. A refusal takes precedence over conditional requests, so the validator of an
+ * old reading never turns a 503 into a 304.
  */
 function factReply(conditions: Conditions, resource: FactResource, now: number): Reply {
   const outcome = resource(now);

@@ -4,7 +4,7 @@ import { recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 const simulated = 'These facts come from a simulated network. They say nothing about the real one.';
 const sample = 'These facts come from a bundled sample. They say nothing about the network now.';
 
-it('the first caveat of facts that are not live names their origin', () => {
+it('the first caveat of facts with an origin other than live names the origin', () => {
   expect([recentLabelCaveats('simulated', [])[0], weatherCaveatsFor('simulated', false, [])[0]]).toEqual([
     simulated,
     simulated,

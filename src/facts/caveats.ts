@@ -1,11 +1,10 @@
 import type { Origin } from '../contract/vocabulary.ts';
 
 /**
- * The fixed caveats list what each instrument cannot observe in principle. The artifact's own caveats follow the fixed
- * caveats.
+ * Fixed caveats: they state what each instrument cannot observe in principle. The artifact's own caveats follow them.
  */
 
-/** First caveat of facts that were not observed on the live network, by origin. */
+/** First caveat of facts whose origin is not `live`, by origin. */
 export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
   simulated: 'These facts come from a simulated network. They say nothing about the real one.',
   sample: 'These facts come from a bundled sample. They say nothing about the network now.',
@@ -40,7 +39,7 @@ function ofOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Returns the caveats of the rolling epoch: the origin, the fixed caveats, then the artifact's caveats. */
+/** Returns the caveats of the rolling epoch: first the origin, then the fixed caveats, then the artifact's own. */
 export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
 }
@@ -51,8 +50,8 @@ export function legacyLabelCaveats(): string[] {
 }
 
 /**
- * Returns the caveats of either weather producer: the origin, the fixed caveats, then the artifact's caveats. `ahead`
- * is true if `generated_at` is in the future.
+ * Returns the caveats of either weather producer: first the origin, then the fixed caveats, then the artifact's own.
+ * `ahead` is true if `generated_at` is in the future.
  */
 export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];

@@ -36,7 +36,7 @@ describe('a document of the closed list', () => {
     expect(reply?.headers).toEqual(expect.arrayContaining(common));
   });
 
-  it('permits crawlers to read everything, and caches to store that', () => {
+  it('lets crawlers read everything and caches store the document', () => {
     writeFileSync(join(assets, 'robots.txt'), 'User-agent: *\nAllow: /\n');
     const reply = documents().answer('/robots.txt', 'identity')?.reply;
     expect(reply).toMatchObject({
@@ -45,7 +45,7 @@ describe('a document of the closed list', () => {
     });
   });
 
-  it('contains links with the public address', () => {
+  it('contains links that begin with the public address', () => {
     writeFileSync(join(assets, 'llms.txt'), 'see {base}/docs');
     expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(
       'see https://facts.example/docs',
@@ -60,13 +60,13 @@ describe('the page for operators of labelers', () => {
     return factsDocuments(assets, common, '', reader).answer('/for-labelers', 'identity')?.reply.body?.toString('utf8');
   };
 
-  it("shows the operator's contact, with markup escaped", () => {
+  it("shows the operator's contact with its markup escaped", () => {
     expect(pageFor('https://a.example/?b=1&c=$&')).toBe(
       '<p>Almanac/1.2.3 (+https://a.example/?b=1&amp;c=$&amp;). ' +
         'The operator of this service can be reached at <code>https://a.example/?b=1&amp;c=$&amp;</code>.</p>',
     );
   });
-  it('reports that no contact is set', () => {
+  it('states that no contact is set', () => {
     expect(pageFor(null)).toBe('<p>Almanac/1.2.3. The operator of this service has set no contact address.</p>');
   });
 });
@@ -75,7 +75,7 @@ describe('an asset of a page', () => {
   const asked = (etag?: string) => documents().answer('/assets/docs.js', 'identity', etag)?.reply;
   const etagOf = (headers: readonly string[] = []) => headers[headers.indexOf('ETag') + 1] ?? '';
 
-  it('is revalidated at each use, and sent again after a release changed it', () => {
+  it('is revalidated on each use and sent again after a release has changed it', () => {
     writeFileSync(join(assets, 'docs.js'), 'one');
     const first = asked();
     const etag = etagOf(first?.headers);
@@ -109,19 +109,19 @@ describe('the API reference', () => {
   };
   const etagOf = (headers: readonly string[] = []) => headers[headers.indexOf('ETag') + 1] ?? '';
 
-  it('is rendered once, and again after a document changed', () => {
+  it('is rendered once, and again only after a document has changed', () => {
     write('First');
     const { answer } = documents();
     const first = answer('/docs', 'br')?.reply;
     expect(first).toMatchObject({ status: 200, headers: expect.arrayContaining(['public, no-cache', ...common]) });
-    // The same bytes in memory, and not equal bytes of a second rendering.
+    // `toBe` proves that the bytes are the same object, not equal bytes of a second rendering.
     expect(answer('/docs', 'br')?.reply.body).toBe(first?.body);
     write('Second one');
     expect(answer('/docs', 'identity')?.reply.body?.toString('utf8')).toContain('Second one');
     expect(etagOf(answer('/docs', 'br')?.reply.headers)).not.toBe(etagOf(first?.headers));
   });
 
-  it('has a strong validator of its own in every content coding, which 304 confirms', () => {
+  it('has a different strong validator for each content coding, and returns 304 for it', () => {
     write('Title');
     const tags = (['identity', 'gzip', 'br'] as const).map((coding) => {
       const etag = etagOf(documents().answer('/docs', coding)?.reply.headers);
@@ -132,7 +132,7 @@ describe('the API reference', () => {
     for (const tag of tags) expect(tag).toMatch(/^"[\w-]+"$/);
   });
 
-  it('is refused with 503 asset_unavailable if a document is missing', () => {
+  it('is refused with 503 asset_unavailable if one of its OpenAPI documents is missing', () => {
     write('Title');
     rmSync(join(assets, 'account-openapi.json'));
     expect(documents().answer('/docs', 'br')?.reply.status).toBe(503);

@@ -9,13 +9,13 @@ import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 import { renderPage } from '../web/document.tsx';
 import { type ReferenceAddresses, reference, referenceDocuments } from './reference/reference.tsx';
 
-/** The documents that are served in addition to the facts: the OpenAPI file, the API reference, and their assets. */
+/** Documents that are served besides the facts: the OpenAPI files, the API reference, pages, and their assets. */
 export interface FactsDocuments {
   /** All paths of the closed list. */
   readonly routes: readonly string[];
   /**
-   * Returns the response for a path of the closed list, or null for any other path; 304 if `ifNoneMatch` matches the
-   * current asset of a page.
+   * Returns the response for a path of the closed list; null for any other path. The response is 304 if `ifNoneMatch`
+   * matches the current asset of a page.
    */
   answer(path: string, coding: Coding, ifNoneMatch?: string): { readonly route: string; readonly reply: Reply } | null;
 }
@@ -25,14 +25,14 @@ interface Document {
   readonly file: AssetFile;
   readonly contentType: string;
   readonly headers: HeaderList;
-  /** True if clients must revalidate a copy on each use instead of caching it for a time. */
+  /** True if clients must revalidate their copy on each use; false if they may cache it for a time. */
   readonly validated: boolean;
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
 /**
- * Caching headers of pages' assets, which clients revalidate at each use, so that a new page never runs with the script
- * or style of an older release.
+ * Caching headers of page assets. Clients revalidate these assets on each use, so that a new page never runs with the
+ * script or style of an older release.
  */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
@@ -40,7 +40,7 @@ const script = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
 const text = 'text/plain; charset=utf-8';
 
-/** Content security policy of the API reference, whose script sends requests to this origin alone. */
+/** Content security policy of the API reference. Its script may send requests to this origin only. */
 const referencePolicy: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -56,18 +56,18 @@ const textPolicy: HeaderList = [
   'no-referrer',
 ];
 
-/** Content security policy of a page without scripts that shows images of this origin. */
+/** Content security policy of a page without scripts that shows images from this origin. */
 const imagesPolicy: HeaderList = textPolicy.map((value) => value.replace('img-src data:', "img-src 'self' data:"));
 
-/** Identification of the party that reads from labelers, shown to their operators on `/for-labelers`. */
+/** The party that reads from labelers, as identified to their operators on `/for-labelers`. */
 export interface LabelerReader {
-  /** `User-Agent` of every request of the instruments. */
+  /** `User-Agent` that the instruments send with every request. */
   readonly userAgent: string;
-  /** Web or mail address of the operator, or null if none is set. */
+  /** Web or mail address of the operator; null if none is set. */
   readonly contact: string | null;
 }
 
-/** Returns the page for operators of labelers with the User-Agent and contact filled in. */
+/** Fills in the User-Agent and the contact on the page for operators of labelers. */
 function describeReader(page: string, { userAgent, contact }: LabelerReader): string {
   const sentence =
     contact === null
@@ -76,7 +76,7 @@ function describeReader(page: string, { userAgent, contact }: LabelerReader): st
   return page.replaceAll('{user-agent}', () => escapeText(userAgent)).replaceAll('{contact}', () => sentence);
 }
 
-/** Returns the page about images with the address of the service in the text to copy. `base` is the prefix of links. */
+/** Fills in the address of the service in the text to copy on the page about images. `base` is the prefix of links. */
 function describeImages(page: string, base: string): string {
   const isAddress = /^https?:/.test(base);
   const address = escapeText(isAddress ? base : `https://observatory.example${base}`);
@@ -89,9 +89,9 @@ function escapeText(text: string): string {
 }
 
 /**
- * Creates the documents from the asset directory of the built program. `common` are the headers of every response;
- * `base` is the prefix of links: the public URL, or the base path if the public URL is unknown. `accountUrl` is the
- * address of the account view, if it is known.
+ * Creates the documents from the asset directory of the built program. `common` are the headers that every response
+ * has. `base` is the prefix of links: the public URL, or the base path if the public URL is unknown. `accountUrl` is
+ * the URL of the account view, if known.
  */
 export function factsDocuments(
   assets: string,
@@ -111,7 +111,7 @@ export function factsDocuments(
       if (!document) return null;
       const { route, file, contentType, headers, validated } = document;
       const found = file.bytes(coding);
-      // The error does not concern the facts, so the response has no caching headers.
+      // This error does not concern a fact, so the response has no caching headers.
       if (!found) return { route, reply: errorReply('asset_unavailable', common) };
       const tag = validated ? ['ETag', found.etag] : [];
       const all = [...tag, 'Vary', 'Accept-Encoding', ...headers, ...common];
@@ -124,7 +124,10 @@ export function factsDocuments(
   };
 }
 
-/** Returns the API reference, which is rendered once from the OpenAPI documents until one of them changes. */
+/**
+ * Creates the API reference page. It is rendered from the OpenAPI documents once, and again only if one of them
+ * changes.
+ */
 function referencePage(assets: string, addresses: ReferenceAddresses): Document {
   const files = referenceDocuments.map((name) => join(assets, name));
   const render = (texts: readonly Buffer[]): Buffer => Buffer.from(renderPage(reference(texts.map(String), addresses)));

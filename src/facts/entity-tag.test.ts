@@ -4,8 +4,8 @@ import { ageBucket, entityTag } from './entity-tag.ts';
 
 const digest = 'ab'.repeat(32);
 
-it('an entity tag is weak, quoted, and equal in every process for the same contract, bytes and bucket', () => {
-  // Compare with a literal value, because every process, node and version must compute the same text.
+it('an entity tag is weak and quoted, and is the same in every process for the same contract, bytes and bucket', () => {
+  // Compare with a literal value, because every process, node and version must compute the same tag.
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toMatch(/^W\/"[A-Za-z0-9_-]{27}"$/);
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toBe(entityTag(contractIds.labelsOverview, digest, 3));
 });

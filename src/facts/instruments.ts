@@ -7,7 +7,7 @@ import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import { weatherTime } from './weather-resource.ts';
 
 /**
- * Returns the instrument index: every instrument with the state of its artifact. The index does not predict whether a
+ * Returns the instrument index: every instrument with the state of its artifact. The index does not state whether a
  * fact can be served.
  */
 export function instrumentIndex(

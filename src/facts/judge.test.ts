@@ -8,7 +8,7 @@ import { judgeLabels, labelEvidence } from './judge.ts';
 const now = Date.parse('2026-11-20T12:00:00.000Z');
 const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
 
-/** Returns a timestamp that is the given number of seconds before now. */
+/** Returns the timestamp of the instant that is the given number of seconds before now. */
 function ago(seconds: number): string {
   return formatTimestamp(now - seconds * 1000);
 }
@@ -64,7 +64,7 @@ describe('the age of the artifact', () => {
   );
 });
 
-it('a label artifact without any time is unavailable', () => {
+it('a label artifact without a generated_at is unavailable', () => {
   const { generated_at: _, ...overview } = aRecentOverview();
   expect(verdict(labelEvidence({ schema: 'labels.recent-overview.v1', overview }))).toBe(
     'unavailable by artifact_generated_at',
@@ -109,11 +109,11 @@ describe('the order of the freshness rules', () => {
   const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
   const coverage = { ...aRecentOverview().coverage, warmup };
 
-  it('makes an unusable time unavailable, even during a hold', () => {
+  it('yields unavailable for an unusable time, even during a hold', () => {
     expect(verdict(recent({ generated_at: 'no', hold: true }))).toBe('unavailable by artifact_generated_at');
     expect(verdict(recent({ observed_through: null, hold: true }))).toBe('unavailable by collection_observed_through');
   });
-  it("makes the artifact's time decide if both times are unusable", () => {
+  it("uses the artifact's time as the basis if both times are unusable", () => {
     expect(verdict(recent({ generated_at: 'no', observed_through: null }))).toBe(
       'unavailable by artifact_generated_at',
     );
@@ -122,7 +122,7 @@ describe('the order of the freshness rules', () => {
     expect(verdict(recent({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
     expect(verdict(legacy({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
   });
-  it("makes the artifact's age decide if both stale rules apply", () => {
+  it("uses the artifact's age as the basis if both stale rules apply", () => {
     expect(verdict(recent({ generated_at: old, observed_through: old }))).toBe('stale by artifact_generated_at');
   });
   it('applies stale before warming up', () => {
@@ -155,7 +155,7 @@ it('the legacy producer has no collection age', () => {
   });
 });
 
-it('an unusable time has no age, and a tolerated future time has a negative age', () => {
+it('an unusable time yields no age, and a tolerated future time yields a negative age', () => {
   expect(judgeLabels(recent({ generated_at: ago(-12.25) }), bounds, now).freshness.age_seconds).toBe(-12.25);
   expect(judgeLabels(recent({ generated_at: ago(-301) }), bounds, now).freshness.age_seconds).toBeNull();
   expect(judgeLabels(recent({ observed_through: ago(-301) }), bounds, now).freshness.collection_age_seconds).toBeNull();

@@ -5,22 +5,22 @@ import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '.
 import type { FreshnessBasis, FreshnessState } from '../contract/vocabulary.ts';
 
 /**
- * Label freshness is a pure function of the artifact and the request's clock. The states are tried in the order of the
- * contract: unavailable, held, stale, warming_up, fresh. The first state that applies is the result.
+ * Rules for label freshness, a pure function of the artifact and the request's clock. The states are tested in the
+ * order of the contract: unavailable, held, stale, warming_up, fresh. The first state that applies is the result.
  */
 
-/** Maximum ages set by the operator, in seconds. */
+/** Maximum ages, set by the operator, in seconds. */
 export interface FreshnessBounds {
   readonly maxAgeSeconds: number;
   readonly collectionMaxAgeSeconds: number;
 }
 
 /**
- * The parts of a label artifact that determine freshness. The parts are extracted once per artifact and evaluated at
- * every request.
+ * Parts of a label artifact that determine its freshness. They are extracted once per artifact and evaluated at every
+ * request.
  */
 export interface LabelEvidence {
-  /** Time of the artifact, or null if absent or not a valid timestamp. */
+  /** Time of the artifact; null if it is absent or not a valid timestamp. */
   readonly generatedAt: Micros | null;
   /** Time of the latest accepted page; `not_recorded` for the legacy producer, which has no collection clock. */
   readonly collection: { readonly observedThrough: Micros | null } | 'not_recorded';
@@ -28,7 +28,7 @@ export interface LabelEvidence {
   readonly warming: boolean;
 }
 
-/** Result of the freshness rules: whether the fact may be served, and the Freshness object of the response. */
+/** Result of the freshness rules: whether the fact may be served, and the Freshness object for the response. */
 export type Judgement =
   | { readonly servable: true; readonly ageSeconds: number; readonly freshness: LabelFreshness }
   | {
@@ -72,8 +72,8 @@ export function judgeLabels(evidence: LabelEvidence, bounds: FreshnessBounds, no
 }
 
 /**
- * Returns the first state that applies, in the order of the contract. The collection age is undefined if the producer
- * records none.
+ * Returns the first state that applies, in the order of the contract. `collectionAge` is undefined if the producer has
+ * no collection clock.
  */
 function verdict(
   evidence: LabelEvidence,
@@ -91,14 +91,14 @@ function verdict(
   return { state: evidence.warming ? 'warming_up' : 'fresh', basis: 'artifact_generated_at' };
 }
 
-/** Returns the age in seconds, or null if the time is absent or too far in the future. */
+/** Returns the age in seconds; null if the time is absent or too far in the future. */
 function usableAge(at: Micros | null, now: number): number | null {
   if (at === null) return null;
   const age = ageSeconds(at, now);
   return age < -futureToleranceSeconds ? null : age;
 }
 
-/** Returns the exact age in seconds at `now` (milliseconds since 1970); negative for a future instant. */
+/** Returns the exact age in seconds at `now` (milliseconds since 1970). The age of a future instant is negative. */
 export function ageSeconds(at: Micros, now: number): number {
   return secondsBetween(at, microsFromMillis(now));
 }

@@ -13,12 +13,12 @@ import { projectRecentLabels, recentLabelProvenance } from './project-recent-lab
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/** Error codes of the freshness states in which the label overview is refused. */
+/** Error codes for the freshness states in which the label overview is refused. */
 export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
 
 /**
- * Creates the resource of the label overview. Freshness is computed at every request, and a refusal precedes the
- * evaluation of conditional headers.
+ * Creates the resource of the label overview. Freshness is computed at every request. A refusal is decided before
+ * conditional headers are evaluated.
  */
 export function labelsResource(
   source: ArtifactSource<LabelArtifact>,

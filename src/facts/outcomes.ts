@@ -12,13 +12,13 @@ export interface FactOutcomes {
   readonly labels: Outcome;
 }
 
-/** Renders the facts at an instant, in milliseconds since 1970. */
+/** Renders the facts at an instant (milliseconds since 1970). */
 type Render<V> = (facts: ObservatoryFacts, outcomes: FactOutcomes, now: number) => V;
 
 /**
- * Creates a function that renders the three facts once for each set of representations, which change once per artifact
- * and age bucket. A refusal is rendered again once a minute, when the ages in it change. `marksAt` returns identifiers
- * of everything else that is rendered.
+ * Creates a function that renders the three facts and caches the result until a representation changes, that is, once
+ * per artifact and age bucket. A refusal is rendered again every minute, because the ages in it change. `marksAt`
+ * returns identifiers of everything else that the result depends on.
  */
 export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => readonly unknown[] = () => []) {
   let kept: { marks: readonly unknown[]; builtAt: number; value: V } | undefined;
@@ -26,7 +26,7 @@ export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => 
     const facts = [outcomes.conditions, outcomes.metrics, outcomes.labels].map(markOf);
     const marks = [...facts, ...marksAt(now)];
     const known = kept;
-    // Render again if the clock was set back: a response must not contain future times.
+    // Render again if the clock was set back, because a response must not contain future times.
     if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known.value;
     const value = render(shownFacts(outcomes), outcomes, now);
     kept = { marks, builtAt: now, value };
@@ -34,7 +34,7 @@ export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => 
   };
 }
 
-/** Returns an identifier of an outcome's content: outcomes with equal identifiers render equally. */
+/** Returns an identifier of an outcome's content. Outcomes with equal identifiers are rendered equally. */
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
   const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
@@ -56,7 +56,7 @@ function shownFacts({ conditions, metrics, labels }: FactOutcomes): ObservatoryF
 function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<Extract<FactEnvelope, { contract: C }>> {
   if (outcome.kind === 'refused') return { kind: 'refused', error: errorBody(outcome.code, outcome.freshness).error };
   const { envelope } = outcome.representation;
-  if (!isOf(envelope, contract)) throw new Error('a fact is in the place of another');
+  if (!isOf(envelope, contract)) throw new Error('the envelope of a fact has the wrong contract');
   return { kind: 'served', envelope };
 }
 

@@ -5,7 +5,7 @@ import { findLeak } from './privacy.ts';
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
 describe('the privacy scan', () => {
-  it("allows labelers' DIDs only where the contract names labelers", () => {
+  it('allows the DIDs of labelers only in fields in which the contract names labelers', () => {
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler_did: did, count: 1 }] } })).toBeNull();
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler: did }] } })).toEqual({
       pointer: '/facts/top_labelers_7d/0/labeler',
@@ -72,7 +72,7 @@ describe('the privacy scan', () => {
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'handle' });
   });
 
-  it('allows the name of the observed host, but no host below or next to it', () => {
+  it('allows the name of the observed host, but no subdomain or sibling of it', () => {
     const provenance = { source_endpoint: 'wss://jetstream.my-host.com/subscribe' };
     expect(findLeak({ provenance, caveats: ['counted by jetstream.my-host.com alone'] })).toBeNull();
     expect(findLeak({ provenance, caveats: ['counted for alice.my-host.com'] })?.shape).toBe('handle');
@@ -111,7 +111,7 @@ describe('the privacy scan', () => {
     );
   });
 
-  it('takes time proportional to the length of the text, regardless of its content', () => {
+  it('takes time proportional to the length of the text, whatever its content', () => {
     const size = 4 * 1024 * 1024;
     const shapes = ['a', 'a.', 'did:', '%25', '&amp;', '\\u005c', '.-', '@', '\u200b', '\ufdfa', 'a-', 'a.co_'];
     for (const shape of shapes) {
@@ -123,7 +123,7 @@ describe('the privacy scan', () => {
     }
   });
 
-  it('does not report words that resemble an identity', () => {
+  it('does not report ordinary words that resemble an identity', () => {
     expect(findLeak({ caveats: ['it did: well', 'look at: this', 'did://'] })).toBeNull();
   });
 });

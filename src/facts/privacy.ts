@@ -3,18 +3,18 @@ import { findIdentity, type IdentityShape } from '../contract/privacy/find-ident
 import { collectionNames } from '../contract/vocabulary.ts';
 
 /**
- * The privacy scan is the last check that no subject is published in an aggregate. No instrument should ever write a
- * subject; if one does, the whole fact is refused, and the alarm names the location and never the content.
+ * The privacy scan is the last check that no aggregate fact names a subject. Instruments should never write one. If one
+ * does, the whole fact is refused, and the alarm states the location but never the content.
  */
 
-/** The location of an identity in a body that must not contain one. */
+/** Location of an identity in a body that must not contain one. */
 export interface Leak {
-  /** JSON pointer (RFC 6901) of the value, or of the object with the leaking key. */
+  /** JSON pointer (RFC 6901) to the value, or to the object whose key contains the identity. */
   readonly pointer: string;
   readonly shape: IdentityShape;
 }
 
-/** Returns a description of a leak for the operator, without the leaked content. */
+/** Describes a leak for the operator without quoting the identity. */
 export function describeLeak({ shape, pointer }: Leak): string {
   const what = {
     did: 'a DID',
@@ -25,36 +25,34 @@ export function describeLeak({ shape, pointer }: Leak): string {
   return `${what[shape]} is at ${pointer}`;
 }
 
-/** Places in a body where an identity may be, as patterns of JSON pointers. */
+/** Places in a body where an identity is allowed, as patterns of JSON pointers. */
 export interface IdentityPlaces {
-  /** Places of labelers' DIDs. */
+  /** Places where DIDs of labelers are allowed. */
   readonly dids: RegExp;
-  /** Places of labelers' handles, or null if the body must not contain any. */
+  /** Places where handles of labelers are allowed; null if the body must not contain any handle. */
   readonly handles: RegExp | null;
 }
 
 const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };
 
-/** Returns the first identity in a facts body other than the labelers' own DIDs, or null if there is none. */
+/** Returns the first identity in the body of a fact other than the DIDs of labelers; null if there is none. */
 export function findLeak(body: object): Leak | null {
   return scan(body, '', { places: placesInFacts, hosts: endpointHosts(body) });
 }
 
-/**
- * Returns the first identity in a part of a body that is not in one of the allowed places, or null if there is none.
- */
+/** Returns the first identity in part of a body that is not in an allowed place; null if there is none. */
 export function findLeakExcept(places: IdentityPlaces, value: unknown, pointer = ''): Leak | null {
   return scan(value, pointer, { places, hosts: noHosts });
 }
 
 const noHosts: ReadonlySet<string> = new Set();
-/** Matches pointers to names of contracts and schemas, which contain dots and are fixed. */
+/** Matches pointers to contract and schema ids, which are fixed and contain dots. */
 const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
 const collections: ReadonlySet<string> = new Set(collectionNames);
 
 interface Allowed {
   readonly places: IdentityPlaces;
-  /** Hosts that the body names as its source, which are not handles. */
+  /** Hosts that the body names as its source. They are not handles. */
   readonly hosts: ReadonlySet<string>;
 }
 
@@ -77,7 +75,7 @@ function scanText(text: string, pointer: string, { places, hosts }: Allowed): Le
   return identifiers.test(pointer) || places.handles?.test(pointer) === true ? null : { pointer, shape };
 }
 
-/** Returns the host that an instrument observed: the only host name that the contract publishes. */
+/** Returns the host that an instrument observed, which is the only host name that the contract publishes. */
 function endpointHosts(body: object): ReadonlySet<string> {
   const { provenance } = body as { readonly provenance?: { readonly source_endpoint?: unknown } };
   const endpoint = provenance?.source_endpoint;

@@ -4,7 +4,7 @@ import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
 
-it('the legacy projection publishes only the parts that the contract names', () => {
+it('the legacy projection publishes only the fields that the contract names', () => {
   const legacy = fixture('legacy');
   const heartbeats = legacy.heartbeats as JsonObject;
   expect(projectLegacyLabels(aLegacyOverview())).toEqual({
@@ -27,7 +27,7 @@ it('the legacy projection publishes only the parts that the contract names', () 
   });
 });
 
-it('the legacy projection states its provenance, and lists nothing that the producer does not publish', () => {
+it('the legacy projection states its provenance and lists nothing that the producer does not publish', () => {
   expect(legacyLabelProvenance()).toEqual({
     instrument: 'labels',
     method: 'legacy_label_poll',
@@ -40,7 +40,7 @@ it('the legacy projection publishes the window if the artifact declares one', ()
 });
 
 describe('the counts of alerts by rule', () => {
-  it('are null for an artifact without alerts by rule, and never zero', () => {
+  it('are null, never zero, for an artifact without alerts by rule', () => {
     const { alerts_by_rule_7d: _7, alerts_by_rule_24h: _24, ...overview } = aLegacyOverview();
     const facts = projectLegacyLabels(overview);
     expect([facts.alert_count_window, facts.alerts_by_rule_7d, facts.alerts_by_rule_24h]).toEqual([
@@ -70,7 +70,7 @@ it('census keys outside the vocabulary are added to unknown', () => {
   });
 });
 
-it('an unusable time of a job is null', () => {
+it('an unusable time of a job becomes null', () => {
   const facts = projectLegacyLabels(
     aLegacyOverview({
       heartbeats: { last_discovery_ok_ts: 5, last_ingest_ok_ts: '2026-09-11 14:01:57', last_scan_ok_ts: null },
@@ -119,7 +119,7 @@ describe('the signals of the legacy producer', () => {
     },
   );
 
-  it('replace the attribution of a removed calm, and keep any other attribution', () => {
+  it('replace the attribution if calm was removed, and otherwise keep it', () => {
     const attribution = (adequacy: Adequacy, signals: string[]) => weatherOf(adequacy, signals).attribution;
     expect(attribution('partial', ['noisy', 'calm'])).toBe(calmRemoved);
     expect(attribution('absent', ['calm'])).toBe(calmRemoved);
@@ -127,7 +127,7 @@ describe('the signals of the legacy producer', () => {
     expect(attribution('partial', ['noisy'])).toBe('because');
   });
 
-  it('contain no claim that the artifact does not make, even with adequate observation', () => {
+  it('make no claim that the artifact does not make, even with adequate observation', () => {
     expect(weather('adequate', ['calm'], false)).toEqual([['calm'], false]);
   });
 });

@@ -33,15 +33,15 @@ export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts 
   };
 }
 
-/** Returns the provenance of the legacy facts. */
+/** Returns the provenance of the legacy producer's facts. */
 export function legacyLabelProvenance(): LabelProvenance {
   return { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' };
 }
 
 /**
  * Returns the published signals. Without adequate observation, `calm` is removed, the adequacy word is added, and no
- * negative claim is supported, whatever the artifact stated. Positive signals are kept. An attribution that may explain
- * the removed word is replaced by a fixed sentence.
+ * negative claim is supported, whatever the artifact states. Other signals are kept. An attribution that may explain
+ * the removed `calm` is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,
@@ -49,7 +49,7 @@ function networkWeather({
 }: LegacyOverview): LegacyLabelFacts['network_weather'] {
   const adequacy = observation?.adequacy ?? 'unobserved';
   const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
-  // An artifact with an under-observed signal is inadequate, regardless of its adequacy field.
+  // An artifact with an `under-observed` signal counts as inadequate, whatever its adequacy field states.
   const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacySignals.includes(word));
   const known = networkSignals.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
@@ -61,7 +61,7 @@ function networkWeather({
   };
 }
 
-/** Attribution of a reading from which `calm` was removed. */
+/** Attribution that replaces the producer's if `calm` was removed. */
 export const calmRemoved =
   'The producer reported calm, but its observation was not adequate for that: too little was observed to say that nothing happened.';
 
@@ -95,7 +95,7 @@ function knownRules(rules: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(rules).filter(([name]) => ruleName.test(name)));
 }
 
-/** Returns the number of alerts of all rules, including rules with unpublished names. */
+/** Returns the total number of alerts, including those of rules whose names are not published. */
 function sum(rules: Record<string, number>): number {
   return Object.values(rules).reduce((total, count) => total + count, 0);
 }

@@ -10,7 +10,7 @@ function withCoverage(changes: object) {
   return projectRecentLabels({ ...overview, coverage: { ...overview.coverage, ...changes } });
 }
 
-it("the projection publishes the artifact's values under the contract's names", () => {
+it("the projection of the label overview publishes the artifact's values under the contract's names", () => {
   const { labeler_count, top_labelers_7d, window_days, acquisition, coverage, counts } = fixture('recent');
   expect(projectRecentLabels(aRecentOverview())).toEqual({
     labeler_count,
@@ -25,7 +25,7 @@ it("the projection publishes the artifact's values under the contract's names", 
   });
 });
 
-it('the projection states its provenance; an artifact without an origin is live', () => {
+it('the projection of the label overview states its provenance; without an origin, it is live', () => {
   const { origin: _, ...overview } = aRecentOverview();
   expect(recentLabelProvenance(overview)).toEqual({
     instrument: 'labels',
@@ -40,7 +40,7 @@ describe('a value that the contract does not define', () => {
   it('is published as unknown in the coverage status', () => {
     expect(withCoverage({ status: 'perfect' }).coverage.status).toBe('unknown');
   });
-  it('is published as unknown in the reason of a gap or warm-up', () => {
+  it('is published as unknown in the reason for a gap or warm-up', () => {
     const facts = withCoverage({ gaps: [{ ...gap, reason: 'cosmic_rays' }], warmup: { ...gap, reason: 'late' } });
     expect(facts.coverage.gaps).toEqual([{ ...gap, reason: 'unknown' }]);
     expect(facts.coverage.warmup).toEqual({ ...gap, reason: 'unknown' });
@@ -48,7 +48,7 @@ describe('a value that the contract does not define', () => {
 });
 
 describe('optional source counts', () => {
-  it('are absent if the artifact lacks them, and never zero', () => {
+  it('are absent, never zero, if the artifact lacks them', () => {
     const overview = aRecentOverview();
     const { seeded: _s, discovered: _d, future_skipped: _f, ...sources } = overview.coverage.sources;
     const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, sources } });
@@ -73,7 +73,7 @@ describe('an inconsistent overview', () => {
     ['unknown', { status: 'unknown', gaps: [gap] }],
     ['unknown', { status: 'gapped', gaps: [gap], sources: { ...quiet, unstarted: 1 } }],
     ['unknown', { status: 'warming_up', warmup: gap, sources: { ...quiet, probing: 1 } }],
-  ])('is published with the weaker claim: %s', (status, changes) => {
+  ])('is published with the weaker status %s', (status, changes) => {
     expect(statusOf(changes)).toBe(status);
   });
 
@@ -93,7 +93,7 @@ describe('the gaps of an overview', () => {
     const { coverage } = withCoverage({ gaps: Array.from({ length: 129 }, () => gap) });
     expect([coverage.gaps, coverage.gap_overflow, coverage.status]).toEqual([whole, true, 'gapped']);
   });
-  it('become one unknown gap if the artifact declares an overflow, however few gaps it lists', () => {
+  it('become one unknown gap if the artifact declares an overflow, even if it lists few gaps', () => {
     const { coverage } = withCoverage({ gaps: [gap], gap_overflow: true });
     expect([coverage.gaps, coverage.gap_overflow]).toEqual([whole, true]);
   });

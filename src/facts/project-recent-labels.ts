@@ -5,7 +5,7 @@ import { maxGaps } from '../contract/limits.ts';
 import { formatTimestamp, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CoverageStatus, coverageStatuses, type GapReason, gapReasons } from '../contract/vocabulary.ts';
 
-/** Projects `labels.recent-overview.v1` to the published facts. Only the fields named here are published. */
+/** Projects `labels.recent-overview.v1` to the published facts. Only the fields that are named here are published. */
 export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
   const { acquisition, counts } = overview;
   return {
@@ -31,7 +31,7 @@ export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts 
   };
 }
 
-/** Returns the provenance of the rolling epoch's facts. */
+/** Returns the provenance of the facts of the rolling epoch. */
 export function recentLabelProvenance(overview: RecentOverview): LabelProvenance {
   return {
     instrument: 'labels',
@@ -80,10 +80,10 @@ function gap({ start, end, reason }: { start: string; end: string; reason: strin
   return { start, end, reason: reasonWord(reason) };
 }
 
-/** The earliest instant that RFC 3339 can represent, 0001-01-01, in milliseconds since 1970. */
+/** Earliest instant that RFC 3339 can represent, 0001-01-01, in milliseconds since 1970. */
 const earliest = -62_135_596_800_000;
 
-/** Returns one gap over the whole window, which replaces more gaps than can be listed. */
+/** Returns one gap that covers the whole window; it replaces gaps that are too many to list. */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
   if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
@@ -91,7 +91,7 @@ function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   return { start, end: generated_at, reason: 'unknown' };
 }
 
-/** Returns true if any source is in a state of unknown coverage (contract, `coverage.status`). */
+/** Returns true if any source has a state of unknown coverage (contract, `coverage.status`). */
 function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boolean {
   const unknown = [
     sources.unstarted,
@@ -106,9 +106,8 @@ function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boo
 }
 
 /**
- * Returns the artifact's coverage status, or a weaker status that its fields support. A source of unknown coverage
- * makes the status unknown. `no_recorded_gaps` requires an enrolled source and excludes any gap, warm-up or overflow of
- * gaps.
+ * Returns the artifact's coverage status, or a weaker one if its fields require that. A source with unknown coverage
+ * makes the status `unknown`. `no_recorded_gaps` requires an enrolled source, and no gap, warm-up or overflow of gaps.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);

@@ -32,7 +32,7 @@ describe("the projection of Almanac's weather summary", () => {
     });
   });
 
-  it("publishes the artifact's wire and its own caveats", () => {
+  it("publishes the artifact's protocol and its own caveats", () => {
     const source = { endpoint: 'wss://host.example/x', method: 'jetstream', wire: 'jetstream.subscribeEvents' };
     const { provenance, caveats } = ours({ source, caveats: ['a limit'] });
     expect(provenance.wire).toBe('jetstream.subscribeEvents');
@@ -46,7 +46,7 @@ describe("the projection of Almanac's weather summary", () => {
     });
   });
 
-  it('publishes a collection or total that was never observed as null, never zero', () => {
+  it('publishes a collection or total that was not observed as null, never as zero', () => {
     const never = {
       total: 0,
       mean_rate_per_s: null,
@@ -62,7 +62,7 @@ describe("the projection of Almanac's weather summary", () => {
     expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
   });
 
-  it('publishes the rate of a collection that was never observed as null, whatever the artifact contains', () => {
+  it('publishes the rate of a collection that was not observed as null, whatever the artifact contains', () => {
     const like = { total: 0, mean_rate_per_s: 0, observed_seconds: 5, observed_windows: 0, unobserved_windows: 9 };
     const zero = { total: 0, mean_rate_per_s: 0, observed_seconds: 0 };
     const published = ours({ collections: { 'like.create': like }, total_events: zero });
@@ -78,7 +78,7 @@ describe("the projection of Almanac's weather summary", () => {
     'wss://:secret@host.example/subscribe',
     'wss://host.example/subscribe?wantedDids=x',
     'wss://host.example/subscribe#y',
-  ])('publishes the host without credentials, path or query: %s', (endpoint) => {
+  ])('publishes the endpoint without credentials, query or fragment: %s', (endpoint) => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance.source_endpoint).toBe(
       'wss://host.example/subscribe',
     );
@@ -153,12 +153,12 @@ describe('the projection of the weatherwatch summary', () => {
     });
   });
 
-  it('publishes null conditions as null, and an empty as_of as null', () => {
+  it('publishes null conditions and an empty as_of as null', () => {
     expect(theirs({ conditions: null }).conditions).toBeNull();
     expect(theirs({ conditions: { ...conditions, as_of: '' } }).conditions?.as_of).toBeNull();
   });
 
-  it('publishes a dash as null, and a window without bounds as null', () => {
+  it('publishes a dash and the missing bounds of a window as null', () => {
     const published = theirs({
       freshness: {
         state: 'unavailable',

@@ -8,7 +8,7 @@ import { type CollectionName, collectionNames } from '../contract/vocabulary.ts'
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
 import { httpSchemes, parseUrl, publicUrl, socketSchemes } from '../input/url.ts';
 
-/** The published parts of a weather artifact, from which the two weather facts are built. */
+/** Published parts of a weather artifact, from which both weather facts are built. */
 export interface WeatherParts {
   readonly conditions: WeatherConditions | null;
   readonly window: WeatherWindow;
@@ -20,7 +20,7 @@ export interface WeatherParts {
   readonly caveats: readonly string[];
 }
 
-/** Projects either weather artifact to its published parts, field by field. Source: contract, weather facts. */
+/** Projects either weather artifact to its published parts, field by field (contract, weather facts). */
 export function projectWeather(artifact: WeatherArtifact): WeatherParts {
   return artifact.schema === 'weather.summary.v1' ? ours(artifact.summary) : weatherwatch(artifact.summary);
 }
@@ -110,7 +110,7 @@ function conditions(seen: WeatherSummary['conditions']): WeatherConditions {
   };
 }
 
-/** Returns the total and its rate, or nulls if no time was observed. */
+/** Returns the total and its rate; both are null if no time was observed. */
 function totals(
   { total, mean_rate_per_s }: { total: number | null; mean_rate_per_s: number | null },
   watched: boolean,
@@ -118,7 +118,7 @@ function totals(
   return watched ? { total, mean_rate_per_s } : { total: null, mean_rate_per_s: null };
 }
 
-/** Returns the published collections; a collection that was never observed is null, never zero. */
+/** Returns the published collections. A collection that was not observed is null, never zero. */
 function collections(seen: Partial<Record<CollectionName, CollectionSummary | null>>): WeatherParts['collections'] {
   const published: WeatherParts['collections'] = {};
   for (const name of collectionNames) {
@@ -140,15 +140,15 @@ function metrics(entry: CollectionSummary): CollectionMetrics {
   };
 }
 
-/** Returns a list of unmeasured things with turnover: every weather artifact counts events, not accounts. */
+/** Adds turnover to a list of unmeasured things: every weather artifact counts events, not accounts. */
 function withTurnover(list: readonly string[]): string[] {
   const turnover = 'participant turnover';
   return list.includes(turnover) ? list.slice() : [...list, turnover];
 }
 
 /**
- * Returns the observed host without the credentials and query that an operator may have configured. Returns nothing if
- * the text is not the URL of a stream or page: such a text may contain a secret in any part.
+ * Returns the address of the observed stream or page without credentials, query and fragment, which the operator may
+ * have configured. Returns no address if the text is not such a URL, because any part of it may contain a secret.
  */
 function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
   const verdict = parseUrl(endpoint, { schemes: endpointSchemes, admits: ['credentials', 'fragment'] });

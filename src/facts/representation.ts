@@ -6,10 +6,10 @@ import type { Coding } from '../http/representation/accept-encoding.ts';
 import { encode } from '../http/representation/compress.ts';
 import { describeLeak, findLeak, type Leak } from './privacy.ts';
 
-/** Cache-Control of every response that may be cached (contract, "Limits"). */
+/** `Cache-Control` value of every cacheable response (contract, "Limits"). */
 export const cacheControl = `public, max-age=${cacheSeconds}`;
 
-/** Error for a fact that must not be served because it contains an identity. */
+/** Error for a fact that must not be served because it contains an identity (DID, AT-URI or handle). */
 export class PrivacyAlarm extends Error {
   readonly leak: Leak;
 
@@ -20,13 +20,13 @@ export class PrivacyAlarm extends Error {
   }
 }
 
-/** The bytes of one fact in one age bucket, which are built once. */
+/** The bytes of one fact in one age bucket. They are built once. */
 export interface Representation {
-  /** The envelope as it was serialized, from which the page is rendered, so that the bytes and the page agree. */
+  /** Envelope from which the bytes were serialized. The page is rendered from it, so that page and bytes agree. */
   readonly envelope: FactEnvelope;
   readonly etag: string;
   readonly notModified: Reply;
-  /** Returns the 200 response in a content coding; the response is created on the first request. */
+  /** Returns the 200 response in a content coding. The response is created on the first request for that coding. */
   ok(coding: Coding): Reply;
 }
 
@@ -36,15 +36,13 @@ export interface RepresentationParts {
   readonly etag: string;
   /** Modification time of the artifact, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** Build time, in milliseconds since 1970. */
+  /** Time at which the representation is built, in milliseconds since 1970. */
   readonly builtAt: number;
-  /** Headers of every response of the facts API. */
+  /** Headers that every response of the facts API has. */
   readonly common: HeaderList;
 }
 
-/**
- * Replaces unpaired surrogates by U+FFFD, because an artifact may contain them and many clients reject such a document.
- */
+/** Replaces unpaired surrogates with U+FFFD: an artifact may contain them, and many clients reject such JSON. */
 export function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
@@ -57,7 +55,7 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
   const validators: HeaderList = [
     'ETag',
     etag,
-    // `Last-Modified` is never later than `Date`, even if the clock of the artifact's writer was ahead.
+    // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
     'Last-Modified',
     httpDate(Math.min(modifiedAt, builtAt)),
     'Cache-Control',

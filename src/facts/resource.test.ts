@@ -17,14 +17,14 @@ describe('the cache of one representation', () => {
     return { built, representationOf };
   }
 
-  it('builds a representation once for an artifact and a bucket', () => {
+  it('builds a representation once for each artifact and bucket', () => {
     const { built, representationOf } = keeping();
     const one = readable('one');
     expect(representationOf(one, 1, 100)).toBe(representationOf(one, 1, 159));
     expect(built).toEqual(['one in bucket 1 at 100']);
   });
 
-  it('builds again for another artifact, another bucket, or an earlier instant', () => {
+  it('builds a new representation for another artifact, another bucket, or an earlier instant', () => {
     const { built, representationOf } = keeping();
     const [one, two] = [readable('one'), readable('two')];
     representationOf(one, 1, 100);
@@ -39,7 +39,7 @@ describe('the cache of one representation', () => {
     ]);
   });
 
-  it('does not repeat a failed build for every request', () => {
+  it('does not repeat a failed build', () => {
     const { built, representationOf } = keeping();
     const broken = readable('broken');
     for (let i = 0; i < 3; i++) expect(() => representationOf(broken, 1, 100)).toThrow('broken');
@@ -57,7 +57,7 @@ it('oncePer computes a value once for each object', () => {
   expect([lengthOf(a), lengthOf(a), lengthOf(b), computed]).toEqual([1, 1, 2, 2]);
 });
 
-it('a fact that cannot be built is refused, with one alarm per failure', () => {
+it('a fact that cannot be built is refused, and each failure raises one alarm', () => {
   const alarms: unknown[] = [];
   let error = new Error('first');
   const failing: FactResource = () => {

@@ -8,22 +8,22 @@ export type Outcome =
   | { readonly kind: 'served'; readonly representation: Representation }
   | {
       readonly kind: 'refused';
-      /** Error code of the refusal. `internal_error`: the fact could not be built, and the log contains the reason. */
+      /** Error code of the refusal. `internal_error`: the fact could not be built; the log states the reason. */
       readonly code: Extract<ErrorCode, 'source_unavailable' | 'source_stale' | 'source_held' | 'internal_error'>;
       readonly freshness?: LabelFreshness;
     };
 
-/** A fact endpoint: a function of the clock (milliseconds since 1970) that is evaluated at every request. */
+/** A fact endpoint: a function of the time (milliseconds since 1970), evaluated at every request. */
 export type FactResource = (now: number) => Outcome;
 
 /**
- * Creates a function that caches one representation: that of the last requested artifact and age bucket. A failed build
- * is cached as well and throws the same error again, so that clients cannot trigger further builds.
+ * Creates a function that caches the representation of the last requested artifact and age bucket. A failed build is
+ * cached, too: the same error is thrown again, so that clients cannot trigger repeated builds.
  */
 export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
   let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;
   return (reading: Readable<A>, bucket: number, now: number): Representation => {
-    // Build again if the clock was set back: a response must not contain future times.
+    // Build again if the clock was set back, because a response must not contain future times.
     if (kept?.reading !== reading || kept.bucket !== bucket || now < kept.builtAt) {
       kept = { reading, bucket, builtAt: now, built: attempt(() => build(reading, bucket, now)) };
     }
@@ -42,7 +42,7 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-/** Creates a function that computes its value once for each object. */
+/** Creates a function that computes its result only once for each object. */
 export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   let last: { key: K; value: V } | undefined;
   return (key) => {
@@ -52,8 +52,8 @@ export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) =
 }
 
 /**
- * Wraps a resource so that a failed build becomes a refusal. Calls `alarm` once for each failure, regardless of the
- * number of requests.
+ * Wraps a resource so that a failed build becomes a refusal. Calls `alarm` once for each failure, however many requests
+ * encounter it.
  */
 export function refusing(resource: FactResource, alarm: (error: unknown) => void): FactResource {
   let alarmed: unknown;

@@ -12,7 +12,7 @@ import { projectWeather } from './project-weather.ts';
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/** `generated_at` of a weather artifact. Null is a valid value and is served; an unusable time is refused. */
+/** `generated_at` of a weather artifact. A null is valid and served; an unusable time leads to a refusal. */
 export type WeatherTime =
   | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
   | { readonly kind: 'not_said' }
@@ -29,7 +29,7 @@ export function weatherTime(artifact: WeatherArtifact): WeatherTime {
 type Fact = 'weatherConditions' | 'weatherMetrics';
 
 /**
- * Creates the resource of one of the two weather facts. Weather freshness is copied, not recomputed, so only an
+ * Creates the resource of one of the two weather facts. Weather freshness is copied rather than recomputed, so only an
  * unusable artifact is refused.
  */
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
@@ -49,7 +49,7 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
     const time = timeOf(reading);
     if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable' };
-    // Use the minute of the request's clock as the bucket of an artifact without a time, which has no age.
+    // An artifact without a time has no age. Use the minute of the request as its bucket.
     const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
     return { kind: 'served', representation: representationOf(reading, bucket, now) };
   };

@@ -1,41 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Maximum number of pipelined requests on a connection without a complete response. */
+/** Maximum number of pipelined requests on a connection that have no complete response yet. */
 export const maxPipelined = 64;
 
 /** State of the requests and responses of one connection. */
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /**
-   * True if the connection closes after the current response, as the `Connection` header of the client or the server
-   * states.
-   */
+  /** True if the connection closes after the current response because client or server sent `Connection: close`. */
   closing: boolean;
-  /** Called when no response is pending any more. */
+  /** Called when no response is pending any longer. */
   afterwards: (() => void) | null;
-  /** Resolves when every response before the newest one is complete. */
+  /** Resolves when every response before the newest one has been completed. */
   tail: Promise<void>;
 }
 
 /**
- * Decision on a request: respond to it, ignore it because the connection closes, or reject it because too many requests
- * are pending.
+ * Decision on a request. A request is answered, ignored because the connection is closing, or rejected because too many
+ * requests are pending.
  */
 export type Admission =
   | { readonly kind: 'answer'; readonly turn: Promise<void> }
   | { readonly kind: 'ignore' }
   | { readonly kind: 'too_many' };
 
-/** Tracks the requests and responses of each connection, and ensures that responses are sent in order. */
+/** Tracks the requests and responses of each connection and ensures that responses are sent in order. */
 export class Exchanges {
   readonly #exchanges = new WeakMap<object, Exchange>();
 
   /**
-   * Admits a request. A request that follows one that closes the connection gets no response (RFC 9112, section 9.6).
-   * `turn` resolves when all earlier responses on the connection are complete, so that the server processes pipelined
-   * requests in sequence.
+   * Admits a request. A request after one that closes the connection gets no response (RFC 9112, section 9.6). `turn`
+   * resolves when all earlier responses on the connection are complete, so that pipelined requests are processed in
+   * sequence.
    */
   begin(message: IncomingMessage, response: ServerResponse): Admission {
     const { socket } = message;
@@ -83,7 +80,7 @@ export class Exchanges {
     return this.#exchanges.get(socket)?.latest.complete === false;
   }
 
-  /** Calls `act` after all pending responses are complete, and accepts no further request. */
+  /** Accepts no further requests, and calls `act` after all pending responses are complete. */
   finish(socket: Duplex, act: () => void): void {
     const exchange = this.#exchanges.get(socket);
     if (!exchange || exchange.outstanding === 0) {

@@ -9,7 +9,7 @@ const heavyEveryMs = 1_000;
 const lastsMs = 240_000;
 const oldestEvery = 8;
 
-/** Interface of a queue in the simulation. */
+/** The methods of a queue that the simulation uses. */
 type Turns = Pick<FairQueue, 'add' | 'remove' | 'take' | 'spend'>;
 
 /** Reference queue that grants turns in the order of arrival. */
@@ -23,7 +23,7 @@ function plainRound(): Turns {
   };
 }
 
-/** Number of requests of one kind, and number of those that had a turn. */
+/** Number of requests of one kind, and how many of them had a turn. */
 interface Served {
   asked: number;
   served: number;
@@ -62,7 +62,7 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
       turns.take()?.admit();
     });
   }
-  /** Adds a request of a client that the queue has not seen before. */
+  /** Adds a request from a client that the queue has not seen before. */
   return (kind: Served, costMs: number, expectedCost: number): void => {
     const client = `${costMs} ${kind.asked++}`;
     if (free > 0) {
@@ -86,8 +86,8 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
 }
 
 /**
- * Simulates cheap requests of new clients, and on average one request a second about an account that costs `heavyMs`.
- * `load` is the load of both kinds together.
+ * Simulates two kinds of requests: cheap ones from new clients and, on average once per second, one about an account
+ * that costs `heavyMs`. `load` is the load of both kinds together.
  */
 function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => number) => Turns) {
   const { now, after, run } = virtualTime();
@@ -108,12 +108,12 @@ function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => numb
 const fair = (monotonic: () => number): Turns =>
   new FairQueue({ maxWaiting: 4_096, monotonic, oldestEvery, maxOldestCost: (waitMs * readers) / oldestEvery });
 
-describe('a reader of a costly account, among new clients with cheap requests', () => {
+describe('requests about a costly account, among cheap requests of new clients', () => {
   it.each([
     [60, 0.9],
     [350, 0.5],
   ])(
-    'of %i ms has at least %f of the turns of a first-come, first-served queue at a load of 0.95, and the other clients have theirs',
+    'that take %i ms get at least %f of the turns of a first-come, first-served queue at a load of 0.95, and cheap requests get nearly all of theirs',
     (heavyMs, part) => {
       const plain = simulate(0.95, heavyMs, plainRound);
       const { cheap, heavy } = simulate(0.95, heavyMs, fair);
@@ -122,7 +122,7 @@ describe('a reader of a costly account, among new clients with cheap requests', 
     },
   );
 
-  it.each([60, 350])('of %i ms has a turn for a quarter of its requests at a load of 1.1', (heavyMs) => {
+  it.each([60, 350])('that take %i ms get at least a quarter of the requested turns at a load of 1.1', (heavyMs) => {
     expect(simulate(1.1, heavyMs, fair).heavy).toBeGreaterThanOrEqual(0.25);
   });
 });

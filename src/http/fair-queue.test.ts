@@ -28,8 +28,8 @@ function queueOf(maxWaiting: number) {
   };
 }
 
-describe('turns', () => {
-  it('alternate between clients, and preserve the order of entries of each client', () => {
+describe('the turns of a fair queue', () => {
+  it('alternate between clients and preserve the order of entries within each client', () => {
     const { add, drain } = queueOf(10);
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) add(name.charAt(0), name);
     expect(drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
@@ -46,8 +46,8 @@ describe('turns', () => {
   });
 });
 
-describe('the recent use of clients', () => {
-  it('determines the next client, and clients with similar use alternate', () => {
+describe('a fair queue', () => {
+  it('serves the client with the smallest recent use first and alternates between clients with similar use', () => {
     const { queue, add, drain } = queueOf(20);
     queue.charge('heavy', 100);
     for (const client of ['a', 'b']) queue.charge(client, 5);
@@ -55,7 +55,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['new 1', 'a 1', 'b 1', 'heavy 1', 'a 2', 'heavy 2']);
   });
 
-  it('includes the expected cost of the next turns of a client', () => {
+  it('takes the expected cost of the next turn into account', () => {
     const { queue, drain, add } = queueOf(20);
     const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
     const order: string[] = [];
@@ -67,7 +67,7 @@ describe('the recent use of clients', () => {
     expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
   });
 
-  it('immediately includes charges made while a client waits', () => {
+  it('immediately takes charges into account that are made while a client waits', () => {
     const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);
@@ -75,7 +75,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['c', 'a', 'b']);
   });
 
-  it('delays no client forever: the client that has waited longest gets every fourth turn', () => {
+  it('gives every fourth turn to the client that has waited longest', () => {
     const { queue, add } = queueOf(100);
     queue.charge('heavy', 1_000);
     add('heavy', 'heavy');
@@ -88,7 +88,7 @@ describe('the recent use of clients', () => {
     expect(turns).toEqual([false, false, false, true]);
   });
 
-  it('leaves a quarter of the total use to the client that has waited longest, even if its turn is costly', () => {
+  it('grants a quarter of the total use to the client that has waited longest, even if its turn is costly', () => {
     const { queue, add } = queueOf(100);
     const costly = { admit: () => undefined, refuse: () => undefined, expectedCost: 10 };
     queue.add('costly', costly);
@@ -119,7 +119,7 @@ describe('the recent use of clients', () => {
     expect(turns).toEqual({ huge: 16, costly: 32 });
   });
 
-  it('determines the client whose entry leaves a full queue', () => {
+  it('makes room in a full queue by removing an entry of the client with the largest recent use', () => {
     const { queue, add, refused, drain } = queueOf(3);
     queue.charge('heavy', 100);
     queue.charge('heaviest', 1_000);
@@ -131,7 +131,7 @@ describe('the recent use of clients', () => {
 });
 
 describe('a full queue', () => {
-  it('refuses an entry of the client with the most entries in favour of a client with fewer, and no other entry', () => {
+  it('refuses an entry of the client with the most entries to admit a client with fewer, and otherwise the new entry', () => {
     const { add, refused, drain } = queueOf(3);
     for (const name of ['a1', 'a2', 'a3']) expect(add('a', name)).toBe(true);
     expect(add('a', 'a4')).toBe(false);
@@ -142,7 +142,7 @@ describe('a full queue', () => {
   });
 });
 
-it('the queue admits or refuses every added entry exactly once, and never holds more waiting entries than the limit', () => {
+it('the queue admits or refuses every added entry exactly once, and never exceeds its limit of waiting entries', () => {
   const names = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean()), { maxLength: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), names, (most, steps) => {

@@ -4,11 +4,11 @@ import { RecentUse } from './recent-use.ts';
 export interface Waiting {
   /** Called when the entry gets its turn. */
   readonly admit: () => void;
-  /** Called when the entry is removed in favour of another client. */
+  /** Called when the entry is removed to make room for another client. */
   readonly refuse: () => void;
-  /** Returns true if the entry may have a turn now; if absent, the entry may always have one. */
+  /** Returns true if the entry may have a turn now. If absent, the entry may always have one. */
   readonly mayRun?: () => boolean;
-  /** Use that the turn is expected to add; an entry with a high expected cost waits longer. */
+  /** Use that the turn is expected to add. An entry with a high expected cost waits longer. */
   readonly expectedCost?: number;
 }
 
@@ -18,55 +18,54 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Reciprocal of the share of use that the client with the longest wait receives, regardless of its recent use. */
+  /** Reciprocal of the share of use that is reserved for the client with the longest wait, whatever its recent use. */
   readonly oldestEvery: number;
   /**
-   * Maximum cost that delays the turn of the client with the longest wait. A turn with a higher cost is due after the
-   * same wait as a turn with this cost.
+   * Maximum cost that delays the turn of the client with the longest wait. A costlier turn is due after the same wait
+   * as a turn with this cost.
    */
   readonly maxOldestCost: number;
 }
 
-/** A client with waiting entries. */
 interface WaitingClient {
   readonly client: string;
   readonly entries: Waiting[];
-  /** Index of the client's band of recent use; clients in one band are treated as equal. */
+  /** Index of the client's band of recent use. Clients in the same band are treated as equal. */
   band: number;
 }
 
-/** An entry that may have a turn now, and its client. */
+/** An entry that may have a turn now, with its client. */
 interface Runnable {
   readonly own: WaitingClient;
   readonly waiting: Waiting;
 }
 
-/** Weight of the expected cost of a turn relative to recent use, so that short turns run first. */
+/** Weight of a turn's expected cost relative to recent use. It makes short turns run first. */
 const costWeight = 8;
-/** Number of bands of recent use: two bands for each doubling of the use; the last band has no upper limit. */
+/** Number of bands of recent use. Use doubles every two bands; the last band has no upper limit. */
 const bands = 32;
 /**
- * A bounded queue that is fair between clients. The client with the least recent use has the next turn, so a client with
- * few requests is served immediately even if many others wait; clients with equal use alternate. Some turns go to the
+ * A bounded queue that is fair between clients. The client with the smallest recent use has the next turn, so a client
+ * with few requests is served soon even if many others wait; clients with equal use alternate. Some turns go to the
  * client that has waited longest, so that every client is eventually served. If the queue is full, a new entry replaces
- * the last entry of the client with the most waiting entries, or of a client with more recent use.
+ * the last entry of the client with the most waiting entries, or of a client with a larger recent use.
  */
 export class FairQueue {
   readonly #maxWaiting: number;
   readonly #oldestEvery: number;
   readonly #maxOldestCost: number;
   readonly #use: RecentUse;
-  /** Waiting clients by name, in the order of their waiting time, the longest first. */
+  /** Waiting clients by name, ordered by waiting time, the longest first. */
   readonly #clients = new Map<string, WaitingClient>();
   /** Waiting clients by name, for each band of recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
   /**
-   * Use of all turns since the last turn of the client with the longest wait. Each entry of the debt is limited to the
-   * use after which the most costly turn of such a client is due.
+   * Use of all turns since the client with the longest wait last had a turn. Its maximum is the use after which even
+   * the costliest turn of such a client is due.
    */
   #spent = 0;
-  /** Entries that had their turn because their client had waited longest. */
+  /** Entries that were given their turn because their client had waited longest. */
   readonly #byAge = new WeakSet<Waiting>();
 
   constructor({ maxWaiting, monotonic, oldestEvery, maxOldestCost }: FairQueueOptions) {
@@ -99,14 +98,16 @@ export class FairQueue {
     return true;
   }
 
-  /** Adds what a turn of a client used; `waiting` is the entry that had the turn, if it had to wait. */
+  /**
+   * Adds the use of a client's turn. `waiting` is the entry that had the turn; it is absent if the turn needed no wait.
+   */
   spend(client: string, amount: number, waiting?: Waiting): void {
-    // Use recorded before other clients waited has delayed no client, so it is discarded.
+    // Use is discarded if no other client is waiting, because it has delayed none.
     if (this.#size > 0 && !(waiting && this.#byAge.has(waiting))) this.#count(amount);
     this.charge(client, amount);
   }
 
-  /** Adds to the recent use of a client, and updates the position of its waiting entries. */
+  /** Adds to the recent use of a client and updates the position of its waiting entries. */
   charge(client: string, amount: number): void {
     this.#use.charge(client, amount);
     const own = this.#clients.get(client);
@@ -118,7 +119,7 @@ export class FairQueue {
     this.#bands[band]?.set(client, own);
   }
 
-  /** Removes and returns the entry that has the next turn, or null if no entry may have a turn now. */
+  /** Removes and returns the entry that has the next turn; null if no entry may have a turn now. */
   take(): Waiting | null {
     const oldest = firstRunnable(this.#clients.values());
     if (!oldest) return null;
@@ -126,8 +127,8 @@ export class FairQueue {
     const next = firstRunnable(this.#byUse()) ?? oldest;
     const due = this.#dueFor(oldest.waiting.expectedCost ?? 0);
     if (next.own !== oldest.own && this.#spent >= due) {
-      // The remaining use counts for the next such client, so a cheap turn of the oldest client does not postpone a
-      // costly turn.
+      // Keep the remainder for the next such client, so that a cheap turn of the oldest client does not postpone a
+      // costly one.
       this.#spent -= due;
       this.#byAge.add(oldest.waiting);
       return this.#taken(oldest);
@@ -136,7 +137,7 @@ export class FairQueue {
     return this.#taken(next);
   }
 
-  /** Removes an entry that no longer waits; without effect for an unknown entry. */
+  /** Removes an entry that no longer waits. Does nothing for an unknown entry. */
   remove(client: string, waiting: Waiting): void {
     const own = this.#clients.get(client);
     const at = own?.entries.indexOf(waiting) ?? -1;
@@ -146,7 +147,7 @@ export class FairQueue {
     if (own.entries.length === 0) this.#part(own);
   }
 
-  /** Returns the use of other clients after which the client with the longest wait has a turn. */
+  /** Returns how much use by other clients makes a turn of the client with the longest wait due. */
   #dueFor(cost: number): number {
     return (this.#oldestEvery - 1) * Math.max(1, Math.min(cost, this.#maxOldestCost));
   }
@@ -183,7 +184,7 @@ export class FairQueue {
   }
 
   /**
-   * Refuses an entry of a client with more than `waiting` entries, or of a client in a higher band. Returns false if no
+   * Refuses an entry of a client that has more than `waiting` entries or is in a higher band. Returns false if no
    * client qualifies.
    */
   #makeRoom(waiting: number, band: number): boolean {
@@ -203,7 +204,7 @@ export class FairQueue {
     return longest;
   }
 
-  /** Returns the last client in the highest band of use above the band `than`, or null if no client is above it. */
+  /** Returns the last client in the highest occupied band above `than`; null if there is no such client. */
   #withMoreUse(than: number): WaitingClient | null {
     for (let band = bands - 1; band > than; band--) {
       const last = [...(this.#bands[band]?.values() ?? [])].at(-1);

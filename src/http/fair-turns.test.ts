@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FairTurns } from './fair-turns.ts';
 
-/** Creates fair turns on an event loop that the test controls; each piece of work takes `pieceMs` milliseconds. */
+/** Creates fair turns on an event loop that the test controls. Each piece of work takes `pieceMs` milliseconds. */
 function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
   const next: (() => void)[] = [];
   let nowMs = 0;
@@ -21,7 +21,7 @@ function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
         },
         () => refused.push(name),
       ),
-    /** Runs one turn of the event loop; returns the work that the turn began. */
+    /** Runs one turn of the event loop and returns the work that the turn began. */
     turn(): string[] {
       const before = begun.length;
       for (const act of next.splice(0)) act();
@@ -39,7 +39,7 @@ describe('a turn of the event loop', () => {
     expect([turn(), turn(), turn()]).toEqual([first, ['a7', 'a8'], []]);
   });
 
-  it('begins the work of the clients that began least recently, even if other clients withdrew work', () => {
+  it('begins with the clients with the smallest recent use, which includes withdrawn work', () => {
     const { enter, turn } = turnsOf();
     for (let n = 0; n < 10; n++) enter('reconnects', 'never')();
     for (const name of ['steady 1', 'steady 2', 'steady 3', 'steady 4']) enter('steady', name);
@@ -48,13 +48,13 @@ describe('a turn of the event loop', () => {
     expect(turn()).toEqual(['new', 'steady', 'reconnects']);
   });
 
-  it('begins no further piece of work when its time is used up', () => {
+  it('begins no further work when its time is used up', () => {
     const { enter, turn } = turnsOf(1.2);
     for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
     expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
   });
 
-  it('begins no work after it accepted a connection, unless many preceding turns also began no work', () => {
+  it('begins no work after it accepted a connection, unless several preceding turns also began no work', () => {
     const { enter, turn, turns } = turnsOf();
     enter('a', 'a1');
     const began = Array.from({ length: 5 }, () => {
@@ -73,13 +73,13 @@ describe('a turn of the event loop', () => {
   });
 });
 
-it('refuses work if the maximum number of pieces waits', () => {
+it('work is refused if the maximum number of pieces is waiting', () => {
   const { enter, refused } = turnsOf(0, 2);
   for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
   expect(refused).toEqual(['c1']);
 });
 
-it('treats a client with several pieces of work as crowding only if much work waits', () => {
+it('a client with several pieces of work counts as crowding only if much work is waiting', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
   const alone = turns.isCrowdedBy({ network: 'a', share: 1 });

@@ -5,33 +5,33 @@ import { FairQueue } from './fair-queue.ts';
 export interface FairTurnsOptions {
   /** Maximum number of waiting pieces of work. */
   readonly maxWaiting: number;
-  /** Calls back in the next turn of the event loop. */
+  /** Calls `act` in the next turn of the event loop. */
   readonly nextTurn: (act: () => void) => void;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** Time in milliseconds after which a turn of the event loop begins no further piece of work. */
+/** Time in milliseconds after which a turn of the event loop begins no more pieces of work. */
 const sliceMs = 2;
 /** Maximum number of pieces of work that a turn of the event loop begins. */
 const piecesPerTurn = 8;
-/** Maximum number of successive turns of the event loop that only accept connections. */
+/** Maximum number of consecutive turns of the event loop that only accept connections. */
 const maxAcceptTurns = 4;
 
-/** Reciprocal of the share of work for the network that has waited longest. */
+/** Reciprocal of the share of work that is reserved for the network that has waited longest. */
 const oldestEvery = 16;
-/** Charge for each piece of work, even if it is withdrawn, because opening and closing a connection also takes time. */
+/** Charge for each piece of work, even if it is withdrawn: opening and closing a connection takes time, too. */
 const pieceCost = 1;
 
-/** Number of waiting pieces of work from which on a client may have at most `maxOfClient` of them. */
+/** Number of waiting pieces of work above which each client may have at most `maxOfClient` of them. */
 const crowd = 256;
 const maxOfClient = 8;
 
 /**
- * Shares the event loop fairly between clients, which are identified by their widest network. Each turn of the loop begins
- * a few pieces of work of the networks with the least recent use. The loop accepts one connection per turn, so a turn that
- * accepted a connection begins no work, up to `maxAcceptTurns`; otherwise new clients would wait in the kernel's queue,
- * which is not fair between clients.
+ * Shares the event loop fairly between clients, which are identified by their widest network. Each turn of the loop
+ * begins a few pieces of work of the networks with the smallest recent use. The loop accepts one connection per turn. A
+ * turn that accepted a connection begins no work, for at most `maxAcceptTurns` turns in a row; otherwise new clients
+ * would wait in the kernel's queue, which is not fair between clients.
  */
 export class FairTurns {
   readonly #nextTurn: FairTurnsOptions['nextTurn'];
@@ -52,24 +52,24 @@ export class FairTurns {
     return this.#queue.size;
   }
 
-  /** Returns true if much work waits and the network has more than its share of it. */
+  /** Returns true if much work is waiting and the network has more than its share of it. */
   isCrowdedBy({ network, share }: NetworkTier): boolean {
     return this.#queue.size >= crowd && this.#queue.waitingOf(network) >= maxOfClient * share;
   }
 
-  /** Records that the event loop accepted a connection in this turn. */
+  /** Records that the event loop accepted a connection in the current turn. */
   accepted(): void {
     this.#accepted = true;
   }
 
-  /** Charges a network for a number of pieces of work. */
+  /** Charges a network for `pieces` pieces of work. */
   charge({ network, share }: NetworkTier, pieces: number): void {
     this.#queue.charge(network, (pieces * pieceCost) / share);
   }
 
   /**
-   * Adds a piece of work that `begin` starts in the network's turn; calls `refuse` if too much work waits. Returns a
-   * function that withdraws the work.
+   * Adds a piece of work that `begin` starts when it is the network's turn. Calls `refuse` if too much work is waiting.
+   * Returns a function that withdraws the work.
    */
   enter({ network, share }: NetworkTier, begin: () => void, refuse: () => void): () => void {
     const waiting = { admit: begin, refuse };

@@ -10,61 +10,61 @@ import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
 /** Dependencies of admission control. */
 export interface FrontOptions {
-  /** Table that admits a connection before any of its bytes is read. */
+  /** Table that admits a connection before any of its bytes are read. */
   readonly table: ConnectionTable;
   readonly turns: FairTurns;
-  /** Number of trusted proxies. If it is not 0, the clients that the proxies name share the turns. */
+  /** Number of trusted proxies. If it is not 0, turns are shared between the clients that the proxies name. */
   readonly proxies: number;
-  /** Calls back in the next turn of the event loop. */
+  /** Calls `act` in the next turn of the event loop. */
   readonly nextTurn: (act: () => void) => void;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Sends an error on a connection that has sent nothing before the deadline of its headers. */
+  /** Sends an error on a connection that has sent nothing by the deadline for its headers. */
   readonly refuseSilent: (socket: Socket) => void;
 }
 
 /** Admission control of a server, which decides when the requests of a connection are parsed. */
 export interface Front {
-  /** Returns true if a new connection of a peer must be closed immediately, and counts the connection as refused. */
+  /** Returns true if a new connection from a peer must be closed immediately, and counts that connection as refused. */
   refuses(address: string): boolean;
-  /** Allows the next request of a connection to be parsed, after the response to the previous one is complete. */
+  /** Lets the next request of a connection be parsed; called after the response to the previous request is complete. */
   next(socket: object): void;
   /** Discards all further bytes of a connection without parsing them. */
   discard(socket: object): void;
-  /** Refuses connections that have sent nothing in time. */
+  /** Refuses connections that have sent nothing by their deadline. */
   refuseSilent(): void;
-  /** Closes every connection without a pending request, and the others after their response. */
+  /** Closes every connection without a pending request at once, and every other one after its response. */
   close(): void;
 }
 
-/** Maximum number of unparsed bytes for which a connection is still read before its client's turn. */
+/** Maximum number of unparsed bytes up to which a connection continues to be read before its client's turn. */
 const maxSmall = httpLimits.maxHeaderBytes;
-/** Maximum total number of unparsed bytes of all connections above `maxSmall`. */
+/** Maximum number of unparsed bytes held by all those connections together that hold more than `maxSmall`. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** Charge for a connection without a complete request, in requests, so that other clients are served first. */
+/** Charge for a connection that brings no complete request, in requests. It lets other clients go first. */
 const uselessCharge = 16;
-/** Maximum number of pieces of one connection that a turn passes to the parser without a complete request. */
+/** Maximum number of pieces that one turn passes to the parser without a complete request. */
 const maxPieces = 16;
 
 /** State of all connections under admission control. */
 interface Shared extends FrontOptions {
   /** Passes a connection to the HTTP parser. */
   readonly parse: (socket: Socket) => void;
-  /** Returns the client of a request that trusted proxies forwarded. */
+  /** Returns the client that trusted proxies name for a request. */
   readonly forwarded: ClientOf;
   readonly connections: Map<object, FrontConnection>;
-  /** Deadlines of the connections that have sent nothing, the oldest connection first. */
+  /** Deadlines of the connections that have sent nothing, ordered from the oldest connection. */
   readonly silent: Map<FrontConnection, number>;
-  /** Total number of unparsed bytes of connections above `maxSmall`. */
+  /** Number of unparsed bytes held by all those connections together that hold more than `maxSmall`. */
   heldLarge: number;
   closing: boolean;
 }
 
 /**
- * Installs admission control before the parser of an HTTP server. A limited number of received bytes waits for the turn
- * of the client. The parser then receives one request, and the next one after the response. Therefore a connection
- * costs little before its turn, a connection that the peer has closed never reaches the parser, and pipelining gives a
- * client no additional turns.
+ * Installs admission control in front of the parser of an HTTP server. A limited number of received bytes waits for the
+ * client's turn. The parser then receives one request at a time, each after the response to the previous one. Therefore
+ * a connection costs little before its turn, a connection that the peer has closed never reaches the parser, and
+ * pipelining gives a client no additional turns.
  */
 export function openFront(server: Server, options: FrontOptions): Front {
   const { table, turns, proxies, monotonic } = options;
@@ -133,11 +133,11 @@ class FrontConnection {
   readonly #socket: Socket;
   readonly #tracked: TrackedConnection;
   #held: Buffer | null = null;
-  /** Passes bytes to the parser; null before the first request. */
+  /** Passes bytes to the parser; null before the first request of the connection. */
   #feed: ((bytes: Buffer) => void) | null = null;
   #withdraw: (() => void) | null = null;
   #discards = false;
-  /** True if the client had its turn before any bytes arrived, so that the bytes need no second turn. */
+  /** True if the client's turn came before any bytes arrived; the bytes then need no second turn. */
   #granted = false;
   readonly #onData = (bytes: Buffer): void => this.#arrived(bytes);
 
@@ -154,7 +154,7 @@ class FrontConnection {
     socket.once('close', () => this.#release());
   }
 
-  /** Starts to read the connection. If the client is known, reading starts in the turn of the client. */
+  /** Starts to read the connection: at the client's turn if the client is known, otherwise at once. */
   begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
@@ -209,7 +209,7 @@ class FrontConnection {
   }
 
   #release(): void {
-    // Charge the client even if it disconnected while it waited for its turn or its response.
+    // Charge the client even if it disconnected while waiting for its turn or its response.
     if (!this.#discards && (this.#withdraw !== null || this.#tracked.outstanding > 0)) this.#charge();
     this.#withdraw?.();
     this.#hold(null);
@@ -234,7 +234,7 @@ class FrontConnection {
     else this.#enter();
   }
 
-  /** Parses the received bytes after two turns of the event loop, unless the peer closes the connection before. */
+  /** Parses the received bytes after two turns of the event loop, unless the peer closes the connection first. */
   #afterwards(): void {
     this.#granted = false;
     let left = false;
@@ -295,16 +295,15 @@ class FrontConnection {
   }
 
   /**
-   * Passes the connection to the server, but keeps the bytes of the connection for admission control. Returns the
-   * parser's listener.
+   * Passes the connection to the server but keeps receiving its bytes for admission control. Returns the parser's
+   * listener.
    */
   #attach(): (bytes: Buffer) => void {
     const socket = this.#socket;
     socket.off('data', this.#onData).off('error', destroyed);
     this.#shared.parse(socket);
     const feed = onlyListener(socket, 'data');
-    // The parser bypasses the listeners of a socket if its own is the only one, so add a second listener after the
-    // parser's.
+    // The parser bypasses the listeners of a socket if its own is the only one. A second listener prevents that.
     socket.on('data', this.#onData);
     return feed;
   }

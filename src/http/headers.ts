@@ -6,7 +6,10 @@ export const allowedMethods = 'GET, HEAD, OPTIONS';
 /** A flat list of header names and values, in the format of `ServerResponse.writeHead`. */
 export type HeaderList = readonly string[];
 
-/** Returns the headers of every response, including errors and 304: CORS for every origin, and no byte ranges. */
+/**
+ * Returns the headers of every response, including errors and 304. They permit CORS for every origin and exclude byte
+ * ranges.
+ */
 export function commonHeaders(exposed: string): HeaderList {
   return [
     'Access-Control-Allow-Origin',
@@ -35,7 +38,7 @@ export const preflightHeaders: HeaderList = [
 let second = Number.NaN;
 let text = '';
 
-/** Formats milliseconds since 1970 as an HTTP date (RFC 9110, section 5.6.7); cached for one second. */
+/** Formats milliseconds since 1970 as an HTTP date (RFC 9110, section 5.6.7). The text is cached for one second. */
 export function httpDate(milliseconds: number): string {
   const now = Math.floor(milliseconds / 1000);
   if (now !== second) {

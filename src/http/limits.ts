@@ -1,16 +1,18 @@
 import { inputLimits } from '../input/limits.ts';
 import type { ConnectionBounds } from './connections/connection-table.ts';
 
-/** Limits of the HTTP server on headers and connections, which protect other clients from a slow or greedy one. */
+/** Limits of the HTTP server on headers and connections. They protect other clients from a slow or greedy one. */
 export const httpLimits = {
   /** Maximum size of the request target and headers together, in bytes. */
   maxHeaderBytes: inputLimits.httpRequest.bytes,
   maxHeadersCount: inputLimits.httpRequest.fields,
   /** Maximum time until the headers of a request have arrived, in milliseconds. */
   headersTimeoutMs: 10_000,
-  /** Maximum time until a whole request has arrived, in milliseconds. */
+  /** Maximum time until a complete request has arrived, in milliseconds. */
   requestTimeoutMs: 20_000,
-  /** Time for which an idle connection is kept, in milliseconds; longer than the keep-alive time of common proxies. */
+  /**
+   * Time after which an idle connection is closed, in milliseconds; longer than the keep-alive time of common proxies.
+   */
   keepAliveTimeoutMs: 75_000,
   checkEveryMs: 1_000,
 } as const;

@@ -1,7 +1,7 @@
 import { BlockList, createServer, type Server, type SocketAddress } from 'node:net';
 import { systemCode } from '../ops/errors.ts';
 
-/** The address that a server listens on. */
+/** Address on which a server listens. */
 export interface ListenAt {
   readonly host: string;
   /** Port number; 0 selects a free port. */
@@ -9,17 +9,16 @@ export interface ListenAt {
 }
 
 /**
- * Maximum number of connections that wait in the kernel; ten thousand clients may reconnect simultaneously after a
- * restart.
+ * Maximum number of connections that wait in the kernel. Ten thousand clients may reconnect at once after a restart.
  */
 const maxBacklog = 16_384;
-/** Maximum backlog of one socket that most kernels allow. */
+/** Maximum backlog that most kernels allow for one socket. */
 const maxSocketBacklog = 4_096;
 
 /** A port on which a server listens. */
 export interface Listening {
   readonly port: number;
-  /** Closes the additional sockets; the server closes the first one. */
+  /** Closes the additional sockets. The server itself closes the first one. */
   close(): Promise<void>;
 }
 
@@ -30,14 +29,10 @@ export async function listen(server: Server, at: ListenAt): Promise<Listening> {
 
 /**
  * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use or
- * not permitted.
- *
- * The event loop accepts one connection per listening socket in each turn, so under load a server with a single socket
- * accepts too few connections. Clients would then wait in the kernel's queue after abandoned connections, and the queue
- * is not fair between clients.
- *
- * `refuses` is called with the address of each peer that connects to one of the additional sockets. Closing a
- * connection that `refuses` rejects takes half the time of closing one in the server.
+ * not permitted. The event loop accepts one connection per listening socket in each turn, so a server with a single
+ * socket accepts too few connections under load. Clients would then wait behind abandoned connections in the kernel's
+ * queue, which is not fair between clients. `refuses` is called with the address of each peer that connects to an
+ * additional socket; closing a connection that it rejects takes half the time that the server would take.
  */
 export async function listenWidely(
   server: Server,
@@ -46,7 +41,7 @@ export async function listenWidely(
   refuses: (address: string) => boolean = () => false,
 ): Promise<Listening> {
   if (sockets <= 1) return listen(server, at);
-  // A shared port could also be shared with another program of this user, so the port is probed without sharing first.
+  // Sharing a port also allows another program of this user to share it, so first bind the port without sharing.
   const probe = createServer();
   const port = await bind(probe, at, 1, false);
   await closed(probe);
@@ -64,7 +59,7 @@ export async function listenWidely(
         { allowHalfOpen: true, noDelay: true, blockList: new RefusedPeers(refuses) },
         (socket) => server.emit('connection', socket),
       );
-      // A failure is ignored: with fewer sockets the server accepts fewer connections per turn.
+      // Ignore a failure: with fewer sockets, the server merely accepts fewer connections per turn.
       return bind(other, shared, backlog, true).then(
         () => [other],
         () => [],
@@ -79,7 +74,7 @@ export async function listenWidely(
   };
 }
 
-/** Block list that calls `refuses` for each peer. The runtime checks the list before it creates a socket. */
+/** Block list that calls `refuses` for each peer. Node consults it before it creates a socket. */
 class RefusedPeers extends BlockList {
   readonly #refuses: (address: string) => boolean;
 
@@ -93,7 +88,7 @@ class RefusedPeers extends BlockList {
   }
 }
 
-/** Error codes of platforms on which sockets cannot share a port. */
+/** Error codes of platforms that do not let sockets share a port. */
 const cannotShare = new Set(['ENOTSUP', 'EINVAL']);
 
 function bind(server: Server, { host, port }: ListenAt, backlog: number, reusePort: boolean): Promise<number> {

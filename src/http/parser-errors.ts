@@ -5,12 +5,12 @@ import { type HeaderList, httpDate } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import { errorReply } from './reply.ts';
 
-/** Time for which a refused connection may keep sending before it is closed, in milliseconds. */
+/** Time for which a refused connection is still read before it is closed, in milliseconds. */
 const lingerMs = 2_000;
 
 const answered = new WeakSet<Duplex>();
 
-/** Maps an error of the HTTP parser to an error code, or to null if no reply is possible. */
+/** Maps an error of the HTTP parser to an error code; null if no response is possible. */
 export function codeOfParserError(error: Error): ErrorCode | null {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'ECONNRESET' || code === 'EPIPE') return null;
@@ -20,7 +20,7 @@ export function codeOfParserError(error: Error): ErrorCode | null {
 }
 
 /**
- * Returns true if the request target alone exceeded the parser's limit. The limit applies to the target and the headers
+ * Returns true if the request target alone exceeded the parser's limit, which applies to the target and the headers
  * together.
  */
 function overflowedInTarget(error: Error): boolean {
@@ -31,8 +31,8 @@ function overflowedInTarget(error: Error): boolean {
 }
 
 /**
- * Sends an error response on a connection whose request could not be parsed. The connection is read for `lingerMs` and
- * then closed, so that a reset does not discard the response.
+ * Sends an error response on a connection whose request could not be parsed. The connection is read for another
+ * `lingerMs` before it is closed, because closing it at once could reset it and discard the response.
  */
 export function answerParserError(error: Error, socket: Duplex, common: HeaderList, now: number): void {
   if (answered.has(socket)) return;
@@ -45,7 +45,7 @@ export function answerParserError(error: Error, socket: Duplex, common: HeaderLi
   answerRaw(socket, code, common, now);
 }
 
-/** Writes an error response directly to a connection, and closes the connection after `lingerMs`. */
+/** Writes an error response directly to a connection and closes the connection after `lingerMs`. */
 export function answerRaw(
   socket: Duplex,
   code: ErrorCode,
@@ -60,7 +60,7 @@ export function answerRaw(
   lingerOn(socket);
 }
 
-/** Closes a connection without a response, because the client would assign a second response to another request. */
+/** Closes a connection without a response, because the client would match a second response to another request. */
 export function endQuietly(socket: Duplex): void {
   if (answered.has(socket)) return;
   answered.add(socket);

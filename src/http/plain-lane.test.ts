@@ -8,7 +8,7 @@ import { withBody } from './reply.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
 
-/** Creates a fast path before a parser, and a connection whose peer reads as the test determines. */
+/** Creates a fast path in front of a parser, and a connection. `takes` states whether its peer reads responses. */
 function connected({ takes = true } = {}) {
   const parsed: NetSocket[] = [];
   const server = new EventEmitter();
@@ -48,7 +48,7 @@ test('the fast path continues to read requests of a client that reads its respon
   expect([written.length, socket.isPaused()]).toEqual([2, false]);
 });
 
-test('the fast path closes an idle connection at the deadline', () => {
+test('the fast path closes an idle connection after the idle timeout', () => {
   const { socket, table } = connected();
   expect(socket.timeout).toBe(5_000);
   socket.emit('timeout');
@@ -58,7 +58,7 @@ test('the fast path closes an idle connection at the deadline', () => {
   expect(table.size).toBe(0);
 });
 
-test('a connection that is passed to the parser keeps its bytes, and has no deadline or listener of the fast path', () => {
+test('a connection that is passed to the parser keeps its bytes but not the deadline and listeners of the fast path', () => {
   const { socket, parsed, lane } = connected();
   socket.emit('data', Buffer.from('POST / HTTP/1.1\r\n'));
   expect(parsed).toEqual([socket]);

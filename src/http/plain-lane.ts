@@ -8,28 +8,28 @@ import { wireBytes } from './wire.ts';
 
 /** Options for the fast path. */
 export interface PlainLaneOptions {
-  /** Returns the response to a request; must not throw. */
+  /** Returns the response to a request. Must not throw. */
   readonly answer: (request: ReadRequest, now: number) => Reply;
-  /** Returns true for a request target that only the server itself can respond to. */
+  /** Returns true for a request target that only the full server can answer. */
   readonly leaves: (target: string) => boolean;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   /** Time after which an idle connection is closed, in milliseconds. */
   readonly idleMs: number;
-  /** Table that admits a connection before any of its bytes is read. */
+  /** Table that admits a connection before any of its bytes are read. */
   readonly table: ConnectionTable;
 }
 
-/** The fast path of a server, with connections that the server itself does not track. */
+/** Fast path of a server. The server itself does not track the connections in it. */
 export interface PlainLane {
-  /** Closes every connection after its written responses are sent. */
+  /** Closes every connection after its written responses have been sent. */
   close(): void;
 }
 
 /**
- * Installs a fast path before an HTTP server's parser. A connection stays in the fast path while each received piece is
- * one plain GET; at the first other piece, the connection is permanently passed to the server. The fast path sends the
- * same responses as the server in two thirds of the processor time.
+ * Installs a fast path in front of an HTTP server's parser. A connection stays in the fast path while each received
+ * chunk is one plain GET. At the first other chunk, the connection is permanently passed to the server. The fast path
+ * sends the same responses as the server in two thirds of the processor time.
  */
 export function openPlainLane(server: Server, { answer, leaves, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
@@ -71,16 +71,16 @@ interface PlainEvents {
   readonly leaves: (target: string) => boolean;
   /** Returns the bytes of the response to a plain request. */
   onRequest(request: ReadRequest): Buffer;
-  /** Called with the first bytes that are not a plain request, after the connection has left the fast path. */
+  /** Called with the first bytes that are not a plain request, once the connection has left the fast path. */
   onOther(bytes: Buffer): void;
   /** Called when the connection leaves the fast path or closes. */
   onLeave(): void;
 }
 
-/** Responds to the plain requests of one connection until it closes or sends other bytes. */
+/** Answers the plain requests of one connection until the connection closes or sends other bytes. */
 function servePlain(socket: Socket, { leaves, onRequest, onOther, onLeave }: PlainEvents): void {
   function arrived(bytes: Buffer): void {
-    // A connection that closes sends its written responses and ignores further requests.
+    // A connection that is closing still sends its written responses but ignores further requests.
     if (socket.writableEnded) return;
     const request = parsePlainRequest(bytes);
     if (!request || leaves(request.target)) {
@@ -88,7 +88,7 @@ function servePlain(socket: Socket, { leaves, onRequest, onOther, onLeave }: Pla
       onOther(bytes);
       return;
     }
-    // Read no further requests while the client does not read its responses.
+    // Stop reading requests while the client does not read its responses.
     if (!socket.write(onRequest(request))) socket.pause();
   }
 

@@ -14,9 +14,9 @@ const framing =
   /^(?:connection|content-length|expect|http2-settings|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
 
 /**
- * Parses the most common form of request: a complete HTTP/1.1 GET in one piece, with one Host, without a body and without
- * header fields about framing or the connection. Returns null for any other request, which the full parser then handles.
- * The full parser accepts every request that this function accepts.
+ * Parses the most common form of request: a complete HTTP/1.1 GET in one chunk, with one Host header, without a body,
+ * and without header fields about framing or the connection. Returns null for any other request, which the caller
+ * passes to the full parser. The full parser accepts every request that this function accepts.
  */
 export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
   if (bytes.length > longest || bytes[0] !== 0x47) return null;
@@ -49,7 +49,7 @@ function readFields(wanted: string, block: string): ReadRequest | null {
   return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding } : null;
 }
 
-/** Removes the white space of HTTP (spaces and tabs) around a field value. */
+/** Removes HTTP white space (spaces and tabs) from both ends of a field value. */
 function trimmed(value: string): string {
   return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
 }

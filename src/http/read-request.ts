@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The parts of a request that a read-only service uses. No other part of a request can change the response. */
+/** Parts of a request that a read-only service uses. Nothing else in a request affects the response. */
 export interface ReadRequest {
   readonly method: string;
   /** The unmodified request target, in origin form or absolute form. */
   readonly target: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
-  /** Only pages for people depend on this header. */
+  /** `Accept-Language` header, which affects only pages for people. */
   readonly acceptLanguage?: string | undefined;
-  /** Only the response to a path that does not exist depends on this header. */
+  /** `Accept` header, which affects only the response to a path that does not exist. */
   readonly accept?: string | undefined;
-  /** Address of the client, if the server determines addresses. */
+  /** Address of the client; absent if the server does not determine addresses. */
   readonly client?: string;
-  /** Reserves memory for the response before it is built; returns false if unsent responses use too much memory. */
+  /** Reserves memory before the response is built. Returns false if unsent responses use too much memory. */
   readonly reserve?: (bytes: number) => boolean;
 }
 
@@ -25,13 +25,13 @@ export interface FileRequest extends ReadRequest {
   readonly peer: string;
 }
 
-/** Converts a request for a file that node:http parsed. */
+/** Converts a parsed request of node:http to a request for a file. */
 export function fileRequest(message: IncomingMessage, peer: string): FileRequest {
   const { range, 'if-range': ifRange } = message.headers;
   return { ...readRequest(message), range, ifRange: typeof ifRange === 'string' ? ifRange : undefined, peer };
 }
 
-/** Converts a request that node:http parsed. */
+/** Converts a parsed request of node:http. */
 export function readRequest(message: IncomingMessage): ReadRequest {
   const { method = '', url = '', headers } = message;
   return {

@@ -12,7 +12,7 @@ it('the recent use of each client halves every ten seconds', () => {
   expect([use.of('a'), use.of('b'), use.of('c')]).toEqual([2.5, 0.25, 0]);
 });
 
-it('a client without use is removed after some time', () => {
+it('a client without further use is removed after ten half-lives', () => {
   let now = 0;
   const use = new RecentUse(() => now);
   for (let n = 0; n < 100; n++) use.charge(`client ${n}`, 1);
@@ -24,7 +24,7 @@ it('a client without use is removed after some time', () => {
   expect(use.size).toBe(1);
 });
 
-it('the record remembers only the most recently charged clients, up to its maximum', () => {
+it('only the most recently charged clients are remembered, up to the maximum', () => {
   const use = new RecentUse(() => 0);
   for (let n = 0; n < 20_000; n++) {
     use.charge(`client ${n}`, 1);

@@ -1,12 +1,12 @@
 /** Half-life of recorded use, in milliseconds. */
 const halfLifeMs = 10_000;
-/** Age in milliseconds at which use is removed; by then less than a thousandth of it remains. */
+/** Age at which recorded use is removed, in milliseconds. By then, less than a thousandth of it remains. */
 const forgottenMs = 10 * halfLifeMs;
-/** Maximum number of remembered clients; above this limit the least recently charged clients are removed. */
+/** Maximum number of remembered clients. Above this limit, the least recently charged clients are removed. */
 const maxRemembered = 16_384;
 /**
- * Number of clients that remain after a removal. The removal of many clients at one time costs less than many single
- * removals.
+ * Number of clients that remain after a removal. Removing many clients at once costs less than removing them one by
+ * one.
  */
 const kept = 12_288;
 
@@ -15,14 +15,14 @@ interface Use {
   atMs: number;
 }
 
-/** Recent use of a shared resource by each client. Recorded use halves every ten seconds and exists only in memory. */
+/** Recent use of a shared resource by each client. Recorded use halves every ten seconds and is kept only in memory. */
 export class RecentUse {
   readonly #monotonic: () => number;
-  /** Use by client, in the order of the last charge. */
+  /** Use by client, ordered by the last charge. */
   readonly #uses = new Map<string, Use>();
   #nextLookMs = 0;
 
-  /** Creates an empty record. `monotonic` is a monotonic clock, in milliseconds. */
+  /** Creates an empty record. `monotonic` returns the time of a monotonic clock, in milliseconds. */
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }

@@ -5,32 +5,38 @@ import { type ErrorCode, errorBody, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { allowedMethods, type HeaderList, httpDate, preflightHeaders } from './headers.ts';
 
-/** A complete response to GET; the response to HEAD is the same without the body. */
+/** A complete response to GET. The response to HEAD is the same without the body. */
 export interface Reply {
   readonly status: number;
   /** All headers except `Date`. */
   readonly headers: HeaderList;
-  /** Body of the response, or null for the statuses 204 and 304. */
+  /** Body of the response; null for the statuses 204 and 304. */
   readonly body: Buffer | null;
 }
 
-/** A response whose body is produced while it is sent, at the speed of the client. */
+/** A response whose body is produced while it is sent, at the pace of the client. */
 export interface StreamedReply {
   readonly status: number;
   /** All headers except `Date`. */
   readonly headers: HeaderList;
-  /** Pieces of the body; iteration starts with the first read and ends early if the client disconnects. */
+  /** Chunks of the body. Iteration starts with the first read and ends early if the client disconnects. */
   readonly stream: AsyncIterable<Uint8Array>;
-  /** Releases what the stream uses. Called once, when the response ends for any reason, even if the stream was not read. */
+  /**
+   * Releases the resources of the stream. Called once when the response ends for any reason, even if the stream was
+   * never read.
+   */
   readonly release?: () => Promise<void>;
-  /** Aborts when the response must end before it is complete; the connection is then closed. */
+  /** Aborts if the response must end before it is complete. The connection is then closed. */
   readonly cut?: AbortSignal;
 }
 
 /** Content type of every JSON response. */
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Sends a response whose body is produced while it is sent. Resolves when it is sent; rejects if it is incomplete. */
+/**
+ * Sends a response whose body is produced while it is sent. Resolves when it has been sent; rejects if it is
+ * incomplete.
+ */
 export async function sendStreamed(
   request: IncomingMessage,
   response: ServerResponse,
@@ -47,7 +53,10 @@ export async function sendStreamed(
   }
 }
 
-/** Size in bytes of the pieces of a body, and of the part of a streamed body that is produced in advance. */
+/**
+ * Size in bytes of the chunks in which a body is written; also the amount of a streamed body that is produced in
+ * advance.
+ */
 const pieceBytes = 64 * 1024;
 
 async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -56,7 +65,7 @@ async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Sends a response. `now` is the time of the request in milliseconds since 1970, which is also the `Date` header. */
+/** Sends a response. `now` is the time of the request in milliseconds since 1970, which becomes the `Date` header. */
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {
   response.sendDate = false;
   response.writeHead(reply.status, ['Date', httpDate(now), ...reply.headers]);
@@ -64,7 +73,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   else sendPieces(response, reply.body);
 }
 
-/** Sends a body at the speed of the client, so that a stalled client can be distinguished from a slow one. */
+/** Sends a body in chunks at the pace of the client, so that a stalled client can be distinguished from a slow one. */
 function sendPieces(response: ServerResponse, body: Buffer): void {
   let at = 0;
   const more = (): void => {
@@ -98,7 +107,7 @@ export function json(status: number, value: object, headers: HeaderList): Reply 
   return withBody(status, jsonType, Buffer.from(JSON.stringify(value)), headers);
 }
 
-/** Creates the error response for a code; `common` are the headers of every response of the server. */
+/** Creates the error response for a code. `common` are the headers that every response of the server has. */
 export function errorReply(
   code: ErrorCode,
   common: HeaderList,

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
-/** Generates arbitrary texts with many line ends of every kind. */
+/** Generates arbitrary text with many line breaks of every kind. */
 const anyText = fc
   .array(fc.constantFrom('\r\n', '\n', '\r', 'GET / HTTP/1.1', 'a: b', '\0', ' '), { maxLength: 40 })
   .map((parts) => parts.join(''));
 
-describe('the end of a head', () => {
+describe('the end of a request head', () => {
   it.each([
     ['GET / HTTP/1.1\r\nHost: a\r\n\r\nGET', 27],
     ['GET / HTTP/1.1\nHost: a\n\nGET', 24],
@@ -19,7 +19,7 @@ describe('the end of a head', () => {
     expect(endOfHead(bytesOf(text))).toBe(end);
   });
 
-  it('follows the first blank line, and no byte is lost between one head and the next', () => {
+  it('is after the first blank line, so that no byte is lost between one head and the next', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const pieces: string[] = [];
@@ -36,12 +36,12 @@ describe('the end of a head', () => {
   });
 });
 
-it('holdsMoreHeads returns true only above the given number of heads', () => {
+it('holdsMoreHeads returns true only for more than the given number of heads', () => {
   const five = bytesOf('GET / HTTP/1.1\r\n\r\n'.repeat(5));
   expect([4, 5].map((most) => holdsMoreHeads(five, most))).toEqual([true, false]);
 });
 
-describe('the forwarded addresses of a head', () => {
+describe('the forwarded addresses of a request head', () => {
   it.each([
     ['GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1, 192.0.2.2\r\n\r\n', '192.0.2.1, 192.0.2.2'],
     ['GET / HTTP/1.1\r\nx-forwarded-for:192.0.2.1 \r\nX-FORWARDED-FOR: ::1\r\n\r\n', '192.0.2.1, ::1'],
@@ -56,7 +56,7 @@ describe('the forwarded addresses of a head', () => {
     const before = process.cpuUsage();
     for (let time = 0; time < 100; time++) forwardedForOf(head);
     const { user } = process.cpuUsage(before);
-    // A pattern with quadratic time took 600 ms for each of these heads.
+    // With a quadratic pattern, each of these heads took 600 ms.
     expect(user / 1_000).toBeLessThan(1_000);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Returns the index after the blank line of the first request head in received bytes, or -1. The result only determines
- * how many bytes the parser receives in one piece, so a body that looks like a head is still parsed correctly.
+ * Returns the index after the blank line that ends the first request head in the received bytes, or -1. The result
+ * decides only how many bytes the parser receives at once, so a body that looks like a head is still parsed correctly.
  */
 export function endOfHead(bytes: Buffer): number {
   const strict = bytes.indexOf('\n\r\n');
@@ -9,7 +9,7 @@ export function endOfHead(bytes: Buffer): number {
   return strict < 0 ? -1 : strict + 3;
 }
 
-/** Returns true if received bytes contain more than `max` blank lines, each of which may end a request head. */
+/** Returns true if the received bytes contain more than `max` blank lines, each of which may end a request head. */
 export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
   let heads = 0;
   for (let at = bytes.indexOf('\n\r\n'); at >= 0; at = bytes.indexOf('\n\r\n', at + 3)) {
@@ -19,10 +19,15 @@ export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
   return false;
 }
 
-/** Matches `X-Forwarded-For` headers. The surrounding spaces are part of the value: matching them could take quadratic time. */
+/**
+ * Matches `X-Forwarded-For` headers. The value includes surrounding spaces, because excluding them could take quadratic
+ * time.
+ */
 const forwardedFor = /^x-forwarded-for:(.*)$/gim;
 
-/** Returns the value of `X-Forwarded-For` in the first head of received bytes, or undefined without such a header. */
+/**
+ * Returns the value of `X-Forwarded-For` in the first head of the received bytes; undefined if that header is absent.
+ */
 export function forwardedForOf(bytes: Buffer): string | undefined {
   const end = endOfHead(bytes);
   if (end < 0) return undefined;

@@ -18,18 +18,15 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/**
- * Function that responds to well-formed requests, immediately or later. The client gets 500 if the function throws or
- * rejects.
- */
+/** Answers well-formed requests, immediately or later. The client gets status 500 if the function throws or rejects. */
 export type Answering =
   | {
       readonly answer: (request: ReadRequest, now: number) => Reply;
-      /** Responses with files, which take precedence for the targets that they own. */
+      /** Serves files. It takes precedence for the targets that it owns. */
       readonly files?: FileAnswering;
     }
   | {
-      /** Returns the response to a request; `gone` aborts if the client disconnects before the response. */
+      /** Returns the response to a request. `gone` aborts if the client disconnects before the response. */
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
       /** Limits on the memory for responses that clients have not read yet. */
       readonly unsent: UnsentBounds;
@@ -37,11 +34,11 @@ export type Answering =
       readonly overloaded: Reply;
     };
 
-/** Function that responds with files, which are read while they are sent. */
+/** Serves files, which are read from disk while they are sent. */
 export interface FileAnswering {
   /** Returns true for a request target that names a file. */
   readonly owns: (target: string) => boolean;
-  /** Returns the client's address for limits. */
+  /** Returns the client's address, to which limits apply. */
   readonly peerOf: ClientOf;
   readonly answer: (request: FileRequest, now: number) => Promise<Reply | StreamedReply>;
 }
@@ -50,34 +47,38 @@ export interface FileAnswering {
 export type HttpServerOptions = Answering & {
   /** Headers of every response. */
   readonly common: HeaderList;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called with errors that clients receive without details. */
+  /** Called with each error that the client receives as status 500 without details. */
   readonly failed: (error: unknown) => void;
-  /** Returns the client's address for each request; without this function, requests contain no address. */
+  /** Returns the client's address for each request; if absent, requests contain no address. */
   readonly clientOf?: ClientOf;
-  /** Number of trusted proxies; without a fast path, turns are shared between the clients that the proxies name. */
+  /**
+   * Number of trusted proxies. On a server without a fast path, turns are shared between the clients that they name.
+   */
   readonly proxies?: number;
   readonly connections?: Partial<ConnectionBounds>;
-  /** Called for each connection that the server closed to protect itself and other clients. */
+  /** Called for each connection that the server closes to protect itself and other clients. */
   readonly onCut?: (reason: CutReason) => void;
 };
 
-/** A public HTTP server that can be started and stopped once. */
+/** A public HTTP server. It can be started and stopped once. */
 export interface HttpServer {
-  /** Starts listening; resolves with the port. Rejects if the port is in use or not permitted. */
+  /** Starts listening and resolves with the port. Rejects if the port is in use or not permitted. */
   start(at: { host: string; port: number }): Promise<number>;
   /** Returns the number of current connections. */
   connections(): number;
-  /** Stops accepting connections, waits at most `graceMs` for pending responses, and closes the remaining connections. */
+  /**
+   * Stops accepting connections, waits up to `graceMs` for pending responses, then closes the remaining connections.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Creates a server, which listens only after `start`. */
+/** Creates a server. It does not listen before `start` is called. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { common, clock, failed, clientOf, proxies = 0, onCut = () => undefined } = options;
   const asked = { ...defaultConnectionBounds, ...options.connections };
-  // The fast path supports neither client addresses nor delayed responses, so such a server uses the full parser.
+  // The fast path supports neither client addresses nor delayed responses; servers that need them use the full parser.
   const hasLane = !clientOf && 'answer' in options;
   const bounds = hasLane ? asked : belowDescriptors(asked);
   const table = new ConnectionTable(bounds, onCut);
@@ -87,7 +88,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestTimeout: httpLimits.requestTimeoutMs,
     keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
     connectionsCheckingInterval: httpLimits.checkEveryMs,
-    // The default response to a missing Host is not an Error object, so `wellFormed` refuses such a request instead.
+    // Node's default response to a missing Host is not an Error object, so `wellFormed` rejects such a request instead.
     requireHostHeader: false,
     noDelay: true,
   });
@@ -120,7 +121,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    // The parser drops requests that are pipelined after an ignored upgrade, so the connection is closed.
+    // The parser drops requests that are pipelined after an ignored upgrade, so close the connection.
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const admission = exchanges.begin(message, response);
     const tracked = table.of(message.socket);
@@ -163,7 +164,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       failed(error);
       return internalError;
     });
-    // Send no response: the client has disconnected, and its claim is released.
+    // Send no response: the client has disconnected, and its memory claim is released.
     if (response.destroyed) return;
     await sendLater(message, response, claimed(message, reply, claim, options.overloaded), now);
   }
@@ -179,7 +180,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {
-      // Do not report an error that the disconnected client caused.
+      // Do not report an error that is caused by a client's disconnection.
       if (!disconnectCodes.has(systemCode(error) ?? '')) failed(error);
       response.destroy();
     });
@@ -213,7 +214,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const malformed = errorReply('bad_request', common, ['Connection', 'close']);
   server.on('request', onRequest);
-  // A request with an unknown `Expect` header gets the same response as any other request.
+  // A request with an unknown `Expect` header gets the same response as without that header.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
     front?.discard(socket);
@@ -221,7 +222,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       socket.destroy();
       return;
     }
-    // The client would assign a second response, or one without a request, to its next request.
+    // The client would match a second response, or one without a request, to its next request.
     const quiet = exchanges.isClosing(socket) || exchanges.isIncomplete(socket);
     exchanges.finish(socket, () => (quiet ? endQuietly(socket) : answerParserError(error, socket, common, clock())));
   });
@@ -242,7 +243,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       : openPlainLane(server, { answer: answerNow, leaves, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
   const nextTurn = (act: () => void): void => void setImmediate(act);
   const turns = new FairTurns({ maxWaiting: bounds.total, nextTurn, monotonic });
-  // Immediate responses need no turns, so a server that responds immediately has no admission control.
+  // Immediate responses need no turns, so a server that only sends such responses has no admission control.
   const front = answerNow ? null : openFront(server, { table, turns, proxies, nextTurn, monotonic, refuseSilent });
   if (!lane && !front) admitFirst(server, table);
   let sweep: NodeJS.Timeout | undefined;
@@ -266,7 +267,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** Makes the connection table admit each new connection before the parser receives it. */
+/** Lets the connection table admit or refuse each new connection before the parser receives it. */
 function admitFirst(server: Server, table: ConnectionTable): void {
   const parsers = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -276,45 +277,46 @@ function admitFirst(server: Server, table: ConnectionTable): void {
 }
 
 /**
- * Number of listening sockets of a server with admission control; each socket accepts one connection per event loop
+ * Number of listening sockets of a server with admission control. Each socket accepts one connection per event loop
  * turn.
  */
 const acceptors = 16;
 
-/** Returns the response if the memory limits allow it. Returns the response `overloaded` if they do not. */
+/** Returns the response if the memory limits allow it, and otherwise the response `overloaded`. */
 function claimed(
   { method }: IncomingMessage,
   reply: Reply | StreamedReply,
   claim: UnsentClaim,
   overloaded: Reply,
 ): Reply | StreamedReply {
-  // A streamed body uses only the memory that was reserved for its pieces.
+  // A streamed body needs only the memory that is already reserved for its chunks.
   if ('stream' in reply) return reply;
   const bytes = method === 'HEAD' ? 0 : (reply.body?.length ?? 0);
-  // A response that is not larger than `overloaded` is always sent.
+  // Always send a response that is no larger than `overloaded`.
   if (claim.settle(bytes) || bytes <= (overloaded.body?.length ?? 0)) return reply;
   claim.settle(0);
   return overloaded;
 }
 
 /**
- * Abort reason of abandoned responses. All responses share one instance, because it is costly to create an error with
- * its stack.
+ * Abort reason of abandoned responses. All share one instance, because creating an error with its stack is expensive.
  */
 const left = new Error('the client left');
 
-/** Error codes of responses that ended early because the client disconnected, or because the response was cut. */
+/** Error codes of responses that ended early because the client disconnected or the server cut the response. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ABORT_ERR']);
 
-/** Returns false for requests that the parser accepts but HTTP does not allow. */
+/** Returns false for a request that the parser accepts although HTTP does not allow it. */
 function wellFormed(message: IncomingMessage): boolean {
   const coding = message.headers['transfer-encoding'];
-  // A transfer coding other than chunked leaves the end of the body undefined (RFC 9112, section 6.3).
+  // With a final transfer coding other than chunked, the end of the body is undefined (RFC 9112, section 6.3).
   if (coding !== undefined && !/(?:^|,)[ \t]*chunked$/i.test(coding)) return false;
   return message.httpVersionMajor === 1 && namesHost(message);
 }
 
-/** Returns true if a request has one Host, or none before HTTP/1.1 (RFC 9112, section 3.2). */
+/**
+ * Returns true if a request has exactly one Host header, or none in HTTP versions before 1.1 (RFC 9112, section 3.2).
+ */
 function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;

@@ -1,8 +1,8 @@
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Returns the path of a request target in origin form or absolute form (RFC 9112, section 3.2), without the query and
- * without decoding or normalization.
+ * Returns the path of a request target in origin form or absolute form (RFC 9112, section 3.2). Omits the query and
+ * neither decodes nor normalizes the path.
  */
 export function pathOf(target: string): string {
   const query = target.indexOf('?');
@@ -13,7 +13,7 @@ export function pathOf(target: string): string {
   return path.slice(absolute[0].length) || '/';
 }
 
-/** Returns the part of a path after a base path, or null if the path is not below the base path. */
+/** Returns the part of a path below a base path; null if the path is not below it. */
 export function below(base: string, path: string): string | null {
   if (base === '') return path;
   return path.startsWith(base) && path[base.length] === '/' ? path.slice(base.length) : null;

@@ -3,7 +3,7 @@ import { httpDate } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
 
-/** Cache of the serialized bytes of each response, because the same response is sent many times per second. */
+/** Cache of the serialized bytes of each response: the same response may be sent many times per second. */
 const written = new WeakMap<Reply, { date: string; bytes: Buffer }>();
 
 /** Serializes a response as an HTTP/1.1 message for a persistent connection. */
@@ -16,7 +16,7 @@ export function wireBytes(reply: Reply, now: number): Buffer {
   return bytes;
 }
 
-/** Headers of persistent connections, equal to those that node:http sends. */
+/** Headers of persistent connections, the same as those that node:http sends. */
 const persistence = `Connection: keep-alive\r\nKeep-Alive: timeout=${httpLimits.keepAliveTimeoutMs / 1000}\r\n`;
 
 function write({ status, headers, body }: Reply, date: string): Buffer {

@@ -4,7 +4,7 @@ import { packageVersion } from './command.ts';
 import { commandNames, commands, knownFlags } from './commands.ts';
 import { commandHelp, overview } from './help.ts';
 
-/** Finds the command, runs it, and converts its result to an exit code. */
+/** Finds the command, runs it, and returns its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   endWithParent();
   const [first = 'help', ...rest] = argv;

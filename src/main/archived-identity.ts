@@ -6,7 +6,10 @@ import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../
 import { scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';
 
-/** Places in the files of the archive where names of schemas, hosts and labelers are. No other identity is allowed. */
+/**
+ * Locations in the archive's files where names of schemas, hosts and labelers are allowed. No other identity may
+ * appear.
+ */
 const places: Readonly<Record<string, IdentityPlaces>> = {
   [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
   [labelsHoursFile]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },
@@ -18,13 +21,19 @@ const inTables: Readonly<Record<string, IdentityPlaces>> = {
 };
 const nowhere: IdentityPlaces = { dids: /(?!)/, handles: null };
 
-/** Applies the privacy scan of the facts API to a published body. A body that is not JSON is scanned as a text. */
+/**
+ * Applies the privacy scan of the facts API to a published body. A body that is not JSON is scanned as plain text.
+ * Returns the identity that was found, or null if there is none.
+ */
 export function findIdentity(body: Uint8Array): string | null {
   const leak = findLeak(parsedBody(body));
   return leak && describeLeak(leak);
 }
 
-/** Applies the privacy scan to the values of a file of the archive; null if they contain no identity. */
+/**
+ * Applies the privacy scan to the values of a file of the archive. Returns the identity that was found, or null if
+ * there is none.
+ */
 export function findIdentityIn(name: string, value: object): string | null {
   const [table = ''] = name.split('.');
   const leak = findLeakExcept(places[name] ?? inTables[table] ?? nowhere, value);

@@ -1,7 +1,8 @@
 import type { ConnectionBounds } from '../http/connections/connection-table.ts';
 
 /**
- * Returns the connection limits that an operator sets. Behind a trusted proxy, one peer address serves many clients.
+ * Returns the connection limits that the operator configured. Behind a trusted proxy, one peer address serves many
+ * clients.
  */
 export function connectionBounds(settings: {
   readonly maxConnections: number;

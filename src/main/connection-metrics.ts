@@ -13,7 +13,7 @@ export function connectionCuts(name: string, registry: Registry): Counter<'reaso
   return cut;
 }
 
-/** Registers a gauge of open connections; returns the function that sets its source. */
+/** Registers a gauge of open connections. Returns the function that sets how the connections are counted. */
 export function connectionCount(name: string, registry: Registry): (count: () => number) => void {
   let ask = (): number => 0;
   new Gauge({

@@ -15,7 +15,7 @@ export function overview(): string {
   ].join('\n');
 }
 
-/** Width of the column before a setting's description, in characters. */
+/** Width of the column that precedes the descriptions of settings, in characters. */
 const width = 36;
 
 /** Returns the output of `almanac COMMAND --help`. */
@@ -24,7 +24,7 @@ export function commandHelp(name: string, { summary, operands, settings, exitCod
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
     const description = given === '' || given === 'false' ? help : `${help} (${given})`;
-    // Break the line after a usage that is wider than its column.
+    // Put the description on a new line if the usage is wider than its column.
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
     return `  ${head}${description}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });

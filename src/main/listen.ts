@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 
-/** Grace period of requests in flight when the server stops, in milliseconds. */
+/** Time that requests in flight have to complete when the server stops, in milliseconds. */
 export const graceMs = 5_000;
 
-/** Makes a server listen; resolves with its port. Throws OperatorError on failure. */
+/** Makes a server listen, and resolves with its port. Throws OperatorError on failure. */
 export async function listenOn(server: HttpServer, at: { host: string; port: number }): Promise<number> {
   return server.start(at).catch((error: unknown) => {
     throw new OperatorError(`cannot listen on ${at.host}:${at.port}: ${listenFault(error)}`);
@@ -29,8 +29,8 @@ function listenFault(error: unknown): string {
 }
 
 /**
- * Throws OperatorError, with the flag of the port, if a port is in use. A command calls this function before long work
- * that precedes the start of its server. The server itself reports a port that is taken later.
+ * Throws OperatorError, naming the flag of the port, if a port is in use. Commands call this function before long work
+ * that precedes the start of their server. If the port is taken later, the server itself reports it.
  */
 export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [flag, port] of Object.entries(ports)) {
@@ -46,14 +46,14 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
   }
 }
 
-/** Returns a path prefix without its trailing slash. With an empty prefix, the server serves at the root. */
+/** Returns a path prefix without its trailing slash. An empty prefix means that the server serves at the root. */
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
   throw new OperatorError(`--base-path requires a path such as /atproto; got ${JSON.stringify(text)}`);
 }
 
-/** Returns the address of a server, for its announcement. */
+/** Returns the address of a server for its announcement on stdout. */
 export function addressOf({ host, basePath: path }: { host: string; basePath: string }, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}${basePath(path)}`;

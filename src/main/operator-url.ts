@@ -2,8 +2,8 @@ import { parseUrl, type UrlRules } from '../input/url.ts';
 import { OperatorError } from '../ops/errors.ts';
 
 /**
- * Parses a URL that the operator configures; it may be unencrypted or refer to this machine. Throws OperatorError. The
- * message repeats the text only if the text cannot contain credentials.
+ * Parses a URL that the operator configures. The URL may be unencrypted or refer to this machine. Throws OperatorError
+ * for an invalid URL; the message repeats the text only if the text cannot contain credentials.
  */
 export function operatorUrl(flag: string, text: string, rules: UrlRules): URL {
   const verdict = parseUrl(text, rules);

@@ -2,7 +2,7 @@ import { httpSchemes } from '../input/url.ts';
 import { list } from '../ops/setting.ts';
 import { operatorUrl } from './operator-url.ts';
 
-/** The setting of every command that resolves a did:plc. */
+/** The `--plc` setting of every command that resolves a did:plc. */
 export const plcSetting = list(
   'plc',
   'URL',
@@ -10,13 +10,13 @@ export const plcSetting = list(
   'did:plc directory; repeatable: the first is the primary, the others are used while it does not respond',
 );
 
-/** Directories of did:plc: the primary one, and the replicas, which are used while the primary one does not respond. */
+/** Directories of did:plc: the primary one, and the replicas that are used while the primary one does not respond. */
 export interface Directories {
   readonly plc: string;
   readonly plcReplicas: readonly string[];
 }
 
-/** Parses the setting's URLs. Throws OperatorError if one is invalid or none is set. */
+/** Parses the URLs of the setting. Throws OperatorError if a URL is invalid or none is configured. */
 export function directoriesOf(addresses: readonly string[]): Directories {
   const [plc = '', ...plcReplicas] = addresses;
   for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });

@@ -13,20 +13,18 @@ export interface Running {
 
 /** Options for a server command. */
 export interface ServeOptions {
-  /** Loopback port of the metrics listener, or null for none. */
+  /** Loopback port of the metrics listener, or null for no listener. */
   readonly metricsPort: number | null;
   /** True if the process collects metrics. A worker collects metrics for the primary process, which aggregates them. */
   readonly collectMetrics: boolean;
   readonly log: Log;
-  /**
-   * Starts the server. `asked` is aborted if a signal arrives during the start, which may then reject with any error.
-   */
+  /** Starts the server. `asked` aborts if a signal arrives during startup; `start` may then reject with any error. */
   readonly start: (registry: Registry | null, asked: AbortSignal) => Promise<Running>;
 }
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
-  // Handle a signal that arrives during the start once the start has completed.
+  // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
@@ -58,7 +56,7 @@ async function started(
   }
 }
 
-/** Stops a server that has failed, then rejects with the server's error. */
+/** Stops a server that has failed, then rejects with the error of the failure. */
 async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
   try {
     return await failed;
@@ -73,7 +71,7 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
 /** Returns the default registry. Loads its module on demand, because a server without metrics does not need it. */
 async function defaultRegistry(): Promise<Registry> {
   const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
-  // The registry of a worker responds to the requests of the primary process.
+  // A worker's registry responds when the primary process requests its metrics.
   if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;

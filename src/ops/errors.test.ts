@@ -20,7 +20,7 @@ it.each([
   ['that the system describes', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
   ['without a description', 'EPECULIAR', 'EPECULIAR'],
   ['with the name of a property of objects', 'constructor', 'constructor'],
-])('describeCode returns the expected text for a code %s', (_what, code, words) => {
+])('describeCode returns the description, or the code itself, for a code %s', (_what, code, words) => {
   expect(describeCode(code)).toBe(words);
 });
 

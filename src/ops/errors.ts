@@ -16,7 +16,7 @@ export function systemCode(error: unknown): string | null {
   return (isUnnamed && 'errno' in error ? nameOfNumber(error.errno) : undefined) ?? error.code;
 }
 
-/** Returns the name of an error number that Node does not name, such as `EDQUOT`. */
+/** Returns the name of an error number that Node cannot name, such as `EDQUOT`; undefined for any other error. */
 function nameOfNumber(number: unknown): string | undefined {
   return Object.entries(constants.errno).find(([, value]) => value === -Number(number))?.[0];
 }
@@ -58,17 +58,14 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the description of a system error code, such as `permission denied (EACCES)`; A code without a description is
- * returned unchanged.
+ * Describes a system error code, such as `permission denied (EACCES)`. Returns a code without a description unchanged.
  */
 export function describeCode(code: string): string {
   const words = Object.hasOwn(meanings, code) ? meanings[code] : systemDescription(code);
   return words === undefined ? code : `${words} (${code})`;
 }
 
-/**
- * Returns the description of a system error like `describeCode`; Returns `unknown error` for an error without a code.
- */
+/** Describes a system error as `describeCode` does. Returns `unknown error` if the error has no code. */
 export function systemWords(error: unknown): string {
   const code = systemCode(error);
   return code === null ? 'unknown error' : describeCode(code);

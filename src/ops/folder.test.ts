@@ -32,7 +32,7 @@ it('makeFolder accepts a symbolic link to a directory', () => {
 
 it.each<[string, (path: string) => string, (path: string) => string]>([
   ['is a file', (path) => join(path, 'file'), (path) => `${join(path, 'file')} is not a directory`],
-  ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
+  ['is below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
   ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
   ['is a link to nowhere', (path) => join(path, 'loose'), () => 'a file of that name already exists (EEXIST)'],
 ])('makeFolder reports in one line the directory that cannot be created, and that it %s', (_what, place, why) => {

@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { OperatorError, systemCode, systemWords } from './errors.ts';
 
 /**
- * Creates a directory and its missing parents, and leaves an existing directory unchanged. Throws OperatorError with
- * one line on failure. Calls `mkdir` for each level: Node's `recursive` option never ends on file systems such as
- * `/proc`, which report that a directory in an existing directory cannot be found.
+ * Creates a directory and its missing parents; an existing directory stays unchanged. Throws OperatorError with a
+ * one-line message on failure. Calls `mkdir` for each level, because Node's `recursive` option loops forever on file
+ * systems such as `/proc`, which report that a new directory in an existing one cannot be found.
  */
 export function makeFolder(path: string): void {
   const refused = (why: string): OperatorError => new OperatorError(`cannot create the directory ${path}: ${why}`);
@@ -31,7 +31,7 @@ function kindOf(path: string): 'folder' | 'other' | 'nothing' {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'other';
   } catch (error) {
-    // ENOTDIR means that a parent is not a directory. The parent is checked next.
+    // ENOTDIR means that a parent is not a directory; the caller checks the parent next.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return 'nothing';
     throw error;
   }
@@ -41,7 +41,7 @@ function makeOne(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process of this program may have created the directory first.
+    // Ignore the error if another process of this program created the directory first.
     if (systemCode(error) !== 'EEXIST' || kindOf(folder) !== 'folder') throw error;
   }
 }

@@ -7,7 +7,7 @@ export interface Signals {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/** Resolves at the first SIGTERM or SIGINT after the call. Neither signal ends the process before that. */
+/** Resolves at the first SIGTERM or SIGINT after the call. Until then, neither signal ends the process. */
 export function firstSignal(signals: Signals = process): Promise<void> {
   return new Promise((resolve) => {
     const asked = (): void => {
@@ -21,7 +21,7 @@ export function firstSignal(signals: Signals = process): Promise<void> {
 }
 
 /**
- * Runs `stop`; rejects if it fails or takes longer than `stopWithinMs`, so that the process reports the failure with
+ * Runs `stop`. Rejects if it fails or takes longer than `stopWithinMs`; the process can then report the failure with
  * its exit code.
  */
 export async function stopInTime(stop: () => Promise<void>): Promise<void> {
@@ -36,7 +36,7 @@ export async function stopInTime(stop: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits for the first signal, then calls `stop`. */
+/** Waits for the first SIGTERM or SIGINT, then calls `stop`. */
 export async function stopOnSignal(stop: () => Promise<void>, signals: Signals = process): Promise<void> {
   await firstSignal(signals);
   await stopInTime(stop);

@@ -32,7 +32,7 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Write synchronously, so that the last line before a crash is written.
+    // Write synchronously, so that the last line before a crash is not lost.
     pino.destination({ fd, sync: true }),
   );
   return wrap(logger);
@@ -57,7 +57,7 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Returns an error's name, message and stack as log fields, for the operator only. */
+/** Returns an error's name, message and stack as log fields. They are for the operator only. */
 export function errorFields(error: unknown): LogFields {
   return error instanceof Error
     ? { error: error.name, why: error.message, stack: error.stack }

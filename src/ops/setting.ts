@@ -1,24 +1,26 @@
 /**
- * One setting of one command: its flag, from which its `ALMANAC_*` variable and its key in the config file derive. The
- * tables of settings are the single source of the parser, the help text and the documented tables.
+ * One setting of one command. Its flag determines the name of its `ALMANAC_*` variable and its key in the config file.
+ * The parser, the help text and the documented tables are all derived from the tables of settings.
  */
 export interface Setting<T> {
   /** Name without dashes, in kebab case: `max-age-seconds`. */
   readonly flag: string;
-  /** Placeholder of the value in the help text, or null for a switch, which takes no value. */
+  /** Placeholder for the value in the help text; null for a switch, which has no value. */
   readonly placeholder: string | null;
   readonly help: string;
   readonly fallback: T;
   /** True if the flag may be given more than once; the values form a list. */
   readonly repeatable: boolean;
-  /** Parses the given texts. The message of a thrown error completes the text "--flag VALUE: …". */
+  /**
+   * Parses the given values. The message of a thrown error follows the name of the setting, as in `--port requires …`.
+   */
   readonly parse: (texts: readonly string[]) => T;
 }
 
 /** Type of the values of a table of settings. */
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-/** A table of settings, by their names in the code. */
+/** A table of settings by their names in the code. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 function last(texts: readonly string[]): string {
@@ -30,12 +32,12 @@ export function text(flag: string, placeholder: string, fallback: string, help: 
   return { flag, placeholder, help, fallback, repeatable: false, parse: last };
 }
 
-/** Creates a text setting that may be absent: off, or derived from another setting. */
+/** Creates a text setting that may be absent. An absent setting is off, or is derived from another setting. */
 export function optionalText(flag: string, placeholder: string, help: string): Setting<string | null> {
   return { flag, placeholder, help, fallback: null, repeatable: false, parse: last };
 }
 
-/** Creates a setting with one of a few values. */
+/** Creates a setting whose value is one of a fixed list. */
 export function choice<const W extends readonly string[]>(
   flag: string,
   words: W,
@@ -81,7 +83,7 @@ export function integer(
   return { flag, placeholder, help, fallback, repeatable: false, parse: wholeNumber(bounds) };
 }
 
-/** Creates a number setting within bounds, with at most six decimals. */
+/** Creates a number setting within bounds; the value has at most six decimals. */
 export function number(
   flag: string,
   placeholder: string,
@@ -123,7 +125,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
   };
 }
 
-/** Creates a list setting: the flag may be repeated, and the environment variable is a comma-separated list. */
+/** Creates a list setting. The flag may be repeated; the environment variable is a comma-separated list. */
 export function list(
   flag: string,
   placeholder: string,
@@ -133,7 +135,7 @@ export function list(
   return { flag, placeholder, help, fallback, repeatable: true, parse: (texts) => texts.filter((one) => one !== '') };
 }
 
-/** Returns the variable of a flag: `ALMANAC_MAX_AGE_SECONDS` for `max-age-seconds`. */
+/** Returns the environment variable of a flag, such as `ALMANAC_MAX_AGE_SECONDS` for `max-age-seconds`. */
 export function variableOf(flag: string): string {
   return `ALMANAC_${flag.replaceAll('-', '_').toUpperCase()}`;
 }

@@ -4,26 +4,26 @@ import { closest, distance } from 'fastest-levenshtein';
 import { OperatorError, systemWords } from './errors.ts';
 import { type Setting, type Settings, type Values, variableOf } from './setting.ts';
 
-/** Sources of settings in order of precedence: flags, `ALMANAC_*` variables, the config file, the fallback. */
+/** Sources of settings in order of precedence: flags, `ALMANAC_*` variables, the config file, the default. */
 export interface SettingSources {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Flags of all commands: a variable or key for another command is not an error. */
+  /** Flags of all commands. A variable or config key that belongs to another command is not an error. */
   readonly knownFlags: readonly string[];
 }
 
-/** The resolved settings of a command, and its other arguments. */
+/** Resolved settings of a command, with its positional arguments. */
 export interface Resolved<S extends Settings> {
   readonly values: Values<S>;
   readonly positionals: readonly string[];
 }
 
-/** Name of the flag for the config file, which is not a setting itself. */
+/** Name of the flag for the config file. The flag itself is not a setting. */
 export const configFlag = 'config';
 
 /**
- * Resolves a command's settings. Throws OperatorError for an unknown setting, suggesting the nearest known one, and for
- * an invalid value, stating its source.
+ * Resolves a command's settings. Throws OperatorError for an unknown setting, with the nearest known name as a
+ * suggestion, and for an invalid value, with its source.
  */
 export function resolveSettings<S extends Settings>(settings: S, sources: SettingSources): Resolved<S> {
   const table = Object.values(settings);
@@ -44,7 +44,7 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
   return { values: values as Values<S>, positionals };
 }
 
-/** Resolves the settings of a command that has no other arguments; any other argument is an error. */
+/** Resolves the settings of a command that accepts no positional arguments; throws OperatorError if there is one. */
 export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
   const { values, positionals } = resolveSettings(settings, sources);
   const [stray] = positionals;
@@ -137,7 +137,7 @@ export function unknown(
   known: readonly string[],
   spell: (known: string) => string,
 ): OperatorError {
-  // Suggest a known name for each of its prefixes, even for a short one.
+  // Suggest a known name that begins with the unknown one, even if most of it is missing.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
   const meant = begun ?? known.find((one) => isSwap(name, one));
   const nearest = meant ?? closest(name, known);
@@ -145,14 +145,17 @@ export function unknown(
   return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
 }
 
-/** Returns true if the names differ by two swapped adjacent characters: one typing error, but two edits. */
+/**
+ * Returns true if the names differ only by two swapped adjacent characters, which counts as two edits but is one typing
+ * error.
+ */
 function isSwap(name: string, one: string): boolean {
   const at = [...name].findIndex((letter, i) => letter !== one[i]);
   const [first = '', second = ''] = name.slice(Math.max(0, at));
   return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
-/** Returns true for a difference of one or two letters; because a suggestion for a larger difference would mislead. */
+/** Returns true if the names differ by one or two letters. A suggestion for a larger difference would mislead. */
 function isSlip(edits: number, name: string): boolean {
   return edits <= 2 && edits < name.length / 2;
 }

@@ -30,28 +30,28 @@ import {
   type WindowStore,
 } from './window/window-store.ts';
 
-/** Limits of a connection, in milliseconds. Silence is limited by the reader, which uses the rate of events. */
+/** Limits of a connection, in milliseconds. The reader itself limits silence, based on the rate of events. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
 /** Maximum number of fragments of a message: a host may send large messages in fragments of 4 KiB. */
 const maxFragments = 4_096;
 const pruneMs = 3_600_000;
-/** Timeout of the request for a host's dictionary, in milliseconds. */
+/** Timeout for fetching a host's dictionary, in milliseconds. */
 const fetchMs = 10_000;
 
 /** Settings of the weather instrument. */
 export interface WeatherSettings {
-  /** URLs of one Jetstream host or two, the preferred one first. */
+  /** URLs of one or two Jetstream hosts, the preferred one first. */
   readonly jetstream: readonly string[];
-  /** Directory of the store, which is created if it does not exist. */
+  /** Directory of the store. It is created if it does not exist. */
   readonly data: string;
-  /** Directory of the artifact, which is created if it does not exist. */
+  /** Directory of the artifact. It is created if it does not exist. */
   readonly artifacts: string;
   readonly publishSeconds: number;
   readonly backfillHours: number;
   readonly backfillBytes: number;
-  /** zstd dictionary of a host of the legacy protocol; null to read without compression. */
+  /** zstd dictionary for a host of the legacy protocol, or null to read without compression. */
   readonly dictionary: Buffer | null;
-  /** True to request compressed frames from a host of the present method, with the host's dictionary. */
+  /** True to request compressed frames from a host of the present method, with the host's own dictionary. */
   readonly compress: boolean;
 }
 
@@ -67,23 +67,23 @@ export interface WeatherDeps {
   readonly random: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
-  /** Replacements of the default intervals in milliseconds, for tests. */
+  /** Overrides of the default intervals, for tests. */
   readonly pace?: Partial<Pace>;
   readonly faults?: StoreFaults;
 }
 
 /** Intervals of the weather instrument, in milliseconds. */
 interface Pace {
-  /** Interval between commits in milliseconds, which is the maximum time that is read again after a crash. */
+  /** Interval between commits. It is the maximum time that has to be read again after a crash. */
   readonly commitMs: number;
-  /** Interval between attempts to write while the disk is full, in milliseconds. */
+  /** Interval between attempts to write while the disk is full. */
   readonly probeMs: number;
   readonly backoff: Omit<BackoffOptions, 'random'>;
 }
 
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
-/** The weather instrument, which has one series for each host and publishes one of them. */
+/** The weather instrument. It has one series for each host and publishes one of them. */
 export interface Weather {
   /**
    * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
@@ -92,7 +92,7 @@ export interface Weather {
   /** Commits the counts, writes the artifact, and closes the store. */
   stop(): Promise<void>;
   /**
-   * Promise that rejects when the instrument cannot continue, because of a damaged store or an unexpected error. Never
+   * Rejects when the instrument cannot continue, because the store is damaged or an unexpected error occurred. Never
    * resolves.
    */
   readonly failed: Promise<never>;
@@ -100,7 +100,7 @@ export interface Weather {
   publish(): Promise<void>;
 }
 
-/** Creates the weather instrument, which does nothing before `start`. */
+/** Creates the weather instrument. It does nothing until `start` is called. */
 export function createWeather(deps: WeatherDeps): Weather {
   return new WeatherInstrument(deps);
 }
@@ -116,7 +116,7 @@ class WeatherInstrument implements Weather {
   readonly #hours = createHoursReader();
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;
-  /** Store and publication. `start` sets them; they are null before. */
+  /** Store and publication, or null until `start` has opened them. */
   #opened: { readonly store: WindowStore; readonly publication: Publication } | null = null;
   #working: Promise<void> = Promise.resolve();
   #pruning: NodeJS.Timeout | null = null;
@@ -150,7 +150,7 @@ class WeatherInstrument implements Weather {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#reject = reject;
-    // Handle the rejection here, because `stop` reports the error if no caller awaits the promise.
+    // Avoid an unhandled rejection if no caller awaits the promise: `stop` reports the error in that case.
     promise.catch(() => undefined);
   }
 
@@ -192,7 +192,7 @@ class WeatherInstrument implements Weather {
     const { settings, faults, clock, log } = this.#deps;
     const store = openWindowStore(settings.data, faults);
     try {
-      // The store is locked, so no other process writes the artifact and its temporary files can be removed.
+      // The store is locked, so no other process writes the artifact, and its temporary files can be removed.
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
       await sweepTemporaries(join(settings.artifacts, artifactNames.weatherHours));
       const publication = createPublication({ store, endpoints: this.#endpoints, startedUs: clock() * 1000, log });

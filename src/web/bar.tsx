@@ -1,4 +1,4 @@
-/** Shows a share from 0 to 1 as a bar, hidden from screen readers because the number is next to the bar as text. */
+/** Shows a share (0 to 1) as a bar. Screen readers skip the bar, because the number is next to it as text. */
 export function Bar({ share }: { share: number }) {
   return (
     <svg class="bar" aria-hidden="true" focusable="false">
@@ -8,7 +8,7 @@ export function Bar({ share }: { share: number }) {
   );
 }
 
-/** Formats a length in a picture, in per cent of its width or height. */
+/** Formats a length as a percentage, for the width or height of a part of a picture. */
 export function percent(length: number): string {
   return `${Number(length.toFixed(3))}%`;
 }

@@ -1,20 +1,21 @@
 import { percent } from './bar.tsx';
 import { Hatch } from './hatch.tsx';
 
-/** One bar of a chart: a part of the interval with its counts. */
+/** One bar of a chart: part of the interval, with its counts. */
 export interface ChartBar {
   /** Start of the bar as a fraction of the interval. */
   readonly from: number;
   readonly to: number;
   /**
-   * Counts drawn upwards and downwards. Null if they are unknown; the chart then shows an uncounted bar, never a zero.
+   * Counts drawn upwards and downwards. Null if they are unknown: the chart then marks the bar as uncounted instead of
+   * drawing a zero.
    */
   readonly counts: { readonly up: number; readonly down: number } | null;
   /** Tooltip of the bar. */
   readonly title: string;
 }
 
-/** A part that was not observed for all or some sources, as fractions of the interval. */
+/** A period that was not observed for some or all sources; its ends are fractions of the interval. */
 export interface ChartSpan {
   readonly from: number;
   readonly to: number;
@@ -25,23 +26,23 @@ export interface ChartSpan {
 export interface DayChartProps {
   readonly bars: readonly ChartBar[];
   readonly spans: readonly ChartSpan[];
-  /** Description of the picture in one sentence. */
+  /** One-sentence description of the picture. */
   readonly summary: string;
-  /** Prefix of identifiers, for a page with several charts. */
+  /** Prefix of the element ids, for a page with several charts. */
   readonly id?: string;
 }
 
-/** Chart of days. Positions and sizes are in per cent of the picture, so that resizing causes no distortion. */
+/** Chart of days. Positions and sizes are percentages of the picture, so that resizing does not distort it. */
 
-/** Height of the strip at the bottom that shows which time was observed for every source, in per cent. */
+/** Height in per cent of the strip at the bottom, which shows which time was observed for every source. */
 const strip = 7;
 const middle = (100 - strip - 3) / 2;
-/** Minimum height of a bar that is not zero, in per cent, so that a small bar is visible next to large ones. */
+/** Minimum height of a bar whose count is not zero, in per cent, so that small bars stay visible next to large ones. */
 const least = 2;
 
 /**
  * Shows bars above and below a line, by day. Unobserved time is hatched over the whole height, so that an empty place
- * never looks like a zero; the hatching also covers bars, because a day may be observed in part. The style sheet
+ * never looks like a zero. The hatching may overlap bars, because a day may be observed in part. The style sheet
  * defines colours, hatching and size (classes `chart-…`).
  */
 export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) {
@@ -103,7 +104,7 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
   return <rect class="chart-uncounted" y={percent(middle - 4)} height="8%" {...placed(bar)} />;
 }
 
-/** Returns the horizontal position and width of a part, in per cent, with a small margin on both sides. */
+/** Returns the horizontal position and width of a part in per cent, with a margin of `room` on both sides. */
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };

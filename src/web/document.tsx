@@ -3,8 +3,8 @@ import { withoutControls } from './foreign.tsx';
 import { PageBody, type PageParts } from './page-body.tsx';
 
 /**
- * Renders a complete HTML page. All text is escaped, and the page contains no inline styles or scripts, which the Content
- * Security Policy forbids, and no raw control characters. The page is readable without a style sheet.
+ * Renders a complete HTML page. All text is escaped. The page contains no raw control characters, and no inline styles
+ * or scripts, which the Content Security Policy forbids. It is readable without a style sheet.
  */
 export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);

@@ -1,11 +1,14 @@
 import { countText, instantText, percentText, rateText, spanText } from './format.ts';
 
 /**
- * Source of a number on a page. Every number has its source in `at` (the fact and a JSON pointer), so that readers and tests
- * can find the same number in the JSON.
+ * A number on a page. `at` names its source (the fact and a JSON pointer), so that readers and tests can find the same
+ * number in the JSON.
  */
 interface Figure {
-  /** Name of the fact and JSON pointer, for example `labels/facts/counts/events_24h`; absent for a computed number. */
+  /**
+   * Name of the fact and JSON pointer, such as `labels/facts/counts/events_24h`; absent for a number computed by the
+   * page.
+   */
   readonly at?: string;
 }
 
@@ -36,7 +39,7 @@ export function Percent({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** Shows a duration in seconds; not negative. */
+/** Shows a duration in seconds, which must not be negative. */
 export function Span({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>
@@ -45,7 +48,7 @@ export function Span({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** Shows an instant of the contract, with the verbatim value for machines. */
+/** Shows a timestamp of the contract, with its verbatim value in the `datetime` attribute. */
 export function Instant({
   value,
   at,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { renderPage } from './document.tsx';
 import { Foreign, isPlain, visible, withoutControls } from './foreign.tsx';
 
-describe('an untrusted text on a page', () => {
+describe('an untrusted text', () => {
   it('is isolated and escaped', () => {
     expect(renderToString(<Foreign text={'<script>"&\'</script>'} />)).toBe(
       '<bdi class="foreign">&lt;script>&quot;&amp;\'&lt;/script></bdi>',
@@ -15,12 +15,12 @@ describe('an untrusted text on a page', () => {
     expect(visible('a\u202Eb\u2066c\u0000d', 10)).toEqual({ text: 'a\uFFFDb\uFFFDc\uFFFDd', cut: false });
   });
 
-  it('is never truncated within an emoji', () => {
+  it('is never truncated in the middle of an emoji', () => {
     expect(visible('🧪🧪🧪', 2)).toEqual({ text: '🧪🧪', cut: true });
     expect(visible('🧪🧪🧪', 3)).toEqual({ text: '🧪🧪🧪', cut: false });
   });
 
-  it('has at most the maximum length, and is marked if it was truncated', () => {
+  it('is truncated to the maximum length and then marked', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 0, max: 20 }), (text, max) => {
         const shown = visible(text, max);
@@ -42,21 +42,21 @@ describe('a page', () => {
       children: <input value={text} title={text} />,
     });
 
-  it('contains no raw control character and no lone surrogate, even in titles and attributes', () => {
+  it('contains no raw control characters and no lone surrogates, even in titles and attributes', () => {
     const anything = fc.string({
       unit: fc.constantFrom('\u0000', '\u0007', '\u001B', '\u0085', '\u009F', '\uD800', 'a', '\t'),
     });
     fc.assert(
       fc.property(anything, (text) => {
         const page = html(text);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
         expect(page).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
         expect(page.isWellFormed()).toBe(true);
       }),
     );
   });
 
-  it('preserves every other text', () => {
+  it('preserves all text without control characters and lone surrogates', () => {
     expect(withoutControls('a\tb\nc 🧪 \u202E')).toBe('a\tb\nc 🧪 \u202E');
   });
 });
@@ -69,6 +69,6 @@ it.each([
   ['a\u2028b', false],
   ['a\u0000', false],
   ['\uD800', false],
-])('isPlain for the text %j returns %s', (text, plain) => {
+])('isPlain(%j) returns %s', (text, plain) => {
   expect(isPlain(text)).toBe(plain);
 });

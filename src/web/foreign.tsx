@@ -1,9 +1,9 @@
-/** Maximum length of an untrusted text on a page, in characters; the export contains the whole text. */
+/** Maximum length of an untrusted text on a page, in characters. The export contains the full text. */
 export const maxShownCharacters = 500;
 
 /**
- * Shows an untrusted text (a label's value, a definition, a handle) without control characters and isolated from the direction
- * of the surrounding text. A text that is truncated at `max` characters is marked with `shortened`.
+ * Shows an untrusted text (a label value, a definition, a handle) without control characters, and isolates it from the
+ * direction of the surrounding text. A text truncated at `max` characters is marked with the word in `shortened`.
  */
 export function Foreign({
   text,
@@ -24,10 +24,11 @@ export function Foreign({
 }
 
 /**
- * Returns the visible form of a text of at most `max` code points, with controls and direction overrides replaced by U+FFFD.
+ * Returns the visible form of a text: at most `max` code points, with control characters and direction overrides
+ * replaced by U+FFFD.
  */
 export function visible(text: string, max: number): { text: string; cut: boolean } {
-  // Most texts are short. A text has at most as many code points as code units.
+  // Fast path for short texts: a text never has more code points than code units.
   if (text.length <= max) return { text: text.replace(hidden, '\uFFFD').toWellFormed(), cut: false };
   const points = [...text.slice(0, max * 2 + 2)];
   const cut = points.length > max || text.length > max * 2 + 2;
@@ -41,23 +42,20 @@ export function isPlain(text: string): boolean {
   return !hidden.test(text) && text.isWellFormed();
 }
 
-/**
- * Matches controls except line feed and tab, marks that change the direction of the following text, and separators that
- * break lines.
- */
+/** Matches control characters other than line feed and tab, direction marks, and line separators. */
 const hidden =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0001}]/gu;
 
 /**
- * Removes raw controls and lone surrogates from a rendered page. Such characters have no meaning in HTML, and some programs
- * misinterpret them.
+ * Removes raw control characters and lone surrogates from a rendered page. They have no meaning in HTML, and some
+ * programs misinterpret them.
  */
 export function withoutControls(html: string): string {
   const clean = controls.test(html) ? html.replace(allControls, '\uFFFD') : html;
   return clean.isWellFormed() ? clean : clean.toWellFormed();
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/;
 const allControls = new RegExp(controls, 'g');

@@ -47,7 +47,7 @@ describe('a number on a page', () => {
     expect(text.replaceAll('\u00a0', ' ')).toBe(expected);
   });
 
-  it('never shows a part as 100 %, nor a positive number as zero', () => {
+  it('never shows a share below one as 100 %, nor a positive number as zero', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true, minExcluded: true, maxExcluded: true }), (share) => {
         expect(percentText(share)).not.toMatch(/^100\s%|^0\s%/);

@@ -1,20 +1,19 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 
-/** Title prefixes of pages with data that is not live, so that such a page is recognizable in a browser tab. */
+/** Title prefixes of pages whose data is not live, so that users recognise such pages by their browser tab. */
 export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
 /** Non-breaking space between a number and its unit. */
 const space = '\u00a0';
 
 /**
- * Number formats for pages. No format overstates its number: shares and durations are rounded down, a share below one is
- * never shown as 100 %, and a positive number is never shown as zero. Missed time is rounded up, because a smaller value
- * would overstate what was observed.
+ * Number formats for pages. No format overstates an observation: shares and durations are rounded down, a share below
+ * one is never shown as 100 %, and a positive number is never shown as zero. Missed time is rounded up.
  */
 
 const formats = new Map<number, Intl.NumberFormat>();
 
-/** Returns a number format from a cache, because creating a format takes longer than formatting a hundred numbers. */
+/** Returns a cached number format, because creating one takes longer than formatting a hundred numbers. */
 function withDigits(maximumFractionDigits: number): Intl.NumberFormat {
   let format = formats.get(maximumFractionDigits);
   if (!format) {
@@ -29,7 +28,7 @@ export function countText(count: number): string {
   return withDigits(0).format(count);
 }
 
-/** Formats events per second with three significant digits; a positive rate is never shown as zero. */
+/** Formats events per second with three significant digits. A positive rate is never shown as zero. */
 export function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.001) return `<${space}0.001`;
@@ -42,7 +41,7 @@ export function rateText(perSecond: number): string {
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
-  // Call `toFixed` to remove the binary rounding error of the product before the digits are truncated.
+  // `toFixed` removes the binary rounding error of the product before the digits are truncated.
   const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
   const shown = share < 1 ? Math.min(cut, 99.99) : cut;
   return `${withDigits(2).format(shown)}${space}%`;
@@ -58,15 +57,15 @@ const units = [
 /** Minimum duration in seconds that is shown in days instead of hours. */
 const daysFrom = 72 * 3_600;
 
-/** Number of one unit in a formatted duration. */
+/** One unit of a formatted duration, with its number. */
 export interface SpanUnit {
   readonly value: number;
   readonly name: (typeof units)[number]['name'];
 }
 
 /**
- * Splits a duration (in seconds, not negative) into its two largest units; smaller units are truncated. The second unit
- * is omitted if it is zero. A duration below one second is one second, which the text must mark as a limit.
+ * Splits a duration (in seconds, not negative) into its two largest units and truncates the rest. Omits the second unit
+ * if it is zero. A duration below one second becomes one second, which the caller must show as an upper limit.
  */
 export function spanUnits(seconds: number): SpanUnit[] {
   const { large, small } = unitsOf(seconds);
@@ -77,14 +76,14 @@ export function spanUnits(seconds: number): SpanUnit[] {
 }
 
 /**
- * Splits a duration of missed time in seconds into its two largest units. Rounds up, because a smaller value would
+ * Splits a duration of missed time (in seconds) into its two largest units. Rounds up, because rounding down would
  * overstate what was observed.
  */
 export function missedUnits(seconds: number): SpanUnit[] {
   return spanUnits(roundedUp(seconds));
 }
 
-/** Formats a duration (in seconds, not negative) in its two largest units; smaller units are truncated. */
+/** Formats a duration (in seconds, not negative) in its two largest units and truncates the rest. */
 export function spanText(seconds: number): string {
   if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
   const text = spanUnits(seconds)
@@ -94,20 +93,20 @@ export function spanText(seconds: number): string {
 }
 
 /**
- * Formats a duration of missed time in seconds. Rounds up, because a smaller value would overstate what was observed.
+ * Formats a duration of missed time (in seconds). Rounds up, because rounding down would overstate what was observed.
  */
 export function missedText(seconds: number): string {
   return spanText(roundedUp(seconds));
 }
 
-/** Rounds a duration up to a multiple of its second largest unit; the result may have a larger first unit. */
+/** Rounds a duration up to a multiple of its second-largest unit, which may also increase its largest unit. */
 function roundedUp(seconds: number): number {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
   return finest === undefined ? seconds : Math.ceil(seconds / finest) * finest;
 }
 
-/** Returns the units in which a duration is shown; the list is empty for less than a second. */
+/** Returns the two largest units of a duration; `large` is undefined below one second. */
 function unitsOf(seconds: number) {
   const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
   const first = known.findIndex((unit) => seconds >= unit.seconds);
@@ -124,7 +123,7 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
-/** Returns the word that agrees with a number: `one` for 1, and `several` for any other number. */
+/** Returns the word form for a number: `one` for 1, otherwise `several`. */
 export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
 }

@@ -1,7 +1,7 @@
-/** Signs in charts; the style sheet defines their appearance (classes `key …`). */
+/** Kinds of chart symbols. The style sheet defines their appearance (classes `key …`). */
 export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
 
-/** Legend texts that all charts share. */
+/** Legend texts shared by all charts. */
 export const signText = { unseen: 'not observed', part: 'not all observed' } as const;
 
 /** Renders the legend of a chart: each symbol with its label. */

@@ -1,36 +1,36 @@
-/** One point of a line, at an equal distance from its neighbours. */
+/** One point of a line. All points of a line have the same distance. */
 export interface LinePoint {
-  /** Value; null if it is unknown, which interrupts the line. */
+  /** Value of the point. A null value is unknown and interrupts the line. */
   readonly value: number | null;
-  /** True if the value was observed for a part of its time only. */
+  /** True if the value was observed only for part of its time. */
   readonly isPartial: boolean;
 }
 
-/** A line of a chart with its own scale. */
+/** A line of a chart, drawn on its own scale. */
 export interface ChartLine {
-  /** Class of the line, for its colour. */
+  /** Data that the line shows; used as its CSS class, which sets the colour. */
   readonly kind: 'weather' | 'labels';
   readonly points: readonly LinePoint[];
 }
 
-/** Content of a chart: lines of the same number of points, one above the other. */
+/** Content of a chart: lines with the same number of points, stacked vertically. */
 export interface LinkedLineProps {
   readonly lines: readonly ChartLine[];
-  /** Link and tooltip of each column of points, which is also its accessible name. */
+  /** Link and text of each column of points. The text is both the tooltip and the accessible name. */
   readonly columns: readonly { readonly href: string; readonly title: string }[];
-  /** Description of the picture in one sentence. */
+  /** One-sentence description of the picture. */
   readonly summary: string;
 }
 
-/** Geometry of the drawing, in its own units: width per point, height per line, vertical margin within a line. */
+/** Geometry in units of the drawing: width of a point, height of a line, and vertical margin within a line. */
 const step = 10;
 const height = 100;
 const room = 8;
 
 /**
- * Draws lines that break where a value is unknown: no line leads over unobserved time, and an unknown value is never drawn
- * as 0. Each column links to its file. The drawing has no text, and fits the width of the page. The links are a row of equal
- * boxes above it, which needs fewer bytes for each day than shapes of the drawing.
+ * Draws lines that break where a value is unknown: no line crosses unobserved time, and an unknown value is never drawn
+ * as 0. Each column links to its file. The drawing has no text and fits the width of the page. The links are a row of
+ * equal boxes above the drawing, which needs fewer bytes per day than shapes within it.
  */
 export function LinkedLines({ lines, columns, summary }: LinkedLineProps) {
   const width = columns.length * step;
@@ -61,7 +61,10 @@ function Line({ kind, points, top }: ChartLine & { readonly top: number }) {
   );
 }
 
-/** Returns the path of the known values. Coordinates after the first point of a piece are relative, in tenths of a unit. */
+/**
+ * Returns the SVG path of the known values. After the first point of each piece, coordinates are relative, with one
+ * decimal.
+ */
 function linePath(points: readonly LinePoint[], top: number): string {
   const max = Math.max(0, ...points.map(({ value }) => value ?? 0));
   const tenthsOf = (value: number): number =>
@@ -71,7 +74,7 @@ function linePath(points: readonly LinePoint[], top: number): string {
   let isStart = false;
   for (const [at, { value }] of points.entries()) {
     const y: number | null = value === null ? null : tenthsOf(value);
-    // A single value between two gaps is drawn as a short line, which ends one unit after its point.
+    // Begin each piece with a short horizontal line, so that a single value between two gaps is visible.
     if (y !== null && before === null) path += `M${at * step + 4} ${y / 10}h2`;
     else if (y !== null && before !== null) path += `${isStart ? `l${step - 1}` : ` ${step}`}${signed(y - before)}`;
     isStart = y !== null && before === null;
@@ -80,12 +83,12 @@ function linePath(points: readonly LinePoint[], top: number): string {
   return path;
 }
 
-/** Returns a relative coordinate that follows another number: a minus sign separates them too. */
+/** Formats a relative coordinate that follows another number. A minus sign separates two numbers as a space does. */
 function signed(tenths: number): string {
   return `${tenths < 0 ? '' : ' '}${tenths / 10}`;
 }
 
-/** Returns the path of the marks of partial and unknown values, with one mark for consecutive ones. */
+/** Returns the SVG path of the marks for partial and unknown values. Consecutive points share one mark. */
 function gapMarks(points: readonly LinePoint[], y: number): string {
   const isMarked = (at: number): boolean => {
     const point = points[at];

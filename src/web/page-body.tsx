@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Language } from './language/language.ts';
 
-/** Texts of the frame of a page. */
+/** Texts of the page frame: navigation, banner and skip link. */
 export interface FrameTexts {
   readonly skip: string;
-  /** Name of the navigation. */
+  /** Accessible name of the navigation. */
   readonly site: string;
-  /** Name of the banner. */
+  /** Accessible name of the banner. */
   readonly bannerLabel: string;
 }
 
@@ -18,19 +18,19 @@ const english: FrameTexts = {
 
 /** Content of an HTML page of the facts server or the account server. */
 export interface PageParts {
-  /** Title of the browser tab and of the history entry; plain text. */
+  /** Plain text for the title of the browser tab and of the history entry. */
   readonly title: string;
-  /** One sentence about the page, for search results; absent on pages that must not be indexed. */
+  /** One sentence about the page for search results; absent on pages that must not be indexed. */
   readonly description?: string;
-  /** Base path of the server, without a trailing slash, which is the prefix of all links. */
+  /** Base path of the server without a trailing slash; all links begin with it. */
   readonly base: string;
-  /** True if search engines may index the page; an account's page never allows it. */
+  /** True if search engines may index the page, which is never the case for an account's page. */
   readonly indexed: boolean;
-  /** Scripts to load from this origin; a page must work without them. */
+  /** Scripts to load from this origin. The page must work without them. */
   readonly scripts?: readonly string[];
   /** Additional style sheets of this page. */
   readonly styles?: readonly string[];
-  /** Preview of the page in messages and social networks (Open Graph), with absolute addresses. */
+  /** Preview of the page for messengers and social networks (Open Graph); its addresses are absolute. */
   readonly card?: {
     readonly url: string;
     readonly image: string;
@@ -51,7 +51,7 @@ export interface PageParts {
   readonly children: ComponentChildren;
 }
 
-/** Renders the body of a page; the browser script uses it too, so that an updated page looks the same. */
+/** Renders the body of a page. The browser script uses this function too, so that an updated page looks the same. */
 export function PageBody({ base, navigation, banner, frame = english, languageSwitch, children }: PageParts) {
   return (
     <>

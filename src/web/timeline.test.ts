@@ -20,19 +20,19 @@ describe('layTimeline', () => {
     });
   });
 
-  it('draws no rest if one gap covers the window', () => {
+  it('leaves no rest to draw if one gap covers the whole window', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: -day, end: 31 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 0, to: 1000 }],
       rest: [],
     });
   });
 
-  it('draws nothing for a window without length, and no part outside the window', () => {
+  it('draws nothing for an empty window and no part outside the window', () => {
     expect(layTimeline({ start: 5, end: 5 }, [{ kind: 'gap', start: 0, end: 9 }])).toEqual({ parts: [], rest: [] });
     expect(layTimeline(window, [{ kind: 'gap', start: -9, end: 0 }]).parts).toEqual([]);
   });
 
-  it('never hides a gap, never draws the rest over one, and covers the whole window', () => {
+  it('never hides a gap, never draws the rest over a gap, and covers the whole window', () => {
     const instant = fc.integer({ min: -day, max: 31 * day });
     const gaps = fc.array(
       fc

@@ -14,13 +14,13 @@ export interface Drawn<K extends string> {
 /** Width of the drawing of a timeline, in units of the drawing. */
 export const timelineWidth = 1000;
 
-/** Minimum width of a part, in units of the drawing, to keep narrow parts visible. */
+/** Minimum width of a part in units of the drawing, which keeps narrow parts visible. */
 const minWidth = 6;
 
 /**
- * Arranges a window and its parts for drawing. Time without a part is drawn as `rest`, never over a part. A narrow part
- * is widened into the rest, so the drawing may overstate a gap but never hides one. Parts without length are omitted,
- * and parts may overlap.
+ * Lays out a window and its parts for drawing. Time outside the parts is drawn as `rest`, never over a part. A narrow
+ * part is widened into the rest, so the drawing may overstate a gap but never hides one. Empty parts are omitted. Parts
+ * may overlap.
  */
 export function layTimeline<K extends string>(
   window: Stretch,

@@ -5,9 +5,9 @@ import { hostileTexts } from '../../harness/accounts/account-history.ts';
 import { account, bodyOf, labelers, viewOf } from '../../harness/accounts/account-view.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 
-/** Renders the page of labels with this text in every foreign field. */
+/** Renders the account page of labels that have this text in every field that another party controls. */
 async function pageOf(text: string): Promise<string> {
-  // Replace slashes, because a slash in the URI would change the kind of the subject.
+  // Replace slashes, because a slash in the URI would turn the subject into one of another kind.
   const part = `r${text.replaceAll('/', '∕')}`;
   const label = { val: `v${text}`, cts: text, exp: text, cid: text };
   const view = await viewOf({
@@ -24,13 +24,14 @@ async function pageOf(text: string): Promise<string> {
 }
 
 /**
- * Returns the elements of a page with the names of their attributes, as the browser's parser reads them. Returns the
- * elements with untrusted text separately.
+ * Returns the elements of a page with the names of their attributes, as the browser parses them. Elements with
+ * untrusted text are returned separately.
  */
 function shape(page: Page, html: string): Promise<{ elements: string; taken: number; proposed: string[] }> {
   const script = (source: string) => {
     const parsed = new DOMParser().parseFromString(`<!doctype html><main>${source}</main>`, 'text/html');
-    // Options are compared separately, because a value with invisible or direction-changing marks is not suggested.
+    // Options are compared separately, because a value with invisible or direction-changing characters is not
+    // suggested.
     const all = [...parsed.querySelectorAll('*')].filter((one) => !one.matches('.cut, .mono, datalist option'));
     return {
       elements: all.map((one) => `${one.localName}[${one.getAttributeNames().join()}]`).join('\n'),
@@ -86,7 +87,7 @@ describe.skipIf(!hasBrowser)('untrusted text on a page', () => {
     )
     .map((parts) => parts.join('').toWellFormed());
 
-  it('never becomes an element, an attribute or the end of one: the page has the same shape as with plain text', async () => {
+  it('never becomes an element, an attribute or the end of one: the page has the same structure as with plain text', async () => {
     const plain = await shape(page, await pageOf('plain'));
     expect(plain.elements.split('\n').length).toBeGreaterThan(150);
     expect(plain.proposed).toEqual(['<option></option>']);

@@ -86,7 +86,7 @@ describe('an export', () => {
     expect(digest).toBe(digestOf(created.manifest, rows));
   });
 
-  it('does not cover the time after the last accepted page, in agreement with the download and the page', async () => {
+  it('does not cover the time after the last accepted page, and agrees with the download and the page', async () => {
     const folder = folderInTest();
     const [began, last] = [Date.now() - 8 * 3_600_000, Date.now() - 6 * 3_600_000];
     const store = writerInTest(folder, began * 1000);
@@ -111,7 +111,7 @@ describe('an export', () => {
     expect([download.status, download.body.manifest.coverage.status]).toEqual([200, 'unknown']);
   });
 
-  it('has an invalid digest after one byte was changed', async () => {
+  it('has an invalid digest if one byte is changed', async () => {
     const { url } = await observed(20);
     const created = await create(url);
     const { rows, digest } = await follow(url, created);
@@ -124,7 +124,7 @@ describe('an export', () => {
     expect(digestOf(created.manifest, rows.slice(1))).not.toBe(digest);
   });
 
-  it('consists of a terminal page without rows for an account without observations', async () => {
+  it('has one terminal page without rows for an account without observations', async () => {
     const { url } = await observed(3);
     const created = await create(url, { did: 'did:web:nobody.example.com' });
     expect(created.manifest.count_bound).toBe(0);
@@ -157,11 +157,12 @@ describe('an export', () => {
     expect(pages.slice(0, -1).every((one) => !one.terminal)).toBe(true);
   });
 
-  it('never includes rows that are accepted after its creation', async () => {
+  it('never includes rows that are accepted after the export was created', async () => {
     const { url, store } = await observed(30, ['--page-rows', '10']);
     const created = await create(url);
     const first = await page(url, created.cursor);
-    // These rows are accepted after the frontier with times before the end of the interval, so only the frontier excludes them.
+    // These rows are accepted after the frontier, but with times before the end of the interval. Only the frontier
+    // excludes them.
     await fill(store, 40, { from: 100, at: (Date.now() - 20_000) * 1000 });
     const rest = first.next_cursor === null ? null : await follow(url, { cursor: first.next_cursor });
     const rows = [...first.rows, ...(rest?.rows ?? [])];
@@ -187,7 +188,7 @@ describe('an export', () => {
     expect(other).toEqual(one);
   });
 
-  it('continues after a restart, and has the same content for any page size', async () => {
+  it('continues after a restart, and has the same content for every page size', async () => {
     const { folder, program, url } = await observed(300, ['--page-rows', '40']);
     const created = await create(url);
     const whole = await follow(url, created);
@@ -224,7 +225,7 @@ describe('an export', () => {
 });
 
 describe('an export of many rows', () => {
-  it('above the limit is refused with intervals that each fit, are adjacent and together cover the requested one', async () => {
+  it('is refused above the limit with adjacent intervals that each fit and together cover the requested one', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '30']);
     const { status, body } = await ask(`${url}/exports`, { did: account });
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
@@ -236,7 +237,7 @@ describe('an export of many rows', () => {
     expect(Number(end) - Number(start)).toBe(30 * dayMicros);
     const parts = [];
     for (const { start, end } of intervals) parts.push(await create(url, { start, end }));
-    // The first part contains the requested time before the start of the store.
+    // The first part includes the requested time before the start of the store.
     const { startedAt } = await store.epoch();
     expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([true, false, false, false, false]);
     expect(parts.map(({ manifest }) => parseTimestamp(manifest.coverage.warmup?.end))).toEqual([
@@ -249,7 +250,7 @@ describe('an export of many rows', () => {
     expect(withoutClock(rows)).toEqual(expectedRows(95));
   });
 
-  it('is refused if its end is in the future, with intervals up to that end, the last one clipped', async () => {
+  it('is refused if its end is in the future, with intervals that reach up to that end, the last one clipped', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '50']);
     // The interval starts between the start of the store and its first row.
     const began = Math.ceil((await store.epoch()).startedAt / 1000) + 15_000;
@@ -277,7 +278,7 @@ describe('a download', () => {
     return cursors.seal({ kind: 'snapshot', snapshot: opened.snapshot });
   }
 
-  it('contains the same manifest, rows and digest as the export of the same instant, in one document', async () => {
+  it('contains, in one document, the same manifest, rows and digest as the export of the same instant', async () => {
     const { folder, url } = await observed(1_700);
     const created = await create(url);
     const exported = await follow(url, created);
@@ -333,7 +334,7 @@ describe('a download', () => {
     }
   });
 
-  it('rejects the cursor of an export, and an export rejects the cursor of a download', async () => {
+  it('rejects the cursor of an export, just as an export rejects the cursor of a download', async () => {
     const { folder, url } = await observed(3);
     const created = await create(url);
     const refused = { status: 409, code: 'invalid_cursor' };
@@ -352,7 +353,7 @@ describe('a download', () => {
   it.each([
     ['nothing', '', 'invalid_cursor'],
     ['an account', `did=${account}`, 'unknown_parameter'],
-  ])('with %s is refused, and the error states what the path accepts', async (_what, search, code) => {
+  ])('is refused with %s, and the error states what the path accepts', async (_what, search, code) => {
     const { url } = await observed(1);
     expect((await ask(`${url}/download`, search)).body.error).toEqual({
       status: 409,
@@ -373,14 +374,14 @@ describe('a cursor', () => {
     ['with untrusted text', () => 'bm90IGEgY3Vyc29y'],
     ['that is too long', (cursor: string) => cursor.repeat(8)],
     ['given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
-  ])('of the kind "%s" is refused', async (_what, change) => {
+  ])('is refused if it is of the kind "%s"', async (_what, change) => {
     const { url } = await observed(1);
     const { cursor } = await create(url);
     const { status, body } = await ask(`${url}/exports`, `cursor=${change(cursor)}`);
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'invalid_cursor' });
   });
 
-  it('with another secret is refused, and a cursor with the previous secret is accepted', async () => {
+  it('is refused with another secret, and accepted with the previous secret', async () => {
     const { folder, url } = await observed(12, ['--page-rows', '5']);
     const { cursor } = await create(url);
     const foreign = await startAccount(folder, ['--secret-file', join(folder, 'other')]).listening();
@@ -401,7 +402,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('causes a 410 response after its expiry, or if the generation of the store differs', async () => {
+  it('leads to a 410 response once it has expired, or if the store has another generation', async () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);
@@ -416,7 +417,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('causes a 410 response if its day is no longer retained', async () => {
+  it('leads to a 410 response if its day is no longer retained', async () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);

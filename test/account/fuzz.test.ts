@@ -12,11 +12,11 @@ import { accountPages } from '../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../src/account/reading/reading-pool.ts';
 import type { ExportCreated } from '../../src/contract/account.ts';
 
-/** Number of fuzzed requests for JSON (`runs`) and for pages (`pageRuns`). */
+/** Number of fuzzed requests to the API (`runs`) and for pages (`pageRuns`). */
 const runs = 50_000;
 const pageRuns = 5_000;
 
-/** Creates the account application with a real store and real reading processes, without a socket. */
+/** Creates the account application with a real store and real store-reading processes, but without a socket. */
 async function surface() {
   const folder = folderInTest();
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
@@ -58,7 +58,7 @@ async function surface() {
   return { folder, cursors, alarms, get };
 }
 
-/** Returns arbitrary query strings, from random text to valid queries. */
+/** Generates query strings, from random text to valid queries. */
 function queries(cursors: ReturnType<typeof createCursors>, real: string): fc.Arbitrary<string> {
   const names = [
     'did',
@@ -127,15 +127,15 @@ function altered(text: string): fc.Arbitrary<string> {
     .map(([at, change]) => `${text.slice(0, at)}${change}${text.slice(at + 1)}`);
 }
 
-/** Returns texts that no response may contain. */
+/** Returns internal texts that no response may contain. */
 function insidesOf(folder: string): readonly string[] {
   return [folder, 'sqlite', 'SQLITE', 'better-', 'node_modules', '.ts:', '.js:', 'observation(', 'SELECT', '    at '];
 }
 
-it('the account application sends a documented response without internal details for every query string and cursor', async () => {
+it('the account application responds as documented and without internal details to every query string and cursor', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const made = await get(`/exports?did=${account}&value=spam&days=7&end=`);
-  // Take the cursors from another account, because this account has more rows than an export may have.
+  // Take the cursors of another account, because this account has more rows than an export may have.
   expect(made.status).toBe(409);
   const { cursor } = JSON.parse((await get('/exports?did=did:web:nobody.example.com')).text) as ExportCreated;
   const paths = fc.constantFrom('/exports', '/exports', '/download');

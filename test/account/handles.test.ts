@@ -20,7 +20,7 @@ const document = {
   labelKeys: [],
 };
 
-/** Requests the page of an account while the store is busy; `accounts` is the daily limit of a client. */
+/** Requests the page of an account while the store is busy. `accounts` is a client's daily limit. */
 async function ask(
   search: string,
   findHandle: FindHandle | null,
@@ -57,7 +57,7 @@ async function ask(
 
 const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
 
-describe('a handle in place of a DID', () => {
+describe('a handle given instead of a DID', () => {
   it('redirects to its DID and keeps all other parameters', async () => {
     const asked: string[] = [];
     const { status, header, lines } = await ask('did=%40Alice.Example.com&days=7&value=a+b', (handle) => {
@@ -98,7 +98,7 @@ describe('a handle in place of a DID', () => {
     );
   });
 
-  it('is not resolved if the resolution of handles is disabled, and the form states that', async () => {
+  it('is not resolved if handle resolution is disabled, which the form states', async () => {
     const { status, lines } = await ask('did=alice.example.com', null);
     expect(status).toBe(409);
     expect(lines).toContain('DID of an account');
@@ -112,7 +112,7 @@ describe('a handle in place of a DID', () => {
   });
 });
 
-describe('a DID in a pasted form', () => {
+describe('a DID pasted in another form', () => {
   const never: FindHandle = () => Promise.reject(new Error('looked up'));
 
   it.each([never, null])('redirects to the canonical DID and keeps all other parameters', async (findHandle) => {
@@ -153,7 +153,7 @@ describe('an invalid interval', () => {
     new URLSearchParams({ did, start: '2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z', ...change }).toString();
   const filters = { labeler: 'did:web:a.example', value: 'a "b" ', action: 'removal_observed', target_kind: 'post' };
 
-  /** Returns the interval's fields of the form: name, value and visibility. */
+  /** Returns the interval fields of the form: name, value and visibility. */
   function fields(html: string): string[] {
     const [form = ''] = html.match(/<form(?:(?!<\/form>).)*name="start".*?<\/form>/s) ?? [];
     return (form.match(/<input[^>]*>/g) ?? []).map((field) => {
@@ -163,7 +163,7 @@ describe('an invalid interval', () => {
   }
 
   it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])(
-    'is repeated in the form as it was typed (%s)',
+    'is repeated in the form exactly as it was typed (%s)',
     async (start) => {
       const { status, html, lines } = await ask(query({ start, ...filters }), null);
       expect(status).toBe(409);
@@ -177,7 +177,7 @@ describe('an invalid interval', () => {
         `start: ${start.replace('<', '&lt;')}`,
         'end: 2026-11-11T00:00:00Z',
       ]);
-      // The message uses the form's labels, with an example that each field references.
+      // The message names the labels of the form and contains an example, which each field references.
       expect(lines.join(' ')).toContain('Enter both From and To');
       const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
       expect(parseInstant(example ?? '')).not.toBeNull();
@@ -198,7 +198,7 @@ describe('an invalid interval', () => {
     }
   });
 
-  it('may be surrounded by white space', async () => {
+  it('is accepted if it is surrounded by white space', async () => {
     const { lines } = await ask(
       query({ start: ' 2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z\t', days: ' ' }),
       null,
@@ -208,7 +208,7 @@ describe('an invalid interval', () => {
 });
 
 describe('a busy store', () => {
-  it('causes an error page that states when to retry', async () => {
+  it('leads to an error page that states when to retry', async () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
     expect(lines).toEqual(
@@ -216,7 +216,7 @@ describe('a busy store', () => {
     );
   });
 
-  it("causes the page's error message and not the export's, if the oldest day expires during the request", async () => {
+  it('leads to the error message of the page, not of the export, if the oldest day expires during the request', async () => {
     const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
     expect(status).toBe(410);
     expect(lines.join(' ')).toContain('left the window while the page was rendered');

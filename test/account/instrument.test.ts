@@ -12,19 +12,19 @@ import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('a page shows what labelers sent about an account, verbatim, while the instrument continues to observe', async () => {
+test('a page shows verbatim what labelers sent about an account while the instrument continues to observe', async () => {
   const made = createSim({ seed: 5, labelers: 6, labelRate: 120, rate: 1, historyHours: 0, population: 'plain' });
   stage.sim = made;
   const { seeds, plc, relays, jetstream } = await made.start();
-  // Labelers send nothing around the start of the epoch, so that every label is clearly before or after it.
+  // Labelers send nothing around the start of the epoch, so that every label lies clearly before or after it.
   for (const { faults } of made.labelers.list) faults.setRate(0);
   const started = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
   stage.station = started;
   const { startedAt } = await started.store.epoch();
   const truth = () => made.labelers.truth.expected({ epochUs: startedAt, which: 'served' });
   await until('all labelers to be read', async () => (await started.overview()).coverage.sources.established === 6);
-  // Publish the definitions of all labelers again, because the instrument did not follow the Jetstream at the first
-  // publication.
+  // Publish the definitions of all labelers again, because the instrument was not yet reading the Jetstream when they
+  // were first published.
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
   for (const { faults } of made.labelers.list) faults.emit(70);
   await until('some labels', () => truth().accepted > 400 && allGiven(made));

@@ -11,7 +11,7 @@ import { textsOf } from '../../src/account/texts/texts.ts';
 import { day, hour } from '../../src/store/time.ts';
 import { languageNames, languages } from '../../src/web/language/language.ts';
 
-describe.skipIf(!hasBrowser)('the pages of accounts in every language', () => {
+describe.skipIf(!hasBrowser)('account pages in every language', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-languages-'));
   let browser: Browser;
   let old: Server;
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in every language', () => {
     240_000,
   );
 
-  it('follow the language of the browser, and change it by a link without scripts', async () => {
+  it('follow the language of the browser, and offer a link to change it without scripts', async () => {
     const context = await browser.newContext({ locale: 'de-AT', javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(`${old.url}${plain}&value=spam`);

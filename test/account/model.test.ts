@@ -9,10 +9,13 @@ import { accountPrograms } from '../../harness/model/account/account-programs.ts
 import { writeWorld } from '../../harness/model/account/account-world.ts';
 import { enoughCases, modelRun } from '../../harness/model/run.ts';
 
-/** Compares the account view on real stores with a model on plain arrays: intervals, filters, pages, digests, coverage. */
+/**
+ * Compares the account view on real stores with a model on plain arrays: intervals, filters, pages, digests and
+ * coverage.
+ */
 
 const minute = 60_000_000;
-/** Generates stores of different ages, with different times between the last accepted page and the requests. */
+/** Generates stores of different ages, with different delays between the last accepted page and the requests. */
 const histories = [
   { days: 33.4, silentFor: 2 * minute },
   { days: 6.3, silentFor: 360 * minute },
@@ -45,7 +48,7 @@ it('the account view responds as the contract specifies, for any stored data and
   expect(places.flatMap(({ alarms }) => alarms)).toEqual([]);
   expect(counts.get('requests')).toBeGreaterThan(1.5 * run.numRuns);
   if (run.numRuns < enoughCases) return;
-  // Every kind of response must occur, because the run does not test a kind that is missing.
+  // Every kind of response must occur, because otherwise this run would not test that kind.
   const kinds = [
     ...[
       '/exports 200 ',

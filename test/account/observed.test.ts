@@ -10,7 +10,7 @@ const hotRows = 165_000;
 const account = (name: keyof typeof accounts, more = ''): string => `/account?did=${accounts[name]}${more}`;
 const textOf = async (element: Locator): Promise<string> => (await element.allInnerTexts()).join('\n');
 
-describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', () => {
+describe.skipIf(!hasBrowser)('pages of accounts observed by the instrument', () => {
   let observed: ObservedAccounts;
   let browser: Browser;
   let old: Server;
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     expect(complaints).toEqual([]);
   });
 
-  it('show the time in which the instrument was stopped as unobserved, never as empty', async () => {
+  it('show the time while the instrument was stopped as unobserved, never as empty', async () => {
     const { page } = await open(account('plain'));
     expect(await page.locator('.chart-unseen').count()).toBeGreaterThanOrEqual(2);
     await page.getByText('The same data as a table').click();
@@ -60,13 +60,13 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     );
   });
 
-  it('count 165,000 rows of a continuously labeled account, show the newest, and offer all of them in parts', async () => {
+  it('count 165,000 rows of an account that is labeled continuously, show the newest rows, and offer all of them in parts', async () => {
     const { page } = await open(account('busy', '&days=7'));
     const headings = await page.locator('h2').allInnerTexts();
     const counts = headings.slice(1, 4).map((text) => Number(/\(([\d,]+)\)/.exec(text)?.[1]?.replaceAll(',', '')));
     expect(counts).toEqual([hotRows / 40, hotRows * 0.95, hotRows / 40]);
     expect(await page.locator('.row').count()).toBe(75);
-    // The parts are shorter than one day, so the export returns the intervals that fit.
+    // The parts are shorter than one day, so the export itself returns the intervals that fit.
     const href = (await page.locator('section[aria-labelledby=whole] a').first().getAttribute('href')) ?? '';
     const refused = await fetch(new URL(href, old.url));
     const { error } = (await refused.json()) as {
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     expect(read).toBe(rows);
   });
 
-  it('explain an account without observations, and one whose observation has just begun', async () => {
+  it('explain an account without observations, and an account whose observation has just begun', async () => {
     const none = await open(account('none'));
     expect(await textOf(none.page.locator('.none-observed'))).toContain('does not mean that no labels exist');
     const warm = await open(account('plain'), {}, young);
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
   });
 
-  it('can be operated with the keyboard alone, from the form to the table after the chart', async () => {
+  it('can be operated with the keyboard alone, from the form to the table below the chart', async () => {
     const { page } = await open('/');
     await page.getByLabel('Handle or DID of an account').focus();
     await page.keyboard.type(accounts.plain);
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
       ['an account without observations', account('none')],
       ['hostile texts', account('hostile')],
       ['an account whose observation has just begun', `young ${account('plain')}`],
-    ])('the page of %s fits the width and has no accessibility violation', async (_name, path) => {
+    ])('fit the width without an accessibility violation (%s)', async (_name, path) => {
       const program = path.startsWith('young ') ? young : old;
       const scripts = { ...options, javaScriptEnabled: true, bypassCSP: true };
       const { page } = await open(path.replace('young ', ''), scripts, program);

@@ -9,12 +9,12 @@ import { claimOrigin } from '../../src/store/origin.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Returns the banner of a page, or null. */
+/** Returns the text of a page's banner, or null if the page has no banner. */
 function bannerOf(html: string): string | null {
   return /<aside class="banner"[^>]*>([^<]*)<\/aside>/.exec(html)?.[1] ?? null;
 }
 
-describe('pages over a store', () => {
+describe('account pages over a store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
   const running = new Map<string, Server>();
 
@@ -47,14 +47,14 @@ describe('pages over a store', () => {
     return Promise.all(paths.map(async (path) => bannerOf(await (await fetch(`${url}${path}`)).text())));
   };
 
-  it('of a simulated network have a banner at the top of every page, including the form and error pages', async () => {
+  it('have a banner at the top if the store is of a simulated network, including the form and error pages', async () => {
     const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
-    // Request the form first, because the form must also read the store's origin.
+    // Request the form first: it must read the store's origin too.
     expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
   });
 
-  it('have the origin in their titles, even if the first requested page is an error page', async () => {
+  it('include the origin in their titles, even if the first requested page is an error page', async () => {
     const titles = async (origin: Origin) =>
       Promise.all(
         [...paths, `/account?did=${accounts.plain}&days=9`].map(async (path) => {
@@ -72,7 +72,7 @@ describe('pages over a store', () => {
     await young.stop();
   });
 
-  it('of the live network have no banner', async () => {
+  it('have no banner if the store is of the live network', async () => {
     expect(await banners('live')).toEqual([null, null, null]);
   });
 });

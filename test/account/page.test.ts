@@ -17,7 +17,7 @@ async function textOf(element: Locator): Promise<string> {
 
 const hotRows = 165_000;
 
-describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
+describe.skipIf(!hasBrowser)('account pages in a browser', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
   let browser: Browser;
   /** Servers with two stores: one of 33 days with gaps, and one of three days. */
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   const open = (path: string, options: BrowserContextOptions = {}, program = old) =>
     openPage(browser, program.url + path, options);
 
-  /** Returns the terms of an observation, by its index. */
+  /** Returns the terms of the observation with this index. */
   const particulars = (page: Page, nth: number): Promise<string[]> =>
     page.locator('.row').nth(nth).locator('dl > div').allInnerTexts();
 
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(await page.locator('script, [style], style').count()).toBe(0);
   });
 
-  it('show an account without observations as unknown, together with the coverage', async () => {
+  it('show an account without observations as unknown, and show the coverage', async () => {
     const { page } = await open(account('none'));
     expect(await textOf(page.locator('.none-observed'))).toContain('does not mean that no labels exist');
     expect(await page.locator('.row').count()).toBe(0);
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
   });
 
-  it('show the newest of 165,000 rows, count all of them, and offer them in parts that fit', async () => {
+  it('show the newest of 165,000 rows, count all rows, and offer them in parts that fit', async () => {
     const { page } = await open(account('busy', '&days=30'));
     const headings = await page.locator('h2').allInnerTexts();
     expect(headings.slice(1, 4)).toEqual([
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect([download.count, download.rows.length]).toEqual([rows[0], rows[0]]);
   });
 
-  it('continue a list of one kind without losing or repeating a row, with unchanged filters', async () => {
+  it('continue a list of one kind without losing or repeating a row, and keep the filters', async () => {
     const { page } = await open(
       account('busy', `&days=7&value=spam&action=removal_observed&labeler=${labelers.careful}`),
     );
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
   });
 
-  it('keep filters in every link and form, and offer to remove each filter', async () => {
+  it('keep the filters in every link and form, and offer to remove each of them', async () => {
     const { page } = await open(account('plain'));
     await page.getByText('Filter', { exact: true }).first().click();
     await page.getByLabel('Value', { exact: true }).fill('rude');
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     [`/account?did=${accounts.plain}&target_kind=post&before=then`, 409, 'invalid_cursor'],
     [`/account?did=${accounts.plain}&before=2026-01-01T00:00:00Z`, 409, 'invalid_cursor'],
     ['/account?did=alice.test', 409, 'invalid_account'],
-  ])('include an error page for %s with the status %i, the code and the form', async (path, status, code) => {
+  ])('include an error page for %s with the status %i, the error code and the form', async (path, status, code) => {
     const opened = await open(path);
     expect(opened.status).toBe(status);
     expect(opened.headers['cache-control']).toBe('no-store');

@@ -4,7 +4,7 @@ import type { Program } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
 
-/** Tests requests that a proxy forwards to the account surface. */
+/** Tests requests that reach the account surface through a proxy. */
 
 async function surface(args: readonly string[]) {
   const folder = folderInTest();
@@ -24,7 +24,7 @@ async function metricsPortOf(program: Program): Promise<number> {
 const warnings = ({ log }: Program) => log().filter(({ msg }) => String(msg).includes('--trust-proxy'));
 
 it.each(['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP'])(
-  'the account surface logs once that all clients count as one if an untrusted proxy sends %s',
+  'the account surface logs only once that all clients count as one if an untrusted proxy sends %s',
   async (name) => {
     const { program, url, metricsPort } = await surface([]);
     expect(await checkProxyTrust(metricsPort)).toMatchObject({ level: 'ok' });
@@ -39,7 +39,7 @@ it.each(['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP'])(
   },
 );
 
-it('the account surface logs no warning if the proxy is trusted, or without a proxy', async () => {
+it('the account surface logs no warning if the proxy is trusted or there is no proxy', async () => {
   const trusting = await surface(['--trust-proxy', '1']);
   await fetch(`${trusting.url}/health`, { headers: { 'X-Forwarded-For': '198.51.100.7' } });
   const direct = await surface([]);
@@ -50,7 +50,7 @@ it('the account surface logs no warning if the proxy is trusted, or without a pr
   }
 });
 
-it('the networks of one IPv6 site cannot evade the daily limit of accounts', async () => {
+it('the networks of one IPv6 site cannot evade the daily limit on accounts', async () => {
   const { url } = await surface(['--trust-proxy', '1', '--client-accounts', '2']);
   const statuses: number[] = [];
   for (let n = 0; n < 64; n++) {

@@ -41,11 +41,11 @@ function downloadOf(html: string): string {
 }
 
 const today = () => new Date().toISOString().slice(0, 10);
-/** Returns the current day as English pages show it. */
+/** Returns the current day in the format of English pages. */
 const shownToday = () => formatsOf('en').day(microsFromMillis(Date.now()));
 
 describe('the account surface after a purge', () => {
-  it('responds with 410 to earlier cursors, both of started exports and of downloads on a page', async () => {
+  it('responds with 410 to earlier cursors, both of exports in progress and of downloads on a page', async () => {
     const { url, purge } = await observed(1_234);
     const created = await create(url, { days: '7' });
     const page = await fetch(`${url}/exports?cursor=${created.cursor}`);
@@ -80,7 +80,7 @@ describe('the account surface after a purge', () => {
     expect(manifest.caveats).toEqual([sentence]);
     expect(manifest.count_bound).toBe(30);
     expect(digest).toBe(digestOf(manifest, rows));
-    // Request another account, because the page caches information about labelers for some seconds.
+    // Request another account, because the page caches information about labelers for several seconds.
     await expect
       .poll(() => pageOf(url), { timeout: 20_000 })
       .toContain(`Rows of 1 labeler were removed on the operator’s request, the last on ${shownToday()}.`);

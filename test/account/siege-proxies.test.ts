@@ -9,12 +9,12 @@ import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 
-/** Tests the account surface with hostile clients, through proxies with the configurations of `deploy/`. */
+/** Tests the account surface with hostile clients, behind proxies with the configurations in `deploy/`. */
 
-/** Maximum total memory of the service's processes, in MB; the systemd unit allows twice as much. */
+/** Maximum total memory of the service's processes, in MB. The systemd unit allows twice as much. */
 const maxMb = 500;
 
-/** Starts a proxy in front of an account surface; resolves with the proxy's port when the proxy accepts connections. */
+/** Starts a proxy in front of an account surface. Resolves with the proxy's port once the proxy accepts connections. */
 async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   const listen = await freePort();
   const ports = { listen, unused: [await freePort(), await freePort()] as const, account };
@@ -27,7 +27,7 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
     await gone;
   });
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${listen}/`;
-  // An error other than a refused connection proves that the proxy is listening.
+  // Any error other than a refused connection proves that the proxy is listening.
   await until(`${proxy} to listen`, async () => {
     const failed = await fetch(url).then(
       () => null,
@@ -38,9 +38,9 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   return { kind: 'proxied', port: listen, host, tls } as const;
 }
 
-describe.each(['nginx', 'caddy'] as const)('with the proxy %s', (proxy) => {
+describe.each(['nginx', 'caddy'] as const)('the account surface behind the proxy %s', (proxy) => {
   it.skipIf(lacks(proxy))(
-    'the service sends all honest readers among hostile clients the documented responses, with bounded memory',
+    'sends the documented responses to all honest readers among hostile clients, with bounded memory',
     async () => {
       const folder = folderInTest();
       await writeSiegeStore(folder, 20_000);

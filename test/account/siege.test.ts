@@ -8,11 +8,11 @@ import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../..
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 
-/** Tests the account surface with hostile clients of every kind and honest clients. */
+/** Tests the account surface with hostile clients of every kind alongside honest clients. */
 
 const hostile = 196;
 const honest = 20;
-/** Maximum total memory of the service's processes, in MB; the systemd unit allows twice as much. */
+/** Maximum total memory of the service's processes, in MB. The systemd unit allows twice as much. */
 const maxMb = 500;
 const siegeMs = 20_000;
 
@@ -29,7 +29,7 @@ function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-describe('the service under attack', () => {
+describe('the account surface under attack', () => {
   it.each([
     ['from many addresses', 'direct', '0'],
     ['behind a proxy that forwards their addresses', 'forwarded', '1'],
@@ -51,11 +51,11 @@ describe('the service under attack', () => {
         !documented.has(one.status) || (one.status !== 200 && !(one.status === 503 && one.retryAfter));
       expect(answers.filter(wrong)).toEqual([]);
       expect(answers.length).toBeGreaterThanOrEqual(honest);
-      // Do not check the number of responses that ask a client to wait, because it depends on the machine.
+      // Do not check how many responses ask the client to wait, because the number depends on the machine.
       // scripts/siege-account.ts measures it.
       expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
       expect(peakMb).toBeLessThan(maxMb);
-      // The service gets SIGTERM during the siege.
+      // Send SIGTERM during the siege.
       program.child.kill('SIGTERM');
       expect(await program.ended()).toBe(0);
     },
@@ -83,7 +83,7 @@ it('ends within 10 s after SIGTERM', async () => {
 }, 60_000);
 
 describe('labels of maximum size', () => {
-  it('do not exhaust the memory if a client requests their page repeatedly and never reads a response', async () => {
+  it('do not exhaust the memory if a client repeatedly requests their page and never reads a response', async () => {
     const { port, url, pid } = await besieged([]);
     const { cursor } = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const before = residentMb(pid);
@@ -106,7 +106,7 @@ describe('labels of maximum size', () => {
     expect(grown).toBeLessThan(200);
   }, 240_000);
 
-  it('make export pages shorter, because a page is also limited in bytes, and the export still contains every row', async () => {
+  it('make export pages shorter, because pages are also limited in bytes, but the export still contains every row', async () => {
     const { url } = await besieged([]);
     const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const sizes: number[] = [];

@@ -30,7 +30,7 @@ async function suspendedServer(): Promise<number> {
 }
 
 describe.skipIf(!hasPostgres())('an account process', () => {
-  it('serves pages while the first servers of its URL are suspended', async () => {
+  it('serves pages while the first servers in its URL are suspended', async () => {
     const port = await freePort();
     const server = await startPostgres({ port });
     onTestFinished(() => server.stop());
@@ -69,7 +69,7 @@ describe.skipIf(!hasPostgres())('account processes on two standbys', () => {
     await store.close();
   });
 
-  /** Starts an account process on each standby, with one secret. */
+  /** Starts an account process on each standby. Both share one secret. */
   const start = async () => {
     const folder = folderInTest();
     const secretFile = join(folder, 'secret');
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres())('account processes on two standbys', () => {
     expect(whole.digest).toBe(three.terminal ? three.content_sha256 : null);
   });
 
-  it('return no page of an export, and no interval with an explicit end, before they have received them', async () => {
+  it('return no page of an export, and no interval with an explicit end, before they have received its rows', async () => {
     const { first, second } = await start();
     const [, lagging] = standbys;
     if (!lagging) throw new Error('there is no second standby');
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres())('account processes on two standbys', () => {
     const shown = await fetch(`${second}/account?${new URLSearchParams(explicit).toString()}`);
     expect([shown.status, await shown.text()]).toEqual([503, expect.stringContaining('store_behind')]);
 
-    // A number of days ends where the standby is, and the manifest has that end.
+    // An interval given in days ends at the progress of the standby, and the manifest states that end.
     const clipped = await create(second, { days: '7' });
     expect(clipped.manifest.count_bound).toBe(12);
     expect(Date.parse(clipped.manifest.interval.end)).toBeLessThan(Date.parse(explicit.end));

@@ -32,7 +32,7 @@ function instant(agoMs: number): string {
   return new Date(Date.now() - agoMs).toISOString();
 }
 
-/** Returns the metrics of a program, whose port is in its log. */
+/** Returns the metrics of a program. Their port is in its log. */
 async function metricsOf(program: Program): Promise<string> {
   const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
@@ -55,7 +55,7 @@ const contentPolicy =
 describe('an address without a page', () => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-  it('is a page that says what to enter for a browser, in its language, with the typed name in the form', async () => {
+  it('responds to a browser with a page in its language that says what to enter and repeats the typed name in the form', async () => {
     const { url } = await observed();
     const headers = { Accept: browser, 'Accept-Language': 'de' };
     const response = await fetch(`${url}/account/alice.bsky.social`, { headers });
@@ -73,7 +73,7 @@ describe('an address without a page', () => {
   });
 
   it.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0'])(
-    'is JSON for a client that accepts %s',
+    'responds with JSON to a client that accepts %s',
     async (accept) => {
       const { url } = await observed();
       const response = await fetch(
@@ -115,7 +115,7 @@ describe('a refused request', () => {
     }
   });
 
-  it('does not occur for an interval that overlaps the window, which is clipped and marked as clipped', async () => {
+  it('does not occur for an interval that only overlaps the window, which is clipped and marked as clipped', async () => {
     const { url, store } = await observed();
     const { startedAt } = await store.epoch();
     const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });
@@ -129,8 +129,8 @@ describe('a refused request', () => {
   });
 });
 
-describe('the routes', () => {
-  it('respond to each method like the facts API, with headers that forbid storage', async () => {
+describe('the routes of the account surface', () => {
+  it('respond to each method like the facts API, with headers that forbid storing the response', async () => {
     const { url } = await observed(['--base-path', '/people']);
     const cases = [
       ['GET', `${url}/health`, 200],
@@ -169,7 +169,7 @@ describe('the routes', () => {
     }
   });
 
-  it('forbid storing every page, refusal, redirect, and response to an invalid request', async () => {
+  it('forbid storing every page, refusal and redirect, and every response to an invalid request', async () => {
     const { url, port } = await observed(['--client-accounts', '1']);
     const { 'access-control-allow-origin': _, 'access-control-expose-headers': __, ...kept } = always;
     const pages = [
@@ -233,8 +233,8 @@ describe('the routes', () => {
   });
 });
 
-describe('the account surface at its start', () => {
-  it('opens the days that it will read in every reading process before it accepts a client', async () => {
+describe('the account surface at startup', () => {
+  it('opens the days to be read in every store-reading process before it accepts a client', async () => {
     const { program } = await observed(['--readers', '2']);
     const readers = childrenOf(program.child.pid ?? 0);
     expect(readers).toHaveLength(2);
@@ -254,15 +254,15 @@ function targetOf(link: string): string[] {
 }
 
 describe('the account surface with a busy store', () => {
-  it('responds with 503 and Retry-After if the queue is full or a deadline has passed, and frees the slot when the process has exited', async () => {
+  it('responds with 503 and Retry-After if the queue is full or a deadline has passed, and frees the slot once the process has exited', async () => {
     const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000'];
     const { url, program } = await observed([...tight, '--metrics-port', '0']);
     await create(url);
     const [reader] = childrenOf(program.child.pid ?? 0);
     if (reader === undefined) throw new Error('no reading process');
-    // A stopped process simulates a read that never ends, for example on a failing disk.
+    // A stopped process simulates a read that never ends, for example because of a failing disk.
     process.kill(reader, 'SIGSTOP');
-    // For any order of arrival, one request uses the reader, one waits for it, and one is refused.
+    // Whatever the order of arrival, one request uses the reader, one waits for it, and one is refused.
     const three = await Promise.all([1, 2, 3].map(() => ask(`${url}/exports`, { did: account })));
     const refused = three.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(2);
@@ -291,7 +291,7 @@ describe('the account surface with a busy store', () => {
     expect((await follow(url, created)).count).toBe(12);
   });
 
-  it('reports a store that does not exist yet as busy, and reads the store after its creation', async () => {
+  it('reports a store that does not exist yet as busy, and reads the store once it has been created', async () => {
     const folder = folderInTest();
     mkdirSync(folder, { recursive: true });
     const { url } = await startAccount(folder).listening();
@@ -305,7 +305,7 @@ describe('the account surface with a busy store', () => {
     expect((await follow(url, await create(url))).count).toBe(3);
   });
 
-  it('frees the place of a client that disconnects while it waits for a download, without an error', async () => {
+  it('frees the place of a client that disconnects while waiting for a download, without an error', async () => {
     const { url, program } = await observed(['--readers', '1', '--log-level', 'debug']);
     const html = await (await fetch(`${url}/account?did=${account}`)).text();
     const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
@@ -320,7 +320,7 @@ describe('the account surface with a busy store', () => {
     two[1 - first.i]?.abort();
     await expect(asked[1 - first.i]).rejects.toThrow('aborted');
     process.kill(reader, 'SIGCONT');
-    // Repeat the request, because the read in which the reader was stopped may still be in progress.
+    // Repeat the request, because the read during which the reader was stopped may still be in progress.
     let whole = await fetch(url + href);
     await until('its place', async () => {
       if (whole.status !== 200) whole = await fetch(url + href);
@@ -340,7 +340,7 @@ describe('the account surface with a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('ends in time on SIGTERM, even if a client does not read its download', async () => {
+  it('exits in time on SIGTERM even if a client does not read its download', async () => {
     const { url, port, program } = await observed([], 20_000);
     const html = await (await fetch(`${url}/account?did=${account}`)).text();
     const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
@@ -355,7 +355,7 @@ describe('the account surface with a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('leaves no reading process after it was killed', async () => {
+  it('leaves no store-reading process behind when it is killed', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
@@ -404,7 +404,7 @@ describe('privacy', () => {
     await until('the access log', () => program.log().filter(({ msg }) => msg === 'answered').length >= 5);
     await fetch(`${url}/account?did=${account}`);
     await fetch(`${url}/account?did=did:web:secret.example.com&value=secret.example`);
-    // One reading process is killed during a request, and one at its deadline.
+    // One store-reading process is killed during a request, and another at its deadline.
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       await until('a reading process', async () => (await fetch(`${url}/account?did=${account}`)).status === 200);
       for (const reader of childrenOf(program.child.pid ?? 0)) process.kill(reader, signal);

@@ -12,7 +12,7 @@ import { micros } from '../../src/store/time.ts';
 
 /** Tests the account surface with a store that the label instrument filled from the simulated network. */
 
-/** Returns a label as one line: all fields of the labeler that a row contains. */
+/** Returns a label as one line that contains every field of the labeler that a row stores. */
 function line(...said: readonly unknown[]): string {
   return JSON.stringify(said.map((one) => one ?? null));
 }
@@ -22,8 +22,8 @@ function asSent({ labeler_did, uri, cid, value, action, source_timestamp, expire
 }
 
 /**
- * Returns, for each account, the labels that labelers sent and the instrument had to accept. A repeated label has the
- * same line.
+ * Returns, for each account, the labels that labelers sent and the instrument had to accept. A repeated label results
+ * in the same line.
  */
 function sentByAccount({ labelers: { truth } }: Sim, epochUs: number): Map<string, Set<string>> {
   const sent = new Map<string, Set<string>>();
@@ -37,7 +37,7 @@ function sentByAccount({ labelers: { truth } }: Sim, epochUs: number): Map<strin
   return sent;
 }
 
-test('an export contains row for row what labelers sent about the account, and its coverage lists every labeler', async () => {
+test('an export contains, row for row, what labelers sent about the account, and its coverage lists every labeler', async () => {
   const sim = createSim({ rate: 1, historyHours: 0, seed: 11, labelers: 12, labelRate: 120 });
   const { seeds, plc, relays, jetstream } = await sim.start();
   const station = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });
@@ -71,8 +71,8 @@ test('an export contains row for row what labelers sent about the account, and i
     '--queue-ms',
     '20000',
   ]).listening();
-  // Wait until the clock has passed the last row: rows of one instant may have times slightly ahead of the clock, and
-  // the interval must end after them.
+  // Wait until the clock has passed the last row, because rows of one instant may have times slightly ahead of the
+  // clock, and the interval must end after them.
   const { end } = await station.store.frontier();
   await until('the clock to pass the last row', () => Date.now() * 1000 > end);
 

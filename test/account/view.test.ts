@@ -14,7 +14,7 @@ import { HomeBody } from '../../src/account/page/home.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 
-/** Returns the lines of a view's page from one line to another, both inclusive. */
+/** Returns the lines of an account page from the line `from` to the line `to`, both inclusive. */
 async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
   const all = linesOf(bodyOf(await viewOf(options)));
   const start = all.lastIndexOf(from);
@@ -67,7 +67,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('links from an observation to the labeler’s own response, and marks each link that leaves Almanac', async () => {
+  it('links each observation to the labeler’s own response, and marks every link that leaves Almanac', async () => {
     const { network } = await viewOf({});
     const origins = new Map([[labelers[0], 'https://labels.example.com']]);
     const labels = [{ uri: post }, { src: labelers[1] }];
@@ -115,14 +115,14 @@ describe('the page of an account', () => {
     expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(3);
   });
 
-  it('states that labels may exist if there are no observations, together with the unobserved time', async () => {
+  it('states, if there are no observations, that labels may exist, and shows the unobserved time', async () => {
     const all = linesOf(bodyOf(await viewOf({}))).join('\n');
     expect(all).toContain('No observations in this interval.');
     expect(all).toContain('That does not mean that no labels exist');
     expect(all.match(/None observed in this interval\./g)).toHaveLength(3);
   });
 
-  it('describes unobserved time', async () => {
+  it('describes unobserved time in words', async () => {
     const gap = {
       source: null,
       reason: 'ingest_paused' as const,
@@ -232,7 +232,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('rounds missed time up in every place', async () => {
+  it('rounds unobserved time up wherever it appears', async () => {
     const start = micros(now - 6 * day - 23 * hour);
     const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
     const view = await viewOf({ labels: [{}], ownGaps: [gap] });
@@ -248,7 +248,7 @@ describe('the page of an account', () => {
     );
   });
 
-  it('never presents part of a day as the whole day, neither in the chart nor in the table', async () => {
+  it('never presents part of a day as the whole day, in the chart or in the table', async () => {
     const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
     const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
     expect([titles[0], titles[1], titles.at(-1)]).toEqual([
@@ -274,7 +274,7 @@ describe('the page of an account', () => {
     expect(html).toContain('href="/download?cursor=x"');
   });
 
-  it('marks a sum that excludes days as a minimum, in text, table and list of labelers', async () => {
+  it('marks a sum that excludes days as a minimum, in the text, the table and the list of labelers', async () => {
     const view = await viewOf({ labels: [{}, { neg: true }] });
     const days = view.timeline.days.map((day, i) => (i === 2 ? { ...day, counts: null } : day));
     const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
@@ -300,7 +300,7 @@ describe('the page of an account', () => {
     expect(said).not.toContain('None observed in this interval.');
   });
 
-  it('disables capitalization and correction for values and names', async () => {
+  it('disables auto-capitalization and auto-correction for values and names', async () => {
     const home = renderToString(HomeBody({ frame: frameIn('en') }));
     const fields = [home, bodyOf(await viewOf({}))].flatMap(
       (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
@@ -345,8 +345,8 @@ function observation(observed: string, subject: readonly string[]): string[] {
   ];
 }
 
-describe('suggestions of the value filter', () => {
-  it('contain no value with invisible or direction-changing characters, and none longer than a filter may be', async () => {
+describe('suggestions for the value filter', () => {
+  it('contain no value that has invisible or direction-changing characters or is longer than a filter may be', async () => {
     const view = await viewOf({});
     const values = ['spam', 'a\u202Eb', 'a\u2066b', 'a\u0007b', 'x'.repeat(129), 'rude'].map((value) => ({
       value,

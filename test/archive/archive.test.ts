@@ -73,18 +73,18 @@ describe('almanac archive', () => {
     expect(verified.stdout.join('\n')).toContain('warning: first contact');
   });
 
-  it('is refused in a directory in which another one runs', async () => {
+  it('is refused in a directory in which another archiver is running', async () => {
     const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
     const args = ['archive', '--facts', url, '--archive', archive];
     await startProgramInTest(args).line(/^almanac archive writing to /);
     const second = startProgramInTest(args);
     expect(await second.ended()).toBe(1);
-    expect(second.stderr.join()).toContain('another process archives there; stop it first');
+    expect(second.stderr.join()).toContain('another process is archiving there; stop it first');
   });
 });
 
 describe('almanac up --archive', () => {
-  it('archives what its own facts API publishes, refusals included, and stops with the other parts', async () => {
+  it('archives what its own facts API publishes, including refusals, and stops with the other parts', async () => {
     const folder = folderInTest();
     const archive = join(folder, 'archive');
     const up = ['up', '--data', folder, '--port', '0', '--account-port', '0', '--archive', archive];
@@ -120,7 +120,7 @@ describe('almanac archive verify', () => {
       else response.end(readFileSync(path));
     });
     const url = `http://127.0.0.1:${(await listenForTest(server)).port}`;
-    // The simulated days may be in the future of this machine's clock, which the check of the order reports.
+    // The simulated days may lie in the future of this machine's clock, which the check of their order would report.
     const verify = async (place: string, ...more: string[]) => {
       const program = startProgramInTest(['archive', 'verify', place, '--json', ...more]);
       const code = await program.ended();
@@ -143,7 +143,7 @@ describe('almanac archive verify', () => {
     expect((await verify(root, '--checkpoint', kept)).code).toBe(9);
   });
 
-  it('ends at its limit of time against a server that never ends a response', async () => {
+  it('ends at its time limit if a server never ends a response', async () => {
     const server = createServer((_, response) => {
       const timer = setInterval(() => response.write(' '), 1);
       response.on('close', () => clearInterval(timer));

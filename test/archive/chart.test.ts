@@ -22,7 +22,7 @@ const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const year = 365;
 const root = mkdtempSync(join(tmpdir(), 'almanac-chart-'));
 
-/** Random gaps of the last year: short ones, and ones of days. */
+/** Generates random gaps within the last year: some short, some lasting for days. */
 function randomGaps(seed: number): SimulatedGap[] {
   const chance = dice(seed);
   return Array.from({ length: 200 }, () => {
@@ -31,7 +31,7 @@ function randomGaps(seed: number): SimulatedGap[] {
   });
 }
 
-/** Rate of one kind by day, as DuckDB computes it. */
+/** Daily rates of one kind, as DuckDB computes them. */
 type Rates = ReadonlyMap<string, number>;
 
 let summary: ArchiveSummary;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   connection = await (await DuckDBInstance.create(':memory:')).connect();
   await summary.start();
-  // The first reading may last longer than the start waits for it.
+  // The first read may take longer than startup waits for it.
   await vi.waitFor(() => expect(summary.days()?.length).toBe(year - 1), 60_000);
   weather = await rates(
     'weather-by-hour',
@@ -87,18 +87,18 @@ async function rates(table: string, rate: string, condition: string): Promise<Ra
 const lastDays = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => new Date(now - (count - 1 - at) * dayMs).toISOString().slice(0, 10));
 
-/** Compares values of which DuckDB may add the parts in another order. */
+/** Compares values with a tolerance, because DuckDB may add the parts in another order. */
 function expectSame(found: readonly (number | null)[], expected: readonly (number | undefined)[]): void {
   expect(found.map((value) => value === null)).toEqual(expected.map((value) => value === undefined));
   for (const [place, value] of found.entries())
     if (value !== null) expect(value).toBeCloseTo(expected[place] ?? Number.NaN, 6);
 }
 
-/** Returns the values of a drawn line, from the heights of its points. */
+/** Returns the values of a drawn line, derived from the heights of its points. */
 function drawnValues(html: string, kind: string, picture: number, max: number): Map<number, number> {
   const path = [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))][picture]?.[1] ?? '';
   const top = kind === 'weather' ? 0 : 100;
-  // The short line at the start of a piece is at the height of its point.
+  // Each piece begins with a short line at the height of its first point.
   return new Map(pathPoints(path).map(({ x, y }) => [Math.floor(x / 10), ((top + 92 - y) / 84) * max]));
 }
 
@@ -113,7 +113,7 @@ describe.each([
   [30, 0],
   [365, 1],
 ])('the chart of %i days', (count, picture) => {
-  it('has the rates that DuckDB computes, and breaks at the days without one', () => {
+  it('has the rates that DuckDB computes, and is interrupted at days without a rate', () => {
     const days = lastDays(count);
     const shown = chartDays(summary.days() ?? [], { count, now, areLabelsShown: true });
     expect(shown.map(({ day }) => day)).toEqual(days);
@@ -127,7 +127,7 @@ describe.each([
     );
   });
 
-  it('is drawn on the page of the archive with these values', () => {
+  it('is drawn on the archive page with these values', () => {
     const { archive } = pages();
     const days = lastDays(count);
     for (const [kind, rate] of [['weather', weather] as const, ['labels', labels] as const]) {
@@ -141,7 +141,7 @@ describe.each([
   });
 });
 
-it('the front page has the values of DuckDB for its 30 days', () => {
+it('the front page shows the values that DuckDB computes for its 30 days', () => {
   const { front } = pages();
   const data = /data-archive="([^"]*)"/.exec(front)?.[1]?.replaceAll('&quot;', '"') ?? '';
   const { days } = JSON.parse(data) as {
@@ -158,7 +158,7 @@ it('the front page has the values of DuckDB for its 30 days', () => {
   );
 });
 
-it('the year of the archive has gaps, and verifies', async () => {
+it('the one-year archive has gaps and verifies', async () => {
   expect(weather.size).toBeLessThan(year - 1);
   expect(weather.size).toBeGreaterThan(250);
   const wait = () => Promise.resolve();

@@ -23,7 +23,7 @@ import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { KeptCheckpoint } from '../../src/archive/verify/report.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** A copied or restored directory continues its archive, and no older one publishes a fork silently. */
+/** A copied or restored directory continues its archive, and an older copy never publishes a fork silently. */
 
 const pause =
   'a day became due while the archive was not written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published one';
@@ -34,14 +34,14 @@ function folderInTest(): string {
   return folder;
 }
 
-/** A state of an archive: its files, and the checkpoint next to its key. */
+/** A state of an archive: its files, and the checkpoint stored with its key. */
 interface State {
   readonly content: ReadonlyMap<string, Buffer>;
   readonly head: Buffer | null;
   readonly kept: KeptCheckpoint | null;
 }
 
-/** States after 60, 80, 90 and 121 hours: none, one, one and three closed days. */
+/** States after 60, 80, 90 and 121 hours. They have none, one, one and three closed days. */
 let states: { readonly at60: State; readonly at80: State; readonly at90: State; readonly at120: State };
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ beforeAll(async () => {
   states = { at60, at80: await runUntil(60, 80), at90: await runUntil(80, 90), at120: await runUntil(90, 121) };
 });
 
-/** Writes a state to a directory, with the checkpoint of this or another state next to it. */
+/** Writes a state to a directory, together with the checkpoint of this or of another state. */
 function directoryOf({ content }: State, { head }: State): string {
   const folder = folderInTest();
   for (const [path, bytes] of content) {
@@ -81,7 +81,7 @@ function bytesBelow(folder: string): Map<string, string> {
 }
 
 describe('an archiver on a copied directory', () => {
-  it('that was made at a quiet moment continues: no hour is lost, and the log continues the published one', async () => {
+  it('continues a copy that was made at a quiet moment: no hour is lost, and the log continues the published one', async () => {
     const { at80, at120 } = states;
     const folder = folderInTest();
     cpSync(directoryOf(at80, at80), folder, { recursive: true });
@@ -95,7 +95,7 @@ describe('an archiver on a copied directory', () => {
     expect(archive.messages).toEqual([]);
   });
 
-  it('that is older, but has the same closed days, continues with a gap', async () => {
+  it('continues an older copy that has the same closed days, and records a gap', async () => {
     const { at80, at90 } = states;
     const archive = archiverOf(directoryOf(at80, at90));
     await archive.run(31, 90);
@@ -105,7 +105,7 @@ describe('an archiver on a copied directory', () => {
     expect(archive.messages).toEqual([]);
   });
 
-  it('that is older than the last checkpoint of its key is refused, and no file is changed', async () => {
+  it('refuses a copy that is older than the last checkpoint of its key, and changes no file', async () => {
     const { at90, at120 } = states;
     const folder = directoryOf(at90, at120);
     const before = bytesBelow(folder);
@@ -115,7 +115,7 @@ describe('an archiver on a copied directory', () => {
     expect(bytesBelow(folder)).toEqual(before);
   });
 
-  it('that is older, like the checkpoint of its key, warns that a fork is possible, which a verifier reports', async () => {
+  it('warns of a possible fork if both the copy and the checkpoint of its key are older, and a verifier reports the fork', async () => {
     const { at60, at120 } = states;
     const archive = archiverOf(directoryOf(at60, at60));
     await archive.run(26, 121);
@@ -125,7 +125,7 @@ describe('an archiver on a copied directory', () => {
     expect(findings.map(({ kind }) => kind)).toContain('fork');
   });
 
-  it('of another key is refused', async () => {
+  it('refuses a copy that belongs to another key', async () => {
     const { at80 } = states;
     const archive = archiverOf(directoryOf(at80, at80));
     archive.restart({ ...simulatedKey, verifier: { ...simulatedKey.verifier, id: Buffer.alloc(4) } });
@@ -134,7 +134,7 @@ describe('an archiver on a copied directory', () => {
 });
 
 describe('almanac archive on a copy', () => {
-  it('continues with the copied lock file, and refuses a second archiver there', async () => {
+  it('continues with the copied lock file, and refuses a second archiver in the same directory', async () => {
     const artifacts = artifactFolderInTest();
     writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify(youngArtifact('recent')));
     writeFileSync(join(artifacts, artifactNames.weather), JSON.stringify(youngArtifact('weather')));
@@ -151,8 +151,8 @@ describe('almanac archive on a copy', () => {
     await start(copy).line(/^almanac archive writing to /);
     const second = start(copy);
     expect(await second.ended()).toBe(1);
-    expect(second.stderr.join()).toContain('another process archives there; stop it first');
-    // The original is another directory, which nothing locks.
+    expect(second.stderr.join()).toContain('another process is archiving there; stop it first');
+    // The original archive is in another directory, which is not locked.
     await start(first).line(/^almanac archive writing to /);
     expect(readFileSync(join(copy, 'archive.key'), 'utf8')).toBe(key);
     expect(statSync(join(copy, 'archive.key')).mode & 0o777).toBe(0o600);

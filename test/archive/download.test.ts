@@ -13,7 +13,7 @@ import { root } from '../../harness/process/imports.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { tables } from '../../src/archive/tables/columns.ts';
 
-/** The examples of docs/archive.md, run against a served archive with two closed days and a gap. */
+/** Runs the examples in docs/archive.md against a served archive with two closed days and a gap. */
 
 const docs = readFileSync(join(root, 'docs/archive.md'), 'utf8');
 const days = ['2026-11-20', '2026-11-21'];
@@ -25,7 +25,10 @@ beforeAll(async () => {
   await archive.run(24 * 4 + 1);
 });
 
-/** Returns true if a program is missing, which is an error in CI and not a reason to skip. */
+/**
+ * Returns true if a program is missing and its test must be skipped. In CI, a missing program makes the test fail
+ * instead.
+ */
 function isMissing(name: string): boolean {
   const folders = (process.env.PATH ?? '').split(':');
   return process.env.CI === undefined && !folders.some((folder) => existsSync(join(folder, name)));
@@ -37,7 +40,7 @@ function folderInTest(): string {
   return folder;
 }
 
-/** Serves the archive as a plain web server does; returns its URL and the requested paths. */
+/** Serves the archive like a plain web server. Returns its URL and the requested paths. */
 async function serveInTest() {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -81,7 +84,7 @@ describe('docs/archive.md', () => {
   });
 
   it.skipIf(isMissing('python3'))(
-    'downloads the closed days of a month with Python once, and refuses a file that does not match its digest',
+    'downloads the closed days of a month only once with Python, and refuses a file that does not match its digest',
     async () => {
       const [folder, { url, paths }] = [folderInTest(), await serveInTest()];
       const args = [join(root, 'examples/archive_month.py'), url, '2026-11', folder];
@@ -105,7 +108,7 @@ describe('docs/archive.md', () => {
   );
 
   it.skipIf(isMissing('python3'))(
-    'reports a month without a day, a wrong call and an address without an archive in a line',
+    'reports a month without a day, incorrect arguments and an address without an archive in one line',
     async () => {
       const { url } = await serveInTest();
       const call = (...args: string[]) => run('python3', [join(root, 'examples/archive_month.py'), ...args], root);
@@ -152,7 +155,7 @@ describe('docs/archive.md', () => {
   });
 });
 
-it('has a size for a year of 300 megabytes at most, with the labelers of the network', async () => {
+it('takes at most 300 MB for a year with as many labelers as the network has', async () => {
   const labelers = Array.from(
     { length: 700 },
     (_, index) =>
@@ -168,6 +171,6 @@ it('has a size for a year of 300 megabytes at most, with the labelers of the net
   expect(large.content.get(path('labels-by-labeler.csv'))?.toString('utf8').split('\r\n')).toHaveLength(702);
   const bytes = [...large.content].filter(([name]) => name.startsWith(path('')) && !name.endsWith('.jsonl'));
   const perYear = 365 * bytes.reduce((total, [, { length }]) => total + length, 0);
-  // Responses of the present service have at most 15 kB an hour: 130 MB a year.
+  // The facts API currently responds with at most 15 kB an hour, which is 130 MB a year.
   expect(perYear).toBeLessThan(170_000_000);
 });

@@ -15,7 +15,7 @@ import { verifyArchive } from '../../src/archive/verify/verify.ts';
 const script = new URL('../../harness/archive/independent_verifier.py', import.meta.url).pathname;
 const isMissing = !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'python3')));
 
-/** Runs the verifier that uses Python's standard library alone; returns a line for each archive. */
+/** Runs the verifier that uses only Python's standard library. Returns one line for each archive. */
 function verifyWithPython(contents: readonly Content[], ...options: string[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -35,7 +35,7 @@ function verifyWithPython(contents: readonly Content[], ...options: string[]): P
   });
 }
 
-/** Returns the kinds of the findings of this program's verification; `intact` without any. */
+/** Returns the kinds of findings that Almanac's own verification reports, or `intact` if there are none. */
 async function kindsHere(content: Content, options: Partial<VerifyOptions>): Promise<string[]> {
   const wait = (): Promise<void> => Promise.resolve();
   const reader = memoryReader(content);
@@ -55,34 +55,37 @@ beforeAll(async () => {
   archives = await intactArchive();
 });
 
-// A missing tool is an error in CI, not a reason to skip.
+// In CI, a missing tool is an error, not a reason to skip.
 describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written from the specifications', () => {
   it.each([
     ['at first contact', () => ({}), () => []],
     ['with a key', () => ({ key: simulatedKey.verifier }), () => ['--key', simulatedKey.verifier.text]],
     ['with a kept checkpoint', () => ({ kept: archives.kept }), () => ['--checkpoint', keptFile()]],
-  ])('agrees with this one on an intact archive and on every alteration, %s', async (_mode, here, there) => {
-    const altered = alterations.map(({ alter }) => {
-      const content = copyOf(archives.intact);
-      alter(content, archives);
-      return content;
-    });
-    const [intact, ...lines] = await verifyWithPython([archives.intact, ...altered], ...there());
-    expect(intact).toBe('intact: 4 days');
-    expect(lines).toHaveLength(alterations.length);
-    const disagreements: unknown[] = [];
-    for (const [at, { name, isOutside = false }] of alterations.entries()) {
-      const kind = lines[at]?.split(':')[0] ?? '';
-      const own = await kindsHere(altered[at] ?? new Map<string, Buffer>(), here());
-      // It finds the same problem, which need not be the only one.
-      const agrees = isOutside ? kind === 'intact' : own.includes(kind);
-      if (!agrees) disagreements.push({ name, own, other: lines[at] });
-    }
-    expect(disagreements).toEqual([]);
-    expect(alterations.filter(({ isOutside = false }) => !isOutside).length).toBeGreaterThanOrEqual(40);
-  });
+  ])(
+    'agrees with almanac archive verify on an intact archive and on every alteration, %s',
+    async (_mode, here, there) => {
+      const altered = alterations.map(({ alter }) => {
+        const content = copyOf(archives.intact);
+        alter(content, archives);
+        return content;
+      });
+      const [intact, ...lines] = await verifyWithPython([archives.intact, ...altered], ...there());
+      expect(intact).toBe('intact: 4 days');
+      expect(lines).toHaveLength(alterations.length);
+      const disagreements: unknown[] = [];
+      for (const [at, { name, isOutside = false }] of alterations.entries()) {
+        const kind = lines[at]?.split(':')[0] ?? '';
+        const own = await kindsHere(altered[at] ?? new Map<string, Buffer>(), here());
+        // Both verifiers must report this problem. This program's verification may report further problems.
+        const agrees = isOutside ? kind === 'intact' : own.includes(kind);
+        if (!agrees) disagreements.push({ name, own, other: lines[at] });
+      }
+      expect(disagreements).toEqual([]);
+      expect(alterations.filter(({ isOutside = false }) => !isOutside).length).toBeGreaterThanOrEqual(40);
+    },
+  );
 
-  it('agrees with this one on the tiles of a log of 600 days, which have two levels', async () => {
+  it('agrees with almanac archive verify on the tiles of a log of 600 days, which have two levels', async () => {
     const days = Array.from({ length: 600 }, (_, index) => ({
       day: new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10),
       sha256: '0'.repeat(64),
@@ -99,7 +102,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
       'log/tile/entries/001',
       'log/tile/entries/002.p/88',
     ]);
-    // The log is intact; the records of its days do not exist.
+    // The log is intact, but the records of its days do not exist.
     const kinds = await kindsHere(content, {});
     expect([...new Set(kinds)]).toEqual(['missing']);
     expect(kinds).toHaveLength(600);
@@ -110,7 +113,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
   });
 });
 
-/** Returns the path of a file with the kept checkpoint, as `almanac archive verify --checkpoint` writes it. */
+/** Returns the path of a file with a checkpoint, as `almanac archive verify --checkpoint` writes it. */
 function keptFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-kept-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

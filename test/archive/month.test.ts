@@ -14,8 +14,9 @@ import { archivedFacts, factNames } from '../../src/archive/days/facts.ts';
 import { rebuildDay } from '../../src/archive/rebuild.ts';
 
 /**
- * Thirty simulated days with every fault: gaps of sources, of the instruments and of the archiver, late corrections, holds,
- * lost stores and files, kills, full disks, planted identities. The oracle computes what must be archived by itself.
+ * Thirty simulated days with every injected fault: gaps of sources, of the instruments and of the archiver, late
+ * corrections, holds, lost stores and files, kills, full disks, and planted identities. The oracle computes
+ * independently what must be archived.
  */
 
 interface Gap {
@@ -57,7 +58,9 @@ async function query(sql: string): Promise<string[][]> {
   return rows.map((row) => row.map((value) => (value === null ? '' : String(value))));
 }
 
-/** Returns the rows of a table as DuckDB reads the file in this format, with the times of the CSV file. */
+/**
+ * Returns the rows of a table as DuckDB reads the file in the given format, with times formatted as in the CSV file.
+ */
 function tableOf(day: string, name: string, format: 'csv' | 'parquet'): Promise<string[][]> {
   if (format === 'csv')
     return query(`SELECT * FROM read_csv('days/${day}/${name}.csv', all_varchar = true, header = true)`);
@@ -66,7 +69,7 @@ function tableOf(day: string, name: string, format: 'csv' | 'parquet'): Promise<
   return query(`SELECT * REPLACE (${time}) FROM 'days/${day}/${name}.parquet'`);
 }
 
-/** Returns a flag for each second of a day that one of the gaps covers. */
+/** Returns a flag for each second of a day: 1 if one of the gaps covers it. */
 function secondsIn(day: string, gaps: readonly Gap[]): Uint8Array {
   const covered = new Uint8Array(dayMs / 1000);
   const second = (text: string): number => (Date.parse(text) - Date.parse(day)) / 1000;
@@ -76,8 +79,8 @@ function secondsIn(day: string, gaps: readonly Gap[]): Uint8Array {
 
 const startsOf = (day: string): number[] => hoursOf(day).map((hour) => Date.parse(hour));
 
-describe('thirty simulated days with every fault', () => {
-  it('are closed in their order, at the earliest 48 hours after their end, and verify', async () => {
+describe('thirty simulated days with every injected fault', () => {
+  it('are closed in order, at the earliest 48 hours after their end, and verify', async () => {
     expect([...month.closedAt.keys()].slice(0, days.length)).toEqual(days);
     for (const [day, at] of month.closedAt) expect(at, day).toBeGreaterThanOrEqual(Date.parse(day) + 3 * dayMs);
     expect((await month.archive.verify()).findings).toEqual([]);
@@ -85,7 +88,7 @@ describe('thirty simulated days with every fault', () => {
     expect(month.fullDisks).toBeGreaterThan(3);
   });
 
-  it.each(['csv', 'parquet'] as const)('have tables that equal the oracle hour by hour (%s)', async (format) => {
+  it.each(['csv', 'parquet'] as const)('have tables that match the oracle hour by hour (%s)', async (format) => {
     for (const day of days) {
       expect(await tableOf(day, 'weather-by-hour', format), day).toEqual(month.oracle.weatherRows(day));
       expect(await tableOf(day, 'labels-by-hour', format), day).toEqual(month.oracle.labelRows(day));
@@ -93,7 +96,7 @@ describe('thirty simulated days with every fault', () => {
     }
   });
 
-  it('have the same texts in the CSV files as DuckDB reads', async () => {
+  it('have CSV files with the same texts that DuckDB reads from them', async () => {
     for (const day of days) {
       const [, ...rows] = parseCsv(textOf(day, 'weather-by-hour.csv'));
       expect(rows, day).toEqual(await tableOf(day, 'weather-by-hour', 'parquet'));
@@ -111,7 +114,7 @@ describe('thirty simulated days with every fault', () => {
     expect(Number((await zeros('weather-by-hour', none))?.[0])).toBeGreaterThan(300);
   });
 
-  it('have every unobserved second of the weather in the manifest, by host and collection, and no observed one', () => {
+  it('list every unobserved second of the weather, and no observed one, in the gap manifest by host and collection', () => {
     for (const day of days) {
       const gaps = gapsOf(day);
       const unknown = secondsIn(
@@ -147,7 +150,7 @@ describe('thirty simulated days with every fault', () => {
     }
   });
 
-  it('have every unobserved second of the label instrument and of each labeler in the manifest, and no observed one', () => {
+  it('list every unobserved second of the label instrument and of each labeler, and no observed one, in the gap manifest', () => {
     for (const day of days) {
       const gaps = gapsOf(day).filter(({ source }) => source !== 'publication');
       const unknown = secondsIn(
@@ -174,7 +177,7 @@ describe('thirty simulated days with every fault', () => {
     }
   });
 
-  it('have every hour of a fact that was not archived or refused in the manifest, and no other', () => {
+  it('list in the gap manifest exactly the hours in which a fact was refused or not archived', () => {
     for (const day of days) {
       for (const name of factNames) {
         const own = gapsOf(day).filter(({ fact }) => fact === name);

@@ -7,7 +7,7 @@ import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-a
 import { formatLeaf } from '../../src/archive/days/leaf.ts';
 import { inclusionProof, leafHash } from '../../src/archive/log/merkle.ts';
 
-/** Sigstore's verifier of transparency logs, which npm contains, accepts the log of an archive and no altered one. */
+/** Sigstore's verifier for transparency logs, which npm contains, accepts the log of an archive but no altered one. */
 
 interface SigstoreCheckpoint {
   readonly origin: string;
@@ -21,7 +21,7 @@ interface Sigstore {
   verifyMerkleInclusion(entry: object, checkpoint: SigstoreCheckpoint): void;
 }
 
-/** Returns the verifier in the npm of this machine; null if there is none. */
+/** Returns the verifier from this machine's npm, or null if there is none. */
 function sigstoreOfNpm(): Sigstore | null {
   const npm = (process.env.PATH ?? '')
     .split(':')
@@ -36,7 +36,7 @@ function sigstoreOfNpm(): Sigstore | null {
 const sigstore = sigstoreOfNpm();
 
 describe.skipIf(sigstore === null)("Sigstore's verifier", () => {
-  it('accepts the checkpoint of an archive and the inclusion of every closed day, and no altered one', async () => {
+  it('accepts the checkpoint of an archive and the inclusion of every closed day, but no altered one', async () => {
     if (!sigstore) return;
     const archive = simulateArchive();
     await archive.run(24 * 5 + 1);

@@ -3,13 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { createFactsClient, type FactsClientOptions } from '../../src/client/index.ts';
 
-/** Start time of the clients' clock, in milliseconds since 1970. The clock advances only when a test advances it. */
+/** Start of the clients' clock, in milliseconds since 1970. The clock advances only when a test advances it. */
 const noon = Date.UTC(2026, 10, 20, 12);
 
-/**
- * Starts a client of a server whose responses do not come from a facts service but from a proxy, a cache or a hanging
- * server.
- */
+/** Starts a client whose responses come from a proxy, a cache or a hanging server, and not from a facts service. */
 async function against(
   answer: (response: ServerResponse, request: IncomingMessage, nth: number) => void,
   options: FactsClientOptions = {},
@@ -41,7 +38,7 @@ describe('Retry-After', () => {
   it.each([
     ['in seconds', () => '30'],
     ['as a date', () => new Date(noon + 30_000).toUTCString()],
-  ])('with the value %s keeps the fact refused, and prevents requests before that time', async (_how, header) => {
+  ])('keeps the fact refused until the time that it gives %s, and prevents earlier requests', async (_how, header) => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 503, refusal, { 'Retry-After': header() }) : give(response, 200, index),
     );
@@ -63,7 +60,7 @@ describe('Retry-After', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("is respected in a proxy's response, too, for at most one hour", async () => {
+  it('is also respected in a response of a proxy, for at most one hour', async () => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' }) : give(response, 200, index),
     );
@@ -91,7 +88,7 @@ describe('max-age', () => {
     ['max-age=-5', undefined, 0],
     ['max-age=soon', undefined, 0],
     [undefined, undefined, 0],
-  ])('of %s with Age %s results in a lifetime of %s seconds', async (control, age, seconds) => {
+  ])('gives Cache-Control %s with Age %s a lifetime of %s seconds', async (control, age, seconds) => {
     const { client, asked, pass } = await against((response) =>
       give(response, 200, index, { ...(control ? { 'Cache-Control': control } : {}), ...(age ? { Age: age } : {}) }),
     );
@@ -120,7 +117,7 @@ describe('a response outside the contract', () => {
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
     ['304 to a request without a validator', 304, '', 'the response is not from this service (status 304)'],
-  ])('is an AnswerError (%s)', async (_what, status, body, why) => {
+  ])('makes the client throw an AnswerError (%s)', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',
@@ -130,7 +127,7 @@ describe('a response outside the contract', () => {
     });
   });
 
-  it('causes an AnswerError if it is invalid UTF-8', async () => {
+  it('makes the client throw an AnswerError if it is invalid UTF-8', async () => {
     const { client } = await against((response) => response.end(Buffer.from([0x22, 0xff, 0x22])));
     await expect(client.instruments()).rejects.toThrow('the response is not UTF-8');
   });
@@ -169,12 +166,12 @@ describe('a missing response', () => {
   it.each([
     ['the response has no byte', () => undefined],
     ['the response has no end', (response: ServerResponse) => response.write('{"contract":')],
-  ])('is a NetworkError after the timeout (%s)', async (_what, begin) => {
+  ])('leads to a NetworkError after the timeout (%s)', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });
   });
 
-  it('is a NetworkError if the response breaks off', async () => {
+  it('leads to a NetworkError if the response is cut off', async () => {
     const { client } = await against((response) => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
@@ -184,13 +181,13 @@ describe('a missing response', () => {
 });
 
 describe('an abort signal', () => {
-  it('that is already aborted prevents the request', async () => {
+  it('prevents the request if it is already aborted', async () => {
     const { client, asked } = await against((response) => give(response, 200, index));
     await expect(client.instruments({ signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
     expect(asked).toEqual([]);
   });
 
-  it('rejects only the promise of its own caller, and the other callers get the response', async () => {
+  it('rejects only the promise of its own caller, while the other callers get the response', async () => {
     const gone = new AbortController();
     const held: ServerResponse[] = [];
     let arrived = (): void => undefined;
@@ -211,7 +208,7 @@ describe('an abort signal', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('aborts the request if no other caller waits, and the next caller starts a new request', async () => {
+  it('aborts the request if no other caller is waiting, and the next caller starts a new request', async () => {
     const gone = new AbortController();
     let closed: Promise<unknown> = Promise.resolve();
     const { client } = await against((response, _request, nth) => {
@@ -222,7 +219,7 @@ describe('an abort signal', () => {
     });
     let next: ReturnType<typeof client.instruments> | undefined;
     await expect(client.instruments({ signal: gone.signal })).rejects.toThrow('gone');
-    // The next request was made in the turn in which the last caller aborted.
+    // The next request was made in the same turn of the event loop in which the last caller aborted.
     expect((await next)?.value).toEqual(index);
     await closed;
   });

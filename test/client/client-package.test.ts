@@ -32,7 +32,7 @@ const code: FactsErrorCode = 'a_code_of_a_later_version';
 console.log(JSON.stringify([metrics.via, likes?.total, events, code]));
 `;
 
-describe('the package of the client', () => {
+describe('the client package', () => {
   let directory = '';
   let installed = '';
 
@@ -55,7 +55,7 @@ describe('the package of the client', () => {
     expect(manifest.version).toBe(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
   });
 
-  it('passes publint without a message', async () => {
+  it('passes the package checker publint without a message', async () => {
     expect((await publint({ pkgDir: installed, strict: true, pack: false })).messages).toEqual([]);
   });
 
@@ -76,11 +76,14 @@ describe('the package of the client', () => {
     await expect(run(tsc, options, { cwd: directory })).resolves.toEqual({ stdout: '', stderr: '' });
   });
 
-  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))('runs on %s', async (node) => {
-    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
-    const { url } = await program.listening();
-    const { stdout } = await run(node, [join(directory, 'nodenext', 'consumer.js'), url], { cwd: directory });
-    const [via, likes, events] = JSON.parse(stdout) as unknown[];
-    expect([via, typeof likes, typeof events]).toEqual(['fetched', 'number', 'number']);
-  });
+  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))(
+    'runs a program that imports it on %s',
+    async (node) => {
+      const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+      const { url } = await program.listening();
+      const { stdout } = await run(node, [join(directory, 'nodenext', 'consumer.js'), url], { cwd: directory });
+      const [via, likes, events] = JSON.parse(stdout) as unknown[];
+      expect([via, typeof likes, typeof events]).toEqual(['fetched', 'number', 'number']);
+    },
+  );
 });

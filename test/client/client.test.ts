@@ -6,7 +6,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { createFactsClient } from '../../src/client/index.ts';
 
-/** Runs the client against the real program, with a client clock that the test controls. */
+/** Runs the client against the real program. The test controls the client's clock. */
 async function station(args: readonly string[] = []) {
   const folder = artifactFolder();
   onTestFinished(folder.remove);
@@ -22,7 +22,7 @@ async function station(args: readonly string[] = []) {
     pass: (seconds: number): void => {
       now += seconds * 1000;
     },
-    /** Returns every request to which the program responded, in order, after the program has stopped. */
+    /** Returns every request that the program responded to, in order. The program must have stopped. */
     async asked(): Promise<string[]> {
       program.child.kill('SIGTERM');
       await program.ended();
@@ -58,7 +58,7 @@ describe('the client', () => {
     for (const endpoint of endpoints) expect([endpoint, (await fetch(url + endpoint)).status]).toEqual([endpoint, 200]);
   });
 
-  it('sends no request within max-age, then sends the validator and keeps the reading with its own times', async () => {
+  it('sends no request within max-age, then sends the validator and keeps the reading with its original times', async () => {
     const { client, pass, asked } = await station();
     const first = await client.labelsOverview();
     pass(59.9);
@@ -81,7 +81,7 @@ describe('the client', () => {
     expect(await asked()).toEqual([`${overview} 200`, `${overview} 304`]);
   });
 
-  it('returns a changed artifact', async () => {
+  it('returns the new facts of a changed artifact', async () => {
     const { client, folder, pass } = await station();
     const { value: before } = await client.labelsOverview();
     const after = Date.now() + 1000;
@@ -126,7 +126,7 @@ describe('the client', () => {
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
   });
 
-  it('replaces a reading dated ahead of its service by any other reading', async () => {
+  it('replaces a reading that is dated ahead of its service by any other reading', async () => {
     const { client, folder, pass } = await station();
     const now = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', now + 200_000));
@@ -136,14 +136,14 @@ describe('the client', () => {
     expect((await client.labelsOverview()).via).toBe('fetched');
   });
 
-  it('reports a refusal without a freshness if no artifact was read', async () => {
+  it('reports a refusal without freshness if no artifact was read', async () => {
     const { client, folder } = await station();
     folder.put(artifactNames.weather, {});
     await expect(client.weatherMetrics()).rejects.toMatchObject({ code: 'source_unavailable', freshness: null });
     expect((await client.labelsOverview()).via).toBe('fetched');
   });
 
-  it('keeps the newer reading when the service sends an older one, and requests again on the next call', async () => {
+  it('keeps the newer reading if the service sends an older one, and requests again on the next call', async () => {
     const { client, folder, pass } = await station();
     const newest = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', newest));
@@ -152,13 +152,14 @@ describe('the client', () => {
     pass(60);
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
-    // Accept a reading that the service still sends after 15 minutes, because the service published it deliberately.
+    // Accept the older reading if the service still sends it after 15 minutes, because the service then published it
+    // deliberately.
     pass(15 * 60);
     const { value, via } = await client.labelsOverview();
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
   });
 
-  it('accepts an earlier reading of another series, because times of two epochs are not comparable', async () => {
+  it('accepts an earlier reading of another series, because the times of two epochs are not comparable', async () => {
     const { client, folder, pass } = await station();
     const newest = Date.now();
     folder.put(artifactNames.weather, youngArtifact('weather', newest));
@@ -188,7 +189,7 @@ describe('the client', () => {
     expect((await asked()).sort()).toEqual([`${overview} 200`, '/v1/weather/metrics 200']);
   });
 
-  it('reports the response of another service at that address', async () => {
+  it('reports that another service responds at the address', async () => {
     const { url } = await station();
     const lost = createFactsClient(`${url}/elsewhere/`);
     await expect(lost.instruments()).rejects.toMatchObject({ name: 'FactsError', status: 404, code: 'not_found' });
@@ -199,7 +200,7 @@ describe('the client', () => {
   });
 });
 
-describe('the client module', () => {
+describe('the module of the client', () => {
   it('is one file without imports', async () => {
     const { readFileSync } = await import('node:fs');
     const bundle = readFileSync(join(import.meta.dirname, '..', '..', 'dist', 'client.js'), 'utf8');

@@ -14,7 +14,7 @@ import { listenForTest } from '../../harness/net/listen.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 
-/** Tests of the clients that common generators make of the OpenAPI documents. */
+/** Tests the clients that common generators create from the OpenAPI documents. */
 
 const run = promisify(execFile);
 

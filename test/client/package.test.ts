@@ -11,7 +11,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 
-/** Source of another program, which uses only the packed package and nothing of this checkout. */
+/** Source of another program, which uses only the packed package and nothing from this checkout. */
 const consumer = `
 import { createFactsClient, FactsError, type Reading, type WeatherMetricsEnvelope } from 'almanac/client';
 
@@ -36,7 +36,7 @@ describe('the packed package, installed in another program', () => {
     const installed = join(folder, 'node_modules', 'almanac');
     mkdirSync(installed, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-    // Unpack the package like an installation. The client requires no dependency of the program.
+    // Unpack the package as an installation would. The client has no dependencies.
     await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', installed, '--strip-components=1']);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, 'consumer.ts'), `declare const process: { argv: string[] };\n${consumer}`);
@@ -44,7 +44,7 @@ describe('the packed package, installed in another program', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(['nodenext', 'bundler'])(
-    'has self-contained types under %s resolution, without those of Node',
+    "has self-contained types under %s resolution that do not depend on Node's types",
     async (resolution) => {
       const module = resolution === 'bundler' ? 'esnext' : resolution;
       const options = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--lib', 'es2022,dom'];
@@ -60,12 +60,15 @@ describe('the packed package, installed in another program', () => {
     },
   );
 
-  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))('runs on %s', async (node) => {
-    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
-    const { url } = await program.listening();
-    const { stdout } = await run(node, [join(folder, 'built', 'consumer.js'), url], { cwd: folder });
-    const [via, likes, events, gone, name] = JSON.parse(stdout) as unknown[];
-    expect([via, gone, name]).toEqual(['fetched', 'Error: gone', 'FactsError']);
-    expect([likes, events].map((count) => typeof count)).toEqual(['number', 'number']);
-  });
+  it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))(
+    'runs a program that imports the client on %s',
+    async (node) => {
+      const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+      const { url } = await program.listening();
+      const { stdout } = await run(node, [join(folder, 'built', 'consumer.js'), url], { cwd: folder });
+      const [via, likes, events, gone, name] = JSON.parse(stdout) as unknown[];
+      expect([via, gone, name]).toEqual(['fetched', 'Error: gone', 'FactsError']);
+      expect([likes, events].map((count) => typeof count)).toEqual(['number', 'number']);
+    },
+  );
 });

@@ -25,7 +25,7 @@ describe.skipIf(!runsPython)('the Python client', () => {
     expect(code).toBe(0);
   });
 
-  it('has only syntax that Python 3.9 knows, and imports only the standard library', async () => {
+  it('has only syntax that Python 3.9 supports, and imports only the standard library', async () => {
     expect(await runPython(['-c', libraryOnly])).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 

@@ -60,7 +60,7 @@ const ask = (port: number, path: string, method = 'GET'): Promise<number | undef
   });
 
 describe.skipIf(lacks('nginx'))('deploy/nginx/artifacts.conf', () => {
-  it('gives a facts process on another machine the artifacts, and nothing else', async () => {
+  it('makes the artifacts, and nothing else, available to a facts process on another machine', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
     const port = await startArtifacts(folder.path);

@@ -14,7 +14,7 @@ import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Tests of the configuration in `deploy/caddy`, in front of the real facts API. */
+/** Tests the configuration in `deploy/caddy` in front of the real facts API. */
 
 const file = join(root, 'deploy/caddy/Caddyfile');
 const overview = '/v1/labels/overview';
@@ -26,7 +26,7 @@ interface Answer {
 }
 
 describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
-  it('is accepted by Caddy and formatted as Caddy formats it', () => {
+  it('is accepted by Caddy, and formatted as Caddy formats it', () => {
     const run = (...args: string[]) => execFileSync(toolPath('caddy'), args, { encoding: 'utf8', stdio: 'pipe' });
     expect(() => run('validate', '--config', file, '--adapter', 'caddyfile')).not.toThrow();
     expect(run('fmt', file)).toBe(readFileSync(file, 'utf8'));
@@ -65,13 +65,13 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     expect(gone.headers['strict-transport-security']).toBe('max-age=31536000');
     expect(JSON.parse(gone.body)).toMatchObject({ error: { status: 503, code: 'source_unavailable' } });
 
-    // The log has one line per request, including the first requests during the start.
+    // The log has one line per request, including the first requests during startup.
     await until('every request in the log', () => log().filter((line) => line.includes('"request":')).length >= 7);
     expect(log().join('\n')).not.toMatch(/secret|198\.51|"remote_ip"/);
   });
 });
 
-/** Starts Caddy without TLS, with the configuration's addresses replaced by local ones. Stops it after the test. */
+/** Starts Caddy without TLS. Replaces the configuration's addresses by local ones, and stops Caddy after the test. */
 async function startCaddy(facts: number) {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-caddy-'));
   const [port, account] = [await freePort(), await freePort()];

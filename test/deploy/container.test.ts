@@ -8,9 +8,7 @@ import { accountSettings } from '../../src/main/account/account-settings.ts';
 import { commands } from '../../src/main/commands.ts';
 import { factsSettings } from '../../src/main/facts/facts-settings.ts';
 
-/**
- * Tests of the text of the container file and of the compose file. `npm run test:container` builds and runs the image.
- */
+/** Tests the text of the container file and of the compose file. `npm run test:container` builds and runs the image. */
 
 const lines = readFileSync(join(root, 'deploy/container/Containerfile'), 'utf8')
   .replaceAll('\\\n', ' ')
@@ -45,7 +43,7 @@ describe('deploy/container/Containerfile', () => {
     expect(words('EXPOSE')).toEqual([[String(factsSettings.port.fallback), String(accountSettings.port.fallback)]]);
   });
 
-  it('is based on exactly the runtime that the package pins', () => {
+  it('is based on exactly the runtime version that the package pins', () => {
     const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -84,7 +82,7 @@ describe.skipIf(lacks('docker-compose'))('deploy/container/compose.yaml', () => 
     }
   });
 
-  it('gives no container a writable root, a capability that it does not need, or new privileges', () => {
+  it('gives no container a writable root file system, an unnecessary capability, or new privileges', () => {
     for (const [name, service] of Object.entries(services())) {
       expect([name, service.read_only, service.cap_drop, service.security_opt]).toEqual([
         name,
@@ -96,7 +94,7 @@ describe.skipIf(lacks('docker-compose'))('deploy/container/compose.yaml', () => 
     }
   });
 
-  it('publishes only the ports of the proxy, and gives the facts API only the artifacts and the network of the proxy', () => {
+  it("publishes only the ports of the proxy, and gives the facts API only the artifacts and the proxy's network", () => {
     const all = services();
     expect(Object.keys(all).filter((name) => all[name]?.ports !== undefined)).toEqual(['proxy']);
     expect(all.facts?.volumes).toEqual(['artifacts:/var/lib/almanac/artifacts:ro']);

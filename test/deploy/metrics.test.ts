@@ -7,7 +7,7 @@ import { publishedMetrics, registeredMetrics, runtimeMetrics } from '../../harne
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 
 /**
- * Tests of the alerts and the dashboard in `deploy/`. They compare with the registered metrics and run Prometheus's
+ * Tests the alerts and the dashboard in `deploy/`: compares them with the registered metrics, and runs Prometheus's own
  * tool.
  */
 
@@ -15,7 +15,7 @@ const rules = readFileSync(join(root, 'deploy/prometheus/almanac.rules.yml'), 'u
 const made = readFileSync(join(root, 'deploy/prometheus/almanac.rules.test.yml'), 'utf8');
 const dashboard = readFileSync(join(root, 'deploy/grafana/almanac.json'), 'utf8');
 
-/** Returns the metrics in a text; the series of a histogram count as the histogram. */
+/** Returns the metrics that a text names. The series of a histogram count as that histogram. */
 function named(text: string, known: readonly string[]): string[] {
   const found = [...text.matchAll(/\balmanac_[a-z0-9_]+/g)].map(([name]) =>
     known.includes(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''),
@@ -24,7 +24,7 @@ function named(text: string, known: readonly string[]): string[] {
 }
 
 describe('the alerts and the dashboard', () => {
-  it('use only existing metrics', async () => {
+  it('use only metrics that the program registers', async () => {
     const known = [...(await registeredMetrics()), ...(await runtimeMetrics()), ...publishedMetrics()];
     for (const text of [rules, made, dashboard]) {
       expect(named(text, known).filter((name) => !known.includes(name))).toEqual([]);

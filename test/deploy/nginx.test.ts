@@ -16,7 +16,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Tests of the configuration in `deploy/nginx`, in front of the real facts API. */
+/** Tests the configuration in `deploy/nginx` in front of the real facts API. */
 
 const overview = '/v1/labels/overview';
 const decode: Record<string, (body: Buffer) => Buffer> = {
@@ -26,7 +26,7 @@ const decode: Record<string, (body: Buffer) => Buffer> = {
 };
 
 describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
-  it('is accepted by nginx', () => {
+  it('is accepted by nginx as a valid configuration', () => {
     const folder = writeNginxConfig({ tls: 8443, plain: 8080, facts: 8400, account: 8401 });
     const accepted = () =>
       execFileSync(toolPath('nginx'), ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'pipe' });
@@ -35,7 +35,7 @@ describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the limits of nginx', () => {
-  it('count an IPv4 address, and an IPv6 /64 within its /48, as one client', async () => {
+  it('treat an IPv4 address as one client, and likewise an IPv6 /64 within its /48', async () => {
     const clients = await freePort();
     await startNginx({ facts: await freePort(), clients });
     const counted = async (address: string): Promise<string> => {
@@ -103,7 +103,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   }
 
   it.each(['identity', 'gzip', 'br'])(
-    'serves from its cache the bytes of the service in %s, with all headers of the service',
+    "serves the service's bytes in %s from its cache, with all headers of the service",
     async (coding) => {
       const headers = { 'Accept-Encoding': coding };
       const first = await nginx.ask(overview, { headers });
@@ -126,7 +126,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
         expect([name, second.headers[name]]).toEqual([name, served.headers.get(name)]);
       }
       expect(second.headers['strict-transport-security']).toBe('max-age=31536000');
-      // Compute the age from the date, which is that of the cached response.
+      // The age derives from the date, which is the date of the cached response.
       expect(second.headers.date).toBe(first.headers.date);
     },
   );
@@ -139,7 +139,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     ['brotli', undefined],
     ['gzip;q=0.000, br;q=0.001', 'br'],
     ['GZIP', 'gzip'],
-  ])('never sends a client that accepts %j a coding that was not requested', async (asked, coding) => {
+  ])('never sends an encoding that was not requested to a client that accepts %j', async (asked, coding) => {
     const answer = await nginx.ask(overview, { headers: { 'Accept-Encoding': asked } });
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
   });
@@ -175,7 +175,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect(changed.headers.etag).not.toBe(first.headers.etag);
   });
 
-  it('never serves an older reading instead of a refusal, and caches no refusal', async () => {
+  it('never serves an older reading instead of a refusal, and never caches a refusal', async () => {
     expect((await nginx.ask(overview)).status).toBe(200);
     hold();
     nginx.ahead(61);
@@ -189,7 +189,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect((await nginx.ask(overview)).status).toBe(200);
     facts.child.kill('SIGKILL');
     await facts.ended();
-    // The cache may use a response until the max-age of the response ends, and no longer.
+    // The cache may use a response until its max-age ends, and no longer.
     expect((await nginx.ask(overview)).status).toBe(200);
     nginx.ahead(61);
     for (const method of ['GET', 'HEAD']) {
@@ -274,7 +274,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     let asked = 0;
     const upstream = createServer((_request, response) => {
       asked += 1;
-      // An error of the service must not be cached by the proxy.
+      // The headers would allow the proxy to cache the response, as after an error of the service.
       response.writeHead(200, { 'Cache-Control': 'public, max-age=600' }).end(String(asked));
     });
     const { port } = await listenForTest(upstream);

@@ -12,7 +12,7 @@ import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Tests of the published metrics with a real Prometheus, the job of `deploy/prometheus`, and the dashboard. */
+/** Tests the published metrics with a real Prometheus, the job in `deploy/prometheus`, and the dashboard. */
 
 interface Prometheus {
   /** Returns the current series of an expression. */
@@ -20,7 +20,7 @@ interface Prometheus {
   get(path: string): Promise<{ data: unknown }>;
 }
 
-/** Starts a Prometheus that scrapes a facts API every second with the job of `deploy/prometheus/almanac.scrape.yml`. */
+/** Starts a Prometheus that scrapes a facts API every second with the job in `deploy/prometheus/almanac.scrape.yml`. */
 async function startPrometheus(factsPort: number): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-prometheus-'));
   const port = await freePort();
@@ -69,7 +69,7 @@ function dashboardExpressions(): string[] {
     .filter((expr) => /almanac_fact_/.test(expr));
 }
 
-describe.skipIf(lacks('prometheus'))('a Prometheus with the published job', () => {
+describe.skipIf(lacks('prometheus'))('a Prometheus server with the published job', () => {
   it('stores the facts with their types, draws the dashboard, and ends the series of a refused fact', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
@@ -90,7 +90,7 @@ describe.skipIf(lacks('prometheus'))('a Prometheus with the published job', () =
     const expressions = dashboardExpressions();
     expect(expressions.length).toBeGreaterThan(5);
     for (const expression of expressions) {
-      // A fact that is served has no refusal to draw.
+      // The dashboard draws no refusal for a fact that is served.
       if (expression.includes('almanac_fact_refused')) continue;
       expect(await prometheus.query(expression), expression).not.toEqual([]);
     }

@@ -7,7 +7,7 @@ import { root } from '../../harness/process/imports.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { commands } from '../../src/main/commands.ts';
 
-/** Tests of the units in `deploy/systemd`, also by systemd's tools. */
+/** Tests the units in `deploy/systemd`, also with systemd's own tools. */
 
 const folder = join(root, 'deploy/systemd');
 const units = readdirSync(folder).filter((name) => name.endsWith('.service'));
@@ -21,13 +21,13 @@ function values(unit: string, directive: string): string[] {
   return [...read(unit).matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
-/** Returns the arguments of a unit's command, with its lines joined. */
+/** Returns the arguments of a unit's command, with continued lines joined. */
 function command(unit: string): string[] {
   const [line = ''] = /^ExecStart=(?:.*\\\n)*.*/m.exec(read(unit)) ?? [];
   return line.replace('ExecStart=', '').replaceAll('\\\n', ' ').split(/\s+/);
 }
 
-it('every process has its own unit and user, and the standby has the user of the instrument that it replaces', () => {
+it('every process has its own unit and user, and the standby runs as the user of the instrument that it replaces', () => {
   expect(units).toEqual([
     'almanac-account.service',
     'almanac-archive.service',
@@ -42,7 +42,7 @@ it('every process has its own unit and user, and the standby has the user of the
 });
 
 describe('a unit', () => {
-  // Exclude a unit without an existing command, because a unit may be added before its command.
+  // Exclude a unit whose command does not exist yet, because a unit may be added before its command.
   it.each(units.filter((unit) => Object.hasOwn(commands, command(unit)[2] ?? '')))(
     'starts an existing command with existing settings (%s)',
     (unit) => {
@@ -126,7 +126,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
     return () => rmSync(copies, { recursive: true, force: true });
   });
 
-  it('finds no error in the units', () => {
+  it('reports no error in the units', () => {
     const paths = units.map((unit) => join(copies, unit));
     const { status, stderr } = spawnSync(toolPath('systemd-analyze'), ['verify', '--man=no', ...paths], {
       encoding: 'utf8',

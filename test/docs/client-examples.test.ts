@@ -10,7 +10,7 @@ import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 
-/** Runs the programs in the documentation of the clients against the real program. */
+/** Runs the programs in the clients' documentation against the real program. */
 
 const run = promisify(execFile);
 
@@ -37,7 +37,7 @@ function directoryInTest(): string {
 const fetched = /^fetched \d{4}-\d\d-\d\dT\S+Z [\d.]+\n$/;
 
 describe.each(['docs/client.md', 'clients/typescript/README.md'])('the TypeScript program in %s', (page) => {
-  it('prints a fact, and a refusal', async () => {
+  it('prints a fact and a refusal', async () => {
     const { url, refuse } = await service();
     const directory = directoryInTest();
     writeClientPackage(root, join(directory, 'node_modules', 'almanac-client'));
@@ -50,7 +50,7 @@ describe.each(['docs/client.md', 'clients/typescript/README.md'])('the TypeScrip
 });
 
 describe.skipIf(!runsPython)('the Python program', () => {
-  it.each(['docs/client.md', 'clients/python/README.md'])('in %s prints a fact, and a refusal', async (page) => {
+  it.each(['docs/client.md', 'clients/python/README.md'])('prints a fact and a refusal (%s)', async (page) => {
     const { url, refuse } = await service();
     const file = join(directoryInTest(), 'example.py');
     writeFileSync(file, programIn(page, 'python'));

@@ -36,8 +36,8 @@ import { stillWritten } from '../../src/main/store/store-copy.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
 /**
- * Tests of the documentation in both directions: everything that it mentions exists, and it mentions everything that
- * exists.
+ * Tests the documentation in both directions: everything that it mentions exists, and everything that exists is
+ * mentioned.
  */
 
 function page(name: string): string {
@@ -50,7 +50,7 @@ function markdownBelow(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Returns the first cell of each row of the tables below a heading, without its backquotes. */
+/** Returns the first cell of each row of the tables below a heading, without backquotes. */
 function firstCells(text: string, heading: string): string[] {
   const section = text.split(`\n${heading}\n`)[1]?.split(/\n#+ /)[0] ?? '';
   return rowsOf(section).map((cells) => cells[0] ?? '');
@@ -73,18 +73,18 @@ const readme = page('README.md');
 const scripts = JSON.parse(page('package.json')).scripts as Record<string, string>;
 
 describe('README', () => {
-  it('names only existing commands', () => {
+  it('names only commands that the program has', () => {
     const named = [...`${readme}${page('CONTRIBUTING.md')}`.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => name === undefined || !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  it('lists every command of the program, and no other', () => {
+  it('lists exactly the commands of the program', () => {
     const listed = [...readme.matchAll(/^\| `almanac (\w+)/gm)].map(([, name]) => name);
     expect(listed).toEqual(Object.keys(commands));
   });
 
-  it('names, like every other page, only existing commands', () => {
+  it('names only existing commands, as does every other page', () => {
     const pages = ['README.md', 'SECURITY.md', ...markdownBelow('docs')];
     const named = pages.flatMap((name) =>
       [...page(name).matchAll(/(?:`|^ {4,})almanac ([a-z]+)/gm)].map(([, command = '']) => command),
@@ -98,7 +98,7 @@ describe('README', () => {
     expect(openApi.faults('get', '/v1/instruments', 200, JSON.parse(answer))).toEqual([]);
   });
 
-  it('names only existing settings', () => {
+  it('names only settings that a command has', () => {
     const known = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
     const pages = [
       'README.md',
@@ -115,7 +115,7 @@ describe('README', () => {
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
 
-  it('links only to existing pages', () => {
+  it('links only to pages that exist', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
     expect(links.length).toBeGreaterThan(8);
     for (const link of links) expect(() => page(link), link).not.toThrow();
@@ -125,7 +125,7 @@ describe('README', () => {
 describe('docs/api.md', () => {
   const api = page('docs/api.md');
 
-  it('lists every route, and no other', () => {
+  it('lists exactly the routes of the facts API', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '', { userAgent: '', contact: null });
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
     const served: string[] = [...Object.values(paths), ...renderedPaths];
@@ -153,7 +153,7 @@ describe('docs/api.md', () => {
     );
   });
 
-  it('lists every error code with its status, and no other', () => {
+  it('lists exactly the error codes, each with its status', () => {
     const section = api.split('\n## Errors\n')[1] ?? '';
     const listed = rowsOf(section).map(([status, code]) => `${status} ${code}`);
     expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`));
@@ -163,7 +163,7 @@ describe('docs/api.md', () => {
 describe('docs/account.md', () => {
   const text = page('docs/account.md');
 
-  it('lists every route, and no other', () => {
+  it('lists exactly the routes of the account view', () => {
     const listed = firstCells(`\n# x\n${text}`, '# The account-view surface for a client');
     expect(listed).toEqual([
       ...Object.values(accountPaths),
@@ -173,20 +173,20 @@ describe('docs/account.md', () => {
     ]);
   });
 
-  it('lists every parameter, and no other', () => {
+  it('lists exactly the parameters of the account view', () => {
     const listed = firstCells(text, '## Asking').flatMap((cell) => cell.split(', '));
     const known = accountOpenApi.parameters('/exports').filter((name) => name !== 'cursor');
     expect(listed).toEqual(known);
   });
 
-  it('lists every error code with its status, and no other', () => {
+  it('lists exactly the error codes of the account view, each with its status', () => {
     const listed = rowsOf(text.split('\n## Errors\n')[1] ?? '').map(([status, code]) => `${status} ${code}`);
     expect(listed).toEqual(Object.entries(accountErrorTable).map(([code, { status }]) => `${status} ${code}`));
   });
 });
 
 describe('docs/operations.md', () => {
-  it('lists every metric with its dimensions, and no other', async () => {
+  it('lists exactly the metrics, each with its dimensions', async () => {
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(
       rowsOf(section)
@@ -197,7 +197,7 @@ describe('docs/operations.md', () => {
 
   const pages = ['docs/operations.md', 'docs/operations/failover.md', 'docs/operations/incidents.md'];
 
-  it('names every file of deploy/, and no other', () => {
+  it('names exactly the files of deploy/', () => {
     const files = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(root, join(entry.parentPath, entry.name)));
@@ -206,13 +206,13 @@ describe('docs/operations.md', () => {
     );
     const matches = (file: string, path: string) =>
       new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`).test(file);
-    // A test file in `deploy/` need not be mentioned by its own name: the page mentions the command that runs it.
+    // A test file in `deploy/` need not be named itself, because the page names the command that runs it.
     const meant = files.filter((file) => !file.endsWith('.test.yml'));
     expect(meant.filter((file) => ![...named].some((path) => matches(file, path)))).toEqual([]);
     expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);
   });
 
-  it('names every reason for which labels are not accepted, and no other', () => {
+  it('names exactly the reasons for which labels are not accepted', () => {
     const section =
       page('docs/operations/incidents.md').split('\n## Labels are not accepted\n')[1]?.split('\n## ')[0] ?? '';
     expect(
@@ -247,7 +247,7 @@ describe('docs/input-limits.md', () => {
 });
 
 describe('docs/settings.md', () => {
-  it('lists every exit code of a command with more codes than success and failure, and no other', () => {
+  it('lists exactly the exit codes of each command that has more codes than success and failure', () => {
     const sections = page('docs/settings.md').split('\n## almanac ').slice(1);
     const telling = sections.filter((section) => section.includes('| exit code |'));
     const listed = telling.map((section) => {
@@ -266,7 +266,7 @@ describe('docs/settings.md', () => {
 });
 
 describe('docs/invariants.md', () => {
-  it('names only existing tests', () => {
+  it('names only test files that exist', () => {
     const named = [...page('docs/invariants.md').matchAll(/`((?:src|test|sim)\/[^`]+)`/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(8);
     for (const path of named) expect(() => page(path), path).not.toThrow();
@@ -278,7 +278,7 @@ describe('docs/threat-model.md', () => {
   const testsOf = (words: string): string[] =>
     [...words.matchAll(/`?((?:src|test|sim)\/[\w./-]+\.test\.tsx?)`?/g)].map(([, path = '']) => path);
 
-  it('names only existing tests', () => {
+  it('names only test files that exist', () => {
     const named = testsOf(text);
     expect(named.length).toBeGreaterThan(60);
     expect([...new Set(named)].filter((path) => !existsSync(join(root, path)))).toEqual([]);
@@ -294,7 +294,7 @@ describe('docs/threat-model.md', () => {
     expect(claims.filter((cells) => testsOf(cells.at(-1) ?? '').length === 0)).toEqual([]);
   });
 
-  it('names every process with a unit, and the directories that it may write', () => {
+  it('names every process that has a unit, and the directories to which it may write', () => {
     const units = readdirSync(join(root, 'deploy', 'systemd'))
       .filter((name) => name.endsWith('.service'))
       .map((name) => name.replace(/^almanac-|\.service$/g, ''));
@@ -304,7 +304,7 @@ describe('docs/threat-model.md', () => {
 });
 
 describe('ARCHITECTURE.md', () => {
-  it('names only existing files', () => {
+  it('names only files that exist', () => {
     const named = [...page('ARCHITECTURE.md').matchAll(/`((?:src|test|sim|assets|docs)\/[^`*]+\.\w+)`/g)].map(
       ([, path = '']) => path,
     );
@@ -333,7 +333,7 @@ describe('docs/export.md', () => {
     expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
   });
 
-  it('lists every format and every column, in their order', () => {
+  it('lists every format and every column, in order', () => {
     expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
     expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
   });
@@ -348,13 +348,13 @@ describe('docs/archive.md', () => {
     expect(named).toEqual(Object.entries(verifyExitCodes));
   });
 
-  it('names every archived file, every reason of a missing response, and no other file of lines', () => {
+  it('names every archived file, every reason for a missing response, and no other line file', () => {
     const files = [...text.matchAll(/`days\/DAY\/([a-z-]+\.jsonl)`/g)].map(([, name]) => name);
     expect(files).toEqual(factNames.map(lineFileOf));
     for (const reason of failureReasons) expect(text).toContain(`\`${reason}\``);
   });
 
-  it('describes every column of every table in its order, with the unit', () => {
+  it('describes every column of every table in order, with its unit', () => {
     for (const { name, columns } of tables) {
       const rows = rowsOf(text.split(`\n#### ${name}\n`)[1]?.split('\n#')[0] ?? '');
       const described = rows.map(([column = '', unit]) => [column.replaceAll('`', ''), unit]);
@@ -364,12 +364,12 @@ describe('docs/archive.md', () => {
     expect(named).toEqual(tables.map(({ name }) => name));
   });
 
-  it('names every file of a day, and every reason of an hour without counts', () => {
+  it('names every file of a day, and every reason for an hour without counts', () => {
     for (const name of [...inputFiles, ...computedFiles]) expect(text).toContain(name);
     for (const reason of hoursFailures) expect(text).toContain(`\`${reason}\``);
   });
 
-  it('names only existing settings', () => {
+  it('names only settings that a command has', () => {
     const flags = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
     const named = [...text.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);

@@ -11,7 +11,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
 
-/** Tests of the examples against the real program. An example prints the same output in every language. */
+/** Runs the examples against the real program. An example prints the same output in every language. */
 
 const missing = ['curl', 'jq', 'bash', 'python3'].filter(
   (tool) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, tool))),
@@ -95,7 +95,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   );
 
   it.each(named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const)))(
-    'report that a fact is refused and show no number, in %s (%s)',
+    'report a refused fact without showing a number, in %s (%s)',
     async (language, name) => {
       const { url, folder, fact } = await serving();
       rmSync(join(folder, artifactNames.labels));
@@ -112,7 +112,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
 
   it.each(all)('report in one line that no server is listening, in %s (%s)', async (language, name) => {
-    // Occupy the port on another address, so that no process can start to listen on it during the test.
+    // Occupy the port on another address, so that no process can start listening on it during the test.
     const { port } = await listenForTest(createServer());
     const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
     expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
@@ -141,7 +141,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     },
   );
 
-  it('are all run by this test, or by that of downloads from an archive', async () => {
+  it('are all run, either by this test or by the test of archive downloads', async () => {
     const { readdirSync } = await import('node:fs');
     expect(
       readdirSync(join(root, 'examples'))

@@ -13,7 +13,7 @@ import { factsDocuments } from '../../src/facts/documents.ts';
 import { labelRefusals } from '../../src/facts/labels-resource.ts';
 
 /**
- * Tests of `/llms.txt` in both directions: everything that it mentions exists, and it mentions everything that exists.
+ * Tests `/llms.txt` in both directions: everything that it mentions exists, and everything that exists is mentioned.
  */
 
 const guide = readFileSync(join(root, 'assets/llms.txt'), 'utf8');
@@ -41,7 +41,7 @@ function table(errors: Readonly<Record<string, { status: number }>>): string[] {
 }
 
 describe('/llms.txt', () => {
-  it('links to every path of the contract, and only to existing ones', () => {
+  it('links to every path of the contract, and only to existing paths', () => {
     const linked = [...guide.matchAll(/\]\(\{base\}([^)]*)\)/g)].map(([, path = '']) => path);
     const there = [
       pagePath,
@@ -64,11 +64,11 @@ describe('/llms.txt', () => {
     for (const state of instrumentStates) expect(guide).toContain(state);
   });
 
-  it('lists every error of the facts address with its status, and no other', () => {
+  it('lists exactly the errors of the facts address, each with its status', () => {
     expect(statuses(section('Errors of the facts address')).sort()).toEqual(table(errorTable).sort());
   });
 
-  it('lists every path, parameter and error of the account address, and no other', () => {
+  it('lists exactly the paths, parameters and errors of the account address', () => {
     const account = section('Labels observed on one account');
     const reported = [...account.matchAll(/`(\/\w+)\?/g)].map(([, path = '']) => path);
     expect(

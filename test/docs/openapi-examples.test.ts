@@ -6,10 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { closed } from '../../harness/artifacts/openapi.ts';
 import { root } from '../../harness/process/imports.ts';
 
-/** Tests every example of the OpenAPI documents with a validator in strict mode, which also rejects unknown keywords, and with objects that accept no undescribed field. */
+/**
+ * Validates every example in the OpenAPI documents in strict mode, which also rejects unknown keywords. Objects accept
+ * no undescribed field.
+ */
 
 interface Example {
-  /** JSON pointer of the object that has the example and its schema. */
+  /** JSON pointer of the object that contains the example and its schema. */
   readonly pointer: string;
   readonly value: unknown;
 }
@@ -41,7 +44,7 @@ describe.each([
   ajv.addSchema(closed(document), file);
   const examples = examplesBelow(document, '');
 
-  it('has examples that conform to their schemas', () => {
+  it('has only examples that conform to their schemas', () => {
     expect(examples.length).toBeGreaterThanOrEqual(atLeast);
     const faults = examples.flatMap(({ pointer, value }) => {
       const validate = ajv.compile({ $ref: `${file}#${pointer}/schema` });
@@ -50,7 +53,7 @@ describe.each([
     expect(faults).toEqual([]);
   });
 
-  it('has an example of every response with a JSON body', () => {
+  it('has an example for every response with a JSON body', () => {
     const { paths, components } = document as {
       paths: Record<string, Record<string, { responses: Record<string, Body> }>>;
       components: { responses: Record<string, Body> };
@@ -64,7 +67,7 @@ describe.each([
       const json = content?.['application/json'];
       return json !== undefined && json.example === undefined && json.examples === undefined;
     });
-    // The document itself has no example of itself.
+    // The document has no example of its own response.
     const names = without.map(([name]) => name);
     expect(names.filter((name) => !name.endsWith('/openapi.json 200'))).toEqual([]);
   });

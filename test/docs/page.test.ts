@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('shows every path of the contract without scripts, with resources of this origin alone', async () => {
+  it('shows every path of the contract without scripts, with resources of this origin only', async () => {
     const { page, asked, complaints } = await openPage(browser, `${program.url}/docs`);
     const headings = await page.locator('h3').allTextContents();
     for (const path of Object.values(paths)) expect(headings).toContain(`GET ${path}`);
@@ -32,14 +32,14 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     await page.close();
   });
 
-  it('is accessible and without overflow from 320 to 1280 px, light and dark', { timeout: 60_000 }, async () => {
+  it('is accessible and does not overflow from 320 to 1280 px, light and dark', { timeout: 60_000 }, async () => {
     for (const [width, colorScheme] of [
       [320, 'light'],
       [1280, 'dark'],
     ] as const) {
       const options = { javaScriptEnabled: true, bypassCSP: true, colorScheme, viewport: { width, height: 800 } };
       const { page } = await openPage(browser, `${program.url}/docs`, options);
-      // Sections outside the view are laid out too, so that their width counts.
+      // Also lay out sections outside the viewport, so that their width counts.
       await page.addStyleTag({ content: '.reference section { content-visibility: visible !important }' });
       expect(await inspect(page), `${width} ${colorScheme}`).toEqual({ found: [], tooWide: 0 });
       for (const between of [480, 768, 1024]) {
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     }
   });
 
-  it('sends a request with the keyboard and shows the response, within its content security policy', async () => {
+  it('sends a request by keyboard and shows the response, within its content security policy', async () => {
     const { page, complaints } = await openPage(browser, `${program.url}/docs`, { javaScriptEnabled: true });
     const call = page.locator('section[data-path="/v1/labels/overview"]');
     await call.getByRole('button').focus();
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     await call.getByRole('region', { name: 'Response' }).waitFor();
     expect(await call.getByRole('status').textContent()).toBe(`200: ${program.url}/v1/labels/overview`);
     expect(await call.getByRole('region').textContent()).toContain('"contract": "atproto.facts.labels.overview/v1"');
-    // The programs have the address of the service in place of the example.
+    // The programs contain the address of the service instead of the example address.
     expect(await page.locator('[data-language=curl]').first().textContent()).toContain(
       `'${program.url}/v1/instruments'`,
     );

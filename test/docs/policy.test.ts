@@ -10,7 +10,7 @@ import { accountExportSchema } from '../../src/contract/account.ts';
 import { contractIds } from '../../src/contract/identifiers.ts';
 import { packageVersion } from '../../src/main/command.ts';
 
-/** Tests that the compatibility policy has the names and fields of the contract, and that it is served. */
+/** Tests that the compatibility policy uses the names and fields of the contract, and that it is served. */
 
 const policy = readFileSync(join(root, 'docs/compatibility.md'), 'utf8');
 
@@ -36,7 +36,7 @@ describe('docs/compatibility.md', () => {
     expect(named).toEqual([...Object.values(contractIds), accountExportSchema]);
   });
 
-  it('lists the fields that the OpenAPI documents mark as deprecated, and no others', () => {
+  it('lists exactly the fields that the OpenAPI documents mark as deprecated', () => {
     const section = policy.split('\n## Deprecated now\n')[1]?.split('\n## ')[0] ?? '';
     const listed = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
     expect(listed).toEqual([...deprecatedFields('openapi.json'), ...deprecatedFields('account-openapi.json')]);
@@ -81,7 +81,7 @@ describe('/policy', () => {
     }
   });
 
-  it('has a companion page for operators of labelers, which names the program and the contact', async () => {
+  it('links to a page for operators of labelers, which names the program and the contact', async () => {
     const response = await fetch(`${program.url}/for-labelers`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await response.text();
@@ -114,7 +114,7 @@ describe('/policy', () => {
     expect(complaints).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(wide).toBe(0);
-    // A table head has no more lines than words, so that no word is broken.
+    // A table heading must not have more lines than words, because a word would then be broken.
     const lines = await page.locator('thead th').evaluateAll((cells) =>
       cells.map((cell) => {
         const range = document.createRange();

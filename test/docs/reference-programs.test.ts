@@ -14,7 +14,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 
-/** Runs every program of the API reference against the real services. */
+/** Runs every program in the API reference against the real services. */
 
 const run = promisify(execFile);
 
@@ -23,7 +23,9 @@ interface Program {
   readonly text: string;
 }
 
-/** Starts both services with observations; returns the programs of the reference, with the addresses of the services. */
+/**
+ * Starts both services with observations. Returns the programs of the reference, with the addresses of the services.
+ */
 async function programs(): Promise<Program[]> {
   const folder = artifactFolder();
   onTestFinished(() => folder.remove());
@@ -47,7 +49,9 @@ async function programs(): Promise<Program[]> {
   }));
 }
 
-/** Writes the programs of a language and a program that runs all of them, with a line before the output of each. */
+/**
+ * Writes the programs of a language, and a program that runs all of them and prints a line before the output of each.
+ */
 function written(directory: string, all: readonly Program[], language: string): { file: string; count: number } {
   const own = all.filter((program) => program.language === language).map(({ text }) => text);
   const numbered = own.map((text, at) => ({ text, at }));

@@ -18,7 +18,7 @@ import { runProgram, startProgramInTest } from '../../harness/process/program-in
 import { until } from '../../harness/process/until.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
 
-/** Tests of failures of the export command with a real service. A proxy simulates failures of the network. */
+/** Tests failures of the export command with a real service. A proxy simulates failures of the network. */
 
 const run = promisify(execFile);
 
@@ -52,7 +52,7 @@ describe('data altered in transit', () => {
         withRows(passing, (rows) => rows.map((row) => ({ ...(row as object), uri: 'did:web:other.example' }))),
       'another account',
     ],
-  ])('is detected (%s)', async (_what, alter, said) => {
+  ])('is detected by the export command (%s)', async (_what, alter, said) => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 4) passing.body = alter(passing);
@@ -64,7 +64,7 @@ describe('data altered in transit', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is detected in the manifest', async () => {
+  it('is detected by the export command in the manifest', async () => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.creates) passing.body = passing.body.replace('"status":"', '"status":"x');
@@ -80,7 +80,7 @@ function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): st
 }
 
 describe('the export command', () => {
-  it('continues with its cursor and completes the export after the service becomes unreachable and returns', async () => {
+  it('continues at its cursor and completes the export if the service becomes unreachable and returns', async () => {
     const { store, url, program, data, rows, file } = await station(400);
     let next = '';
     const proxy = await startProxy(url, async (passing) => {
@@ -97,7 +97,7 @@ describe('the export command', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('restarts and completes the export after the service returns with another secret', async () => {
+  it('restarts and completes the export if the service returns with another secret', async () => {
     const { store, url, rows, file } = await station(400);
     const other = await startAccount(store);
     const proxy = await startProxy(url, (passing) => {
@@ -111,7 +111,7 @@ describe('the export command', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('repeats the request after a connection fails during a response', async () => {
+  it('repeats the request if a connection fails during a response', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, ({ nth, response, body }) => {
       if (nth !== 3) return;
@@ -145,7 +145,7 @@ describe('a busy service', () => {
     });
   };
 
-  it('is retried after the delay in its Retry-After header', async () => {
+  it('is retried after the delay given in its Retry-After header', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
@@ -174,9 +174,9 @@ describe('an export with a short lifetime', () => {
       state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
   };
 
-  it('starts again after its expiry and is complete', async () => {
+  it('is started again after it expired, and completes', async () => {
     const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
-    // Start a service with the same secret and a lifetime that suffices for the restarted export.
+    // Start a service with the same secret and a lifetime that is long enough for the restarted export.
     const lasting = await startAccount(store, [], data);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
@@ -215,7 +215,7 @@ describe('a refusal', () => {
       ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'],
       '409 out_of_window',
     ],
-  ])('by the service is reported with a specific exit code (%s)', async (_what, flags, said) => {
+  ])('is reported with a specific exit code if it comes from the service (%s)', async (_what, flags, said) => {
     const { url, folder, file } = await station(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
@@ -231,7 +231,7 @@ describe('a refusal', () => {
     expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
 
-  it('by the facts API is reported as a wrong address', async () => {
+  it('is reported as a wrong address if it comes from the facts API', async () => {
     const folder = folderInTest();
     const { url } = await startProgramInTest(['facts', '--artifacts', folder, '--port', '0']).listening();
     const { code, stderr } = await runProgram(exporting(url, join(folder, 'rows.json')));
@@ -243,15 +243,18 @@ describe('a refusal', () => {
     ['other JSON', 200, '{"status":"ok"}', 'does not respond with an export'],
     ['a list', 200, '[]', 'does not respond with an export'],
     ['an access control page', 403, 'Forbidden', 'responds with status 403'],
-  ])('by a server that responds with %s is reported as a wrong address', async (_what, status, body, does) => {
-    const folder = folderInTest();
-    const server = createServer((_request, response) => response.writeHead(status).end(body));
-    const { port } = await listenForTest(server);
-    const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, join(folder, 'rows.json')));
-    expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
-  });
+  ])(
+    'is reported as a wrong address if it comes from a server that responds with %s',
+    async (_what, status, body, does) => {
+      const folder = folderInTest();
+      const server = createServer((_request, response) => response.writeHead(status).end(body));
+      const { port } = await listenForTest(server);
+      const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, join(folder, 'rows.json')));
+      expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
+    },
+  );
 
-  it('is not reported as a wrong address if the first response of the service is truncated', async () => {
+  it("is not assumed to mean a wrong address if the service's first response is truncated", async () => {
     const { url, file } = await station(40);
     const proxy = await startProxy(url, (passing) => {
       passing.body = passing.body.slice(0, -20);
@@ -278,7 +281,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('on a full disk is reported in one line, and no file remains', async () => {
+  it.skipIf(!canMount)('is reported in one line if the disk is full, and no file remains', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
@@ -290,7 +293,7 @@ describe('a file that cannot be written', () => {
 });
 
 describe('an interrupt', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no file', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves no file behind (%s)', async (signal) => {
     const { url, folder, file } = await station(400);
     let held = false;
     const proxy = await startProxy(url, async ({ nth, response }) => {
@@ -326,7 +329,7 @@ describe('the command line', () => {
     [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
-  ])('with the arguments %j is reported as an error in one line', async (args, said) => {
+  ])('is reported as an error in one line with the arguments %j', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
   });

@@ -6,7 +6,7 @@ import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 
-/** Tests of the export command with the running service and a real store. Independent code parses the files. */
+/** Tests the export command with the running service and a real store. Independent code parses the files. */
 
 interface ReadPart {
   manifest: {
@@ -96,7 +96,7 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${rows.length} rows, verified`);
   });
 
-  it.each(formats)('downloads in parts if one export cannot contain all rows (%s)', async (format) => {
+  it.each(formats)('downloads several parts if one export cannot contain all rows (%s)', async (format) => {
     const { url: store, rows } = await filledStore(400);
     const { url } = await startAccount(store, ['--max-export-rows', '60']);
     const file = join(folderInTest(), `rows.${format}`);
@@ -119,7 +119,7 @@ describe('almanac export', () => {
     expect([code, stderr.filter((line) => line.includes('incomplete'))]).toEqual([0, []]);
     const parts = readers[format](file);
     expect(parts.length).toBeGreaterThan(5);
-    // The parts together cover the requested interval, and each begins at the end of the previous one.
+    // The parts together cover the requested interval, and each begins where the previous one ends.
     expect(parts.slice(1).map(({ manifest }) => manifest.interval.start)).toEqual(
       parts.slice(0, -1).map(({ manifest }) => manifest.interval.end),
     );
@@ -206,7 +206,7 @@ describe('almanac export', () => {
     ]);
   });
 
-  it('buffers no rows, so that one page fits into its memory', async () => {
+  it('does not buffer rows, so a heap that holds one page is sufficient', async () => {
     const { url: store, rows } = await filledStore(50_000);
     const { url } = await startAccount(store, ['--page-rows', '500']);
     const file = join(folderInTest(), 'rows.json');
@@ -216,7 +216,7 @@ describe('almanac export', () => {
     expect([code, readJson(file)[0]?.count]).toEqual([0, rows.length]);
   });
 
-  it('states that no observations of an account does not mean that no labels exist', async () => {
+  it('states that an account without observations may still have labels', async () => {
     const { url: store } = await filledStore(40);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.csv');

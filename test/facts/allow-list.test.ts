@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, artifactFixtures, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, factsOf, fixtureNow } from '../../harness/process/facts.ts';
 
-/** Tests that publication is an allow-list: additional data in an artifact is never served, at any depth. */
+/** Tests that publication works by an allow-list: additional data in an artifact is never served, at any depth. */
 
 const names = Object.keys(artifactFixtures) as ArtifactFixture[];
 
@@ -23,7 +23,7 @@ function at(value: unknown, path: Path): Record<string, unknown> {
 }
 
 /**
- * Returns true for an object whose keys are data. A specific rule drops an unknown key in such an object or counts it
+ * Returns true for an object whose keys are data. A separate rule drops an unknown key of such an object, or counts it
  * under `unknown`.
  */
 function isMap(path: Path): boolean {
@@ -83,7 +83,7 @@ describe.each(names)('the %s artifact', (name) => {
       fc.property(fc.constantFrom(...places), poisonKey, poisonValue, (path, key, value) => {
         const artifact = fixture(name);
         const place = at(artifact, path);
-        // Skip an existing name, which is not an unknown field.
+        // Skip a name that already exists, because it is not an unknown field.
         fc.pre(!Object.hasOwn(place, key));
         Object.defineProperty(place, key, { value, enumerable: true });
         expect(served(name, artifact)).toEqual(clean);

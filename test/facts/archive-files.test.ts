@@ -12,7 +12,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { factsCommonHeaders } from '../../src/facts/app.ts';
 import { archiveReplies } from '../../src/facts/archive/archive-replies.ts';
 
-/** The observatory serves the files of an archive below `/archive/`, and no other file of its directory. */
+/** The observatory serves the files of an archive below `/archive/`, and no other file of the archive's directory. */
 
 const closedDay = 'days/2026-11-20';
 const openDay = 'days/2026-11-23';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   content = new Map(archive.content);
 });
 
-/** Writes the archive to a directory, next to a file that is not part of it. */
+/** Writes the archive to a directory that also contains a file that is not part of the archive. */
 function archiveInTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-served-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -54,7 +54,7 @@ interface Response {
   readonly body: Buffer;
 }
 
-/** Requests an exact path: `fetch` would resolve `..` first. */
+/** Requests an exact path, because `fetch` would resolve `..` first. */
 function get(
   base: string,
   path: string,
@@ -77,7 +77,7 @@ const bytesOf = (path: string): Buffer => content.get(path) ?? Buffer.alloc(0);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('a file of the archive', () => {
-  it('is served byte for byte with its digest as a strong ETag, and never changes if its day is closed', async () => {
+  it('is served byte for byte with its digest as a strong ETag, and never changes once its day is closed', async () => {
     const { get } = await served(archiveInTest());
     for (const path of content.keys()) {
       const { status, headers, body } = await get(`/archive/${path}`);
@@ -94,7 +94,7 @@ describe('a file of the archive', () => {
     expect((await get('/archive/index.json')).headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('is not sent again to a client that has it, and HEAD has the headers of GET', async () => {
+  it('is not sent again to a client that already has it, and HEAD has the headers of GET', async () => {
     const { get } = await served(archiveInTest());
     const path = `/archive/${closedDay}/day.json`;
     const whole = await get(path);
@@ -107,7 +107,7 @@ describe('a file of the archive', () => {
     expect(head.headers).toMatchObject(headers);
   });
 
-  it('is served in parts, unless the part is of another version', async () => {
+  it('is served in parts, unless the requested part belongs to another version', async () => {
     const { get } = await served(archiveInTest());
     const path = `${closedDay}/labels-overview.jsonl`;
     const whole = bytesOf(path);
@@ -123,7 +123,7 @@ describe('a file of the archive', () => {
     expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${whole.length}`]);
   });
 
-  it('stays public while the operator holds the label facts, with the labels that were published before', async () => {
+  it('stays public while the operator holds the label facts, with the labels published before', async () => {
     const artifacts = artifactFolderInTest();
     writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify({ ...youngArtifact('recent'), hold: true }));
     const args = ['facts', '--port', '0', '--artifacts', artifacts, '--archive', archiveInTest()];
@@ -151,7 +151,7 @@ describe('a file of the archive', () => {
 });
 
 describe('a path below /archive/', () => {
-  it('leads to no file outside the archive, and to no file that the archive does not list', async () => {
+  it('gives access to no file outside the archive, and to no file that the archive does not list', async () => {
     const archive = archiveInTest();
     writeFileSync(join(archive, 'notes.json'), '{}');
     writeFileSync(join(archive, closedDay, 'notes.json'), '{}');
@@ -175,7 +175,7 @@ describe('a path below /archive/', () => {
     }
   });
 
-  it('does not exist without an archive, or while the directory does not exist yet', async () => {
+  it("does not exist without an archive, or while the archive's directory does not exist yet", async () => {
     const { get } = await served(join(archiveInTest(), 'missing'));
     expect((await get('/archive/index.json')).status).toBe(404);
     const facts = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
@@ -183,7 +183,7 @@ describe('a path below /archive/', () => {
   });
 });
 
-it('more files at a time than the maximum are refused, and closed files make room for others', async () => {
+it('refuses to serve more files at a time than the maximum, and serves others once files are closed', async () => {
   let closed = 0;
   const directory = {
     open: () =>

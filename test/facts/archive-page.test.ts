@@ -11,12 +11,12 @@ import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Directory for screenshots; none by default. */
+/** Directory for screenshots. By default, none are taken. */
 const shots = process.env.ALMANAC_SHOTS;
 const base = '/atproto';
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
 
-/** Returns the size of the smallest text of a page, in pixels. */
+/** Returns the size of the smallest text on a page, in pixels. */
 function smallestText(page: Page): Promise<number> {
   return page.evaluate(() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -30,7 +30,7 @@ function smallestText(page: Page): Promise<number> {
   });
 }
 
-describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
+describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
   const artifacts = artifactFolder();
   const root = mkdtempSync(join(tmpdir(), 'almanac-archive-page-'));
   let days: string[] = [];
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     ['held', true],
   ] as const;
 
-  /** Writes an overview, and waits until the page shows labels, or none. */
+  /** Writes a held or unheld overview, and waits until the page hides or shows labels. */
   async function hold(isHeld: boolean): Promise<void> {
     artifacts.put(artifactNames.labels, { ...youngArtifact('recent'), hold: isHeld });
     await until('the page follows the hold', async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     });
   }
 
-  it('has no violations and no overflow from 320 to 1280 px, light and dark, and the browser has no complaints', async () => {
+  it('has no accessibility violation and no overflow from 320 to 1280 px, light and dark, and causes no browser error', async () => {
     for (const [name, isHeld] of states) {
       await hold(isHeld);
       const { page, complaints, close } = await open('/archive');
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     await close();
   });
 
-  it('gives each day its file at the place of the pointer', async () => {
+  it("offers each day's file where the pointer is on the chart", async () => {
     const { page, close } = await open('/archive');
     await page.locator('.lines a').nth(10).click();
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     await close();
   });
 
-  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
+  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
   async function violations(page: Page): Promise<string[]> {
     // Inject the script through the debugger, because the page's policy rejects foreign scripts.
     await page.evaluate(axe.source);

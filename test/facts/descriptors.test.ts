@@ -7,7 +7,7 @@ import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Maximum number of descriptors of the tested facts process; clients occupy them with idle connections. */
+/** Maximum number of file descriptors of the tested facts process. Clients occupy them with idle connections. */
 
 const descriptors = 128;
 const clients = 400;
@@ -39,7 +39,9 @@ it('the facts process reads a new artifact while idle clients occupy every descr
   expect((await ask(port, agent)).status).toBe(200);
 });
 
-/** Returns a connection that the operating system has accepted, regardless of the process. */
+/**
+ * Opens a connection. It resolves once the operating system has accepted the connection, even if the process has not.
+ */
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

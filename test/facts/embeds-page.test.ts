@@ -8,7 +8,7 @@ import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Tests of the images, and of the page that offers them, in a browser. */
+/** Tests the images and the page that offers them, in a browser. */
 
 const images = ['conditions', 'labels', 'observatory'] as const;
 const publicUrl = 'https://observatory.example/atproto';
@@ -39,7 +39,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** Returns the place of every text of an image that the browser shows as a document. */
+/** Returns the position of every text in an image that the browser shows as a document. */
 function textBoxes(page: Page): Promise<Box[]> {
   return page.locator('text').evaluateAll((texts) =>
     texts.map((element) => {
@@ -53,7 +53,7 @@ function overlap(one: Box, other: Box): boolean {
   return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
-/** Returns the texts of an image that leave it or overlap another text. */
+/** Returns the texts of an image that extend beyond it or overlap another text. */
 async function misplaced(page: Page): Promise<Box[]> {
   const boxes = await textBoxes(page);
   const { width, height } = await page
@@ -67,29 +67,34 @@ async function misplaced(page: Page): Promise<Box[]> {
 
 const paper = { light: 'rgb(253, 253, 251)', dark: 'rgb(20, 23, 26)' };
 
-describe.skipIf(!hasBrowser)('an image in a browser', () => {
+describe.skipIf(!hasBrowser)('an embeddable image in a browser', () => {
   it.each([
     ['current', {}],
     ['refused', { hold: true }],
-  ])('has its style within its policy, and no text overlaps another or leaves the image (%s)', async (_state, held) => {
-    folder.put(artifactNames.labels, { ...youngArtifact('recent'), ...held });
-    if ('hold' in held) folder.put(artifactNames.weather, {});
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    for (const name of images) {
-      await page.goto(`${program.url}/embed/${name}.svg`);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        expect(await page.locator('.paper').evaluate((plate) => getComputedStyle(plate).fill)).toBe(paper[colorScheme]);
+  ])(
+    'applies its style within its policy, and no text overlaps another or extends beyond the image (%s)',
+    async (_state, held) => {
+      folder.put(artifactNames.labels, { ...youngArtifact('recent'), ...held });
+      if ('hold' in held) folder.put(artifactNames.weather, {});
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      for (const name of images) {
+        await page.goto(`${program.url}/embed/${name}.svg`);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          expect(await page.locator('.paper').evaluate((plate) => getComputedStyle(plate).fill)).toBe(
+            paper[colorScheme],
+          );
+        }
+        expect([name, (await textBoxes(page)).length > 2, await misplaced(page)]).toEqual([name, true, []]);
       }
-      expect([name, (await textBoxes(page)).length > 2, await misplaced(page)]).toEqual([name, true, []]);
-    }
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
 
-  it('is shown by a page of another origin, also one that requires permission for its content', async () => {
+  it('is shown on a page of another origin, even one that requires permission for its content', async () => {
     const markup = images.map((name) => `<img src="${program.url}/embed/${name}.svg">`).join('');
     const server = createServer((_request, response) => {
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
@@ -133,7 +138,7 @@ describe.skipIf(!hasBrowser)('/embeds', () => {
     await bypassed.close();
   });
 
-  it('offers text to copy that shows each image at the public address', async () => {
+  it('offers text to copy that embeds each image from the public address', async () => {
     const page = await browser.newPage();
     await page.goto(`${program.url}/embeds`);
     const offered = await page.locator('pre code').allInnerTexts();
@@ -148,8 +153,8 @@ describe.skipIf(!hasBrowser)('/embeds', () => {
   });
 });
 
-describe('the preview of the observatory', () => {
-  it('has an absolute address and a picture of the stated size, for a service with a public address', async () => {
+describe('the preview of the observatory page', () => {
+  it('has an absolute address and a picture of the stated size if the service has a public address', async () => {
     const html = await (await fetch(`${program.url}/`)).text();
     const properties = Object.fromEntries(
       [...html.matchAll(/<meta property="og:([a-z:]+)" content="([^"]*)"/g)].map(([, name, content]) => [
@@ -168,7 +173,7 @@ describe('the preview of the observatory', () => {
     expect(picture.length).toBeLessThan(100_000);
   });
 
-  it('does not exist for simulated facts, which could be taken for live ones', async () => {
+  it('does not exist for simulated facts, which could be mistaken for live ones', async () => {
     folder.put(artifactNames.weather, { ...youngArtifact('weather'), origin: 'simulated' });
     expect(await (await fetch(`${program.url}/`)).text()).not.toContain('og:');
   });

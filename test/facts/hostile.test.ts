@@ -26,7 +26,7 @@ const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 const health = '{"status":"ok","service":"almanac-facts"}';
 const host = 'Host: a\r\n';
 
-/** Returns the resident memory of the program in MB. */
+/** Returns the resident memory of the program, in MB. */
 function residentMb(): number {
   const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
@@ -98,7 +98,7 @@ describe('an invalid request', () => {
     async (_what, sent, status, code) => {
       const [answer, ...more] = answersIn(await exchange(port, [sent], false));
       expect([answer?.status, JSON.parse(answer?.body ?? 'null'), more]).toEqual([status, errorBody(code), []]);
-      // Send the request in pieces, so that the parser no longer reports which part was too long.
+      // Send the request in pieces, so that the parser can no longer tell which part was too long.
       const pieces = Array.from({ length: Math.ceil(sent.length / 4_000) }, (_, n) =>
         sent.slice(n * 4_000, (n + 1) * 4_000),
       );
@@ -137,7 +137,7 @@ describe('an unusual but valid request', () => {
     await stillServes();
   });
 
-  it('gets for HEAD the headers of GET, without the body, from both parsers', async () => {
+  it('receives the headers of GET for HEAD, without a body, from both parsers', async () => {
     for (const more of ['', 'X-Pad: a\r\nConnection: keep-alive, x\r\n']) {
       for (const path of ['/health', '/v1/labels/overview', '/v1/weather/metrics', '/nowhere']) {
         const sent = (method: string) => `${method} ${path} HTTP/1.1\r\n${host}${more}\r\n`;
@@ -154,7 +154,7 @@ describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
     ['a chunk longer than its declared length', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
-  ])('gets no second response (%s)', async (_what, rest) => {
+  ])('gets only one response (%s)', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     await stillServes();
@@ -204,7 +204,7 @@ describe('a server with many connections', () => {
   it('uses bounded memory for clients that never read their responses', async () => {
     const before = residentMb();
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
-    // Send single requests to the fast path, and several requests in one piece to the full parser.
+    // Single requests go to the fast path, and several requests in one piece go to the full parser.
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
     for (const [index, socket] of sockets.entries()) {
       socket.pause().on('error', () => undefined);

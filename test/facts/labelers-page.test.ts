@@ -9,12 +9,12 @@ import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 
-/** Directory for screenshots; none by default. */
+/** Directory for screenshots. By default, none are taken. */
 const shots = process.env.ALMANAC_SHOTS;
 const base = '/atproto';
 const maxFirstLoadBytes = 50_000;
 
-/** Returns the size of the smallest text of a page, in pixels. */
+/** Returns the size of the smallest text on a page, in pixels. */
 function smallestText(page: Page): Promise<number> {
   return page.evaluate(() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -28,7 +28,9 @@ function smallestText(page: Page): Promise<number> {
   });
 }
 
-/** Waits until the table has this number of rows: a page whose address is known may still be loading. */
+/**
+ * Waits until the table has this number of rows, because a page may still be loading when its address is already known.
+ */
 async function lists(page: Page, labelers: number): Promise<void> {
   await until(`the page lists ${labelers} labelers`, async () => (await page.locator('tbody tr').count()) === labelers);
 }
@@ -72,7 +74,9 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     ['failing', `/labelers/${failing?.did}`],
   ];
 
-  it('have no violations and no overflow from 320 to 1280 px, light and dark', { timeout: 120_000 }, async () => {
+  it('have no accessibility violation and no overflow from 320 to 1280 px, light and dark', {
+    timeout: 120_000,
+  }, async () => {
     for (const [name, path] of pages()) {
       const { page, complaints, close } = await open(path);
       for (const [width, colorScheme] of [
@@ -101,7 +105,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     }
   });
 
-  it('search, filter and sort without scripts, by keyboard alone', async () => {
+  it('can be searched, filtered and sorted without scripts, by keyboard alone', async () => {
     const { page, close } = await open('/labelers', { javaScriptEnabled: false });
     await page.locator('#q').focus();
     const [first = '', ...others] = handles;
@@ -124,7 +128,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     await close();
   });
 
-  it('transfer at most 50 kB at the first load of 5,000 labelers', async () => {
+  it('transfer at most 50 kB when the list of 5,000 labelers is first loaded', async () => {
     const { page, close } = await open('/labelers');
     const bytes = await page.evaluate(() =>
       [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
@@ -137,9 +141,9 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     await close();
   });
 
-  it('tell the operator of a failing labeler what would fix it', async () => {
+  it('advise the operator of a failing labeler how to fix it', async () => {
     const { page, close } = await open(`/labelers/${failing?.did}`);
-    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous reading with 401 or 403');
+    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous requests with 401 or 403');
     await close();
   });
 
@@ -151,7 +155,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     await close();
   });
 
-  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
+  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
   async function violations(page: Page): Promise<string[]> {
     // Inject the script through the debugger, because the page's policy rejects foreign scripts.
     await page.evaluate(axe.source);

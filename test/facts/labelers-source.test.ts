@@ -19,8 +19,8 @@ async function started(folder: string, args: readonly string[] = []) {
   return { program, url, status, list };
 }
 
-describe('the facts process', () => {
-  it('serves a new labelers artifact as soon as its overview follows', async () => {
+describe('the facts process with a labelers artifact', () => {
+  it('serves a new labelers artifact as soon as the matching overview follows', async () => {
     const folder = artifactFolderInTest();
     putLabelers({ path: folder }, labelerFixture({ count: 3, seed: 1 }));
     const { status, list } = await started(folder);
@@ -33,11 +33,11 @@ describe('the facts process', () => {
       seen.add(await status('/labelers.json'));
       return (await list()).facts.labelers.length === 4;
     });
-    // No request was refused while the files were replaced.
+    // No request was refused while the files were being replaced.
     expect([...seen]).toEqual([200]);
   });
 
-  it('refuses only the labelers if their artifact is absent or malformed, and logs the line', async () => {
+  it('refuses only the labelers if their artifact is absent or malformed, and logs the malformed line', async () => {
     const folder = artifactFolderInTest();
     const fixture = labelerFixture({ count: 3, seed: 1 });
     putLabelers({ path: folder }, fixture);
@@ -59,7 +59,7 @@ describe('the facts process', () => {
     await until('the labelers are refused', async () => (await status('/labelers')) === 503);
   });
 
-  it('reads the artifact from a URL, with the definitions in the same place', async () => {
+  it('reads the artifact from a URL, and the definitions from the same place', async () => {
     const folder = artifactFolderInTest();
     const fixture = labelerFixture({ count: 3, seed: 1 });
     writeFileSync(join(folder, artifactNames.labels), JSON.stringify(fixture.overview));
@@ -82,7 +82,7 @@ describe('the facts process', () => {
     expect(new Set(asked)).toEqual(new Set(['/at/l.ndjson', '/at/labeler-definitions.ndjson']));
   });
 
-  it('describes the documents in an OpenAPI document, and links to them', async () => {
+  it('describes the labeler documents in an OpenAPI document, and links to them', async () => {
     const folder = artifactFolderInTest();
     putLabelers({ path: folder }, labelerFixture({ count: 3, seed: 1 }));
     const { url } = await started(folder);

@@ -5,8 +5,8 @@ import { factsChecker } from '../../harness/model/facts-check.ts';
 import { enoughCases, modelRun } from '../../harness/model/run.ts';
 
 /**
- * Compares the facts API with a model that was written from the contract's text alone, for generated artifacts, clocks
- * and requests.
+ * Compares the facts API with a model that was written only from the text of the contract, for generated artifacts,
+ * clocks and requests.
  */
 
 it('the facts API responds as the contract specifies, for any artifacts, clock and requests', () => {
@@ -14,7 +14,7 @@ it('the facts API responds as the contract specifies, for any artifacts, clock a
   const run = modelRun<Case>(20_000);
   fc.assert(fc.property(caseOf, check), run);
   if (run.numRuns < enoughCases) return;
-  // Every kind of response must occur, or the run would not test that kind.
+  // Every kind of response must occur, because otherwise this run would not test that kind.
   const kinds = [
     ...['fact', 'not modified', 'index', 'health', 'asset', 'options', 'refused method', 'error not_found'],
     ...['error source_unavailable', 'error source_held', 'error source_stale', 'error internal_error'],

@@ -7,11 +7,11 @@ import { calmRemoved } from '../../src/facts/project-legacy-labels.ts';
 
 /**
  * Number of random mutations of each of the four artifacts. Mutations change types, ranges and encodings, remove parts,
- * and truncate. A damaged artifact must be refused, or its values served unchanged.
+ * and truncate. A damaged artifact must be refused, or its values must be served unchanged.
  */
 
 const mutationsEach = 25_000;
-/** Seed of the random mutations. The seed is fixed for repeatable runs, and `MUTATION_SEED` overrides it. */
+/** Seed of the random mutations. It is fixed to make runs repeatable; `MUTATION_SEED` overrides it. */
 const seed = Number(process.env.MUTATION_SEED ?? 1);
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -45,7 +45,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), pick: fc.nat(), times: fc.integer({ min: 2, max: 140 }) }),
 );
 
-/** Generates damage to the bytes, which follows the damage to the values. */
+/** Generates damage to the bytes. It is applied after the damage to the values. */
 const bytesDamage = fc.oneof(
   { weight: 8, arbitrary: fc.constant({ kind: 'none' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }) },
@@ -102,7 +102,7 @@ function damaged(text: string, damage: Damage): Buffer {
   }
 }
 
-/** Returns every primitive of a value as JSON, with unpaired surrogates replaced as in published facts. */
+/** Returns every primitive in a value as JSON. Unpaired surrogates are replaced as in published facts. */
 function leaves(value: unknown, into = new Set<string>()): Set<string> {
   if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
@@ -113,10 +113,13 @@ function leaves(value: unknown, into = new Set<string>()): Set<string> {
   return into;
 }
 
-/** Returns true for a value that publication may add: a value for absence, or a number that the projection computes. */
+/**
+ * Returns true for a value that publication may add: a value that stands for absence, or a number that the projection
+ * computes.
+ */
 function mayAdd(pointer: string, leaf: string): boolean {
   if (leaf === 'null' || leaf === '"unknown"') return true;
-  // An inconsistent overview is published with the weaker status.
+  // An inconsistent overview is published with the weaker of the two statuses.
   if (pointer === '/facts/coverage/status') return /^"(?:gapped|warming_up)"$/.test(leaf);
   if (pointer === '/facts/coverage/observed_days') return true;
   if (/^\/facts\/(?:alert_count_window|census\/\w+\/unknown)$/.test(pointer)) return true;
@@ -135,8 +138,8 @@ function unsaid(value: unknown, said: Set<string>, pointer: string): string[] {
 }
 
 /**
- * Returns true if the text contains a DID, an AT-URI, or a domain name that the undamaged artifact does not contain:
- * for example, one changed byte turns the host `jetstream.bsky.network` into the valid handle `jetstream.bsky.ne`.
+ * Returns true if the text contains a DID, an AT-URI, or a domain name that the undamaged artifact does not contain.
+ * For example, one changed byte turns the host `jetstream.bsky.network` into the valid handle `jetstream.bsky.ne`.
  */
 function mayNameAnAccount(text: string, original: Json): boolean {
   if (/did:|at:\/\//i.test(text)) return true;
@@ -169,7 +172,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
             expect(unsaid(answer.facts, said, '/facts')).toEqual([]);
           } else if (status === 503) seen.refused++;
           else {
-            // The privacy scan refuses the whole text if it contains an identity.
+            // The privacy scan refuses the whole fact if its text contains an identity.
             expect([status, answer.error.code, mayNameAnAccount(bytes.toString('utf8'), original)]).toEqual([
               500,
               'internal_error',
@@ -181,7 +184,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
       }),
       { numRuns: mutationsEach, seed },
     );
-    // Require both refused and served mutations.
+    // Require that mutations were both refused and served.
     expect(seen.served).toBeGreaterThan(mutationsEach / 20);
     expect(seen.refused).toBeGreaterThan(mutationsEach / 20);
     expect(seen.alarmed).toBeGreaterThan(0);

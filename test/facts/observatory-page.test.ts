@@ -11,7 +11,7 @@ import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
-/** Directory for screenshots of every state. No screenshots are taken by default. */
+/** Directory for screenshots of every state. By default, none are taken. */
 const shots = process.env.ALMANAC_SHOTS;
 
 const base = '/atproto';
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     }
   }
 
-  /** Opens the page and records its requests and the browser's error messages; the test controls its clock. */
+  /** Opens the page, and records its requests and the browser's error messages. The test controls the page's clock. */
   async function open({ clock = true, ...options }: BrowserContextOptions & { clock?: boolean } = {}) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     const page = await context.newPage();
@@ -64,8 +64,8 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
   const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
   const refused = (page: Page, name: string) => read(page.locator(`[data-refused="${name}"]`));
 
-  describe('the updated page', () => {
-    it('shows a changed artifact once its last response has expired, and contacts no other origin', async () => {
+  describe('the observatory page that updates itself', () => {
+    it('shows a changed artifact once the previous response has expired, and contacts no other origin', async () => {
       set(pageStates.fresh());
       const { page, asked, complaints, close } = await open();
       await live(page);
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
-    it('removes every number after a response of an unknown format', async () => {
+    it('removes every number after a response in an unknown format', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();
       await live(page);
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       const { page, close } = await open();
       await live(page);
       const again = page.waitForResponse((response) => response.url().endsWith(paths.labelsOverview));
-      // Less than a minute of the server's clock passes, so the age bucket is the same or the next.
+      // Less than a minute of the server's clock passes, so the age bucket is the same or the next one.
       await page.clock.runFor(minute);
       const response = await again;
       expect(response.request().headers()['if-none-match']).toMatch(/^W\/"[\w-]+"$/);
@@ -251,7 +251,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     await close();
   });
 
-  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
+  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
   async function violations(page: Page): Promise<string[]> {
     // Inject the script through the debugger, because the page's policy rejects foreign scripts.
     await page.evaluate(axe.source);

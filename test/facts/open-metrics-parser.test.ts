@@ -6,7 +6,7 @@ import { lacks } from '../../harness/process/tools.ts';
 import { factMetricsPath } from '../../src/facts/metrics/fact-metrics.ts';
 import { families } from '../../src/facts/metrics/families.ts';
 
-/** Tests of `/metrics/facts` with the strict OpenMetrics parser of the Prometheus project. */
+/** Tests `/metrics/facts` with the strict OpenMetrics parser of the Prometheus project. */
 
 const script = `
 import json, sys
@@ -34,7 +34,7 @@ function textOf(name: ArtifactFixture, changes: object = {}): string {
   return facts.get(factMetricsPath).body?.toString('utf8') ?? '';
 }
 
-describe.skipIf(lacks('the OpenMetrics parser'))('the OpenMetrics parser', () => {
+describe.skipIf(lacks('the OpenMetrics parser'))('the strict OpenMetrics parser', () => {
   it.each(['recent', 'legacy', 'weather', 'weatherwatch'] as const)('accepts the facts of the %s artifact', (name) => {
     const known = new Map(Object.values(families).map((family) => [family.name as string, family]));
     const parsed = parse(textOf(name));
@@ -47,12 +47,12 @@ describe.skipIf(lacks('the OpenMetrics parser'))('the OpenMetrics parser', () =>
     }
   });
 
-  it('accepts facts that are all refused', () => {
+  it('accepts a response in which all facts are refused', () => {
     const parsed = parse(factsInMemory(0).get(factMetricsPath).body?.toString('utf8') ?? '');
     expect(parsed.map(({ name }) => name)).toEqual(['almanac_fact_served', 'almanac_fact_refused']);
   });
 
-  it('reads back the address of the observed host', () => {
+  it('preserves the address of the observed host', () => {
     const endpoint = 'wss://host.example/a"b\\c';
     const [source] = parse(textOf('weather', { source: { endpoint, method: 'jetstream' } })).filter(
       ({ name }) => name === families.source.name,

@@ -7,7 +7,7 @@ import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
 /**
- * Pairs of artifacts and their documents. Every number on the observatory's page must be in the JSON of the same
+ * Pairs of artifacts and their documents. Every number on the observatory page must also be in the JSON for the same
  * instant.
  */
 
@@ -35,8 +35,8 @@ function bytes(artifact: JsonObject): Buffer {
 describe.each([
   ['recent', 'weather'],
   ['legacy', 'weatherwatch'],
-] as const)('the page of generated %s and %s artifacts', (labels, weather) => {
-  it('shows no number and quotes no text that the JSON does not contain', () => {
+] as const)('the observatory page of generated %s and %s artifacts', (labels, weather) => {
+  it('shows no number, and quotes no text, that the JSON does not contain', () => {
     const seen = { served: 0, refused: 0 };
     fc.assert(
       fc.property(
@@ -62,7 +62,7 @@ describe.each([
   }, 240_000);
 });
 
-describe('the page of the fixtures', () => {
+describe('the observatory page of the fixtures', () => {
   const filled = (name: ArtifactFixture, other: ArtifactFixture, now: number) => {
     const facts = factsInMemory(now);
     facts.set(name, bytes(fixture(name)));
@@ -70,7 +70,7 @@ describe('the page of the fixtures', () => {
     return pageAndDocuments(facts, now);
   };
 
-  it('shows every number of the artifacts that the page must show', () => {
+  it('shows every number of the artifacts that it must show', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     const shown = new Set(figuresOn(html));
     const { facts } = documents.metrics;
@@ -99,7 +99,7 @@ describe('the page of the fixtures', () => {
     expect(wanted.filter((at) => !shown.has(at))).toEqual([]);
   });
 
-  it('fails the comparison with a changed number, or a number without a source', () => {
+  it('fails the comparison if a number is changed or has no source', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     expect(untrueOn(html, documents)).toEqual([]);
     expect(untrueOn(html.replace('>1,391,204<', '>1,391,205<'), documents)).toHaveLength(1);

@@ -13,7 +13,7 @@ function filled() {
   return { ...facts, page, text: (at = now) => page(at).body?.toString('utf8') ?? '' };
 }
 
-describe('the page', () => {
+describe('the representation of the observatory page', () => {
   it('is rendered once for each artifact and minute of its age', () => {
     const { page, set } = filled();
     const first = page();
@@ -46,7 +46,7 @@ describe('the page', () => {
     expect(text(made + 7_261_000)).toContain('>2\u00a0h\u00a01\u00a0min<');
   });
 
-  it('shows a fact with an identity in it as a failure, without any of its content', () => {
+  it('shows a fact that contains an identity as a failure, without any of its content', () => {
     const { set, text, alarms } = filled();
     const subject = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
     set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), caveats: [`seen: ${subject}`] })));
@@ -60,7 +60,7 @@ describe('the page', () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it('links to the account surface only if there is one', () => {
+  it('links to the account surface only if one is configured', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const led = factsInMemory(now, { url: 'http://127.0.0.1:8401', samples: [{ did, shows: 'none observed' }] });
     const html = led.get('/').body?.toString('utf8') ?? '';

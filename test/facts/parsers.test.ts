@@ -8,8 +8,8 @@ import { json } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 
 /**
- * Headers of both servers. The facts API has two parsers of requests: a fast path for plain requests, and node:http for
- * all others. The servers of this test respond with the parsed request, so that the bytes show every disagreement.
+ * Headers of both servers. The facts API has two request parsers: a fast path for plain requests, and node:http for all
+ * others. The servers in this test respond with the parsed request, so that every disagreement is visible in the bytes.
  */
 const common = commonHeaders('ETag');
 const understood = ({ method, target, ifNoneMatch, acceptEncoding }: ReadRequest) =>
@@ -115,7 +115,7 @@ describe('the fast path and the full parser', () => {
       }),
       { numRuns: 3000 },
     );
-    // Require requests on the fast path, so that the property tests it.
+    // Require that some requests took the fast path, because otherwise the property would not test it.
     expect(parsedInLane).toBeGreaterThan(200);
   });
 
@@ -136,7 +136,7 @@ describe('the fast path and the full parser', () => {
     }
   });
 
-  it('respond to a whole conversation in order, once to each request, however the bytes are split', async () => {
+  it('respond to a whole conversation in order, once to each request, wherever the bytes are split', async () => {
     const step = fc.constantFrom(
       (n: number) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
       (n: number) => `HEAD /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -163,7 +163,7 @@ describe('the fast path and the full parser', () => {
     );
   });
 
-  it('announce the end of the connection if they do not read the rest of the input after an upgrade', async () => {
+  it('announce that the connection will close if they do not read the rest of the input after an upgrade', async () => {
     const sent =
       'GET /0 HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n';
     const answers = answersIn(await exchange(lanePort, [sent], false));

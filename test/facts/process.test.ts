@@ -46,8 +46,8 @@ async function metricsPort(program: Program): Promise<number> {
   return Number(announcedPort());
 }
 
-describe('a program that receives SIGTERM', () => {
-  it('completes pending requests, regardless of idle connections, and exits with 0 within 10 s', async () => {
+describe('a facts process that receives SIGTERM', () => {
+  it('completes pending requests despite idle connections, and exits with 0 within 10 s', async () => {
     const program = startFacts();
     const { port } = await program.listening();
     const idle = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
@@ -56,7 +56,7 @@ describe('a program that receives SIGTERM', () => {
     for (const socket of [...idle, ...slow, inFlight]) socket.on('error', () => undefined);
     for (const socket of slow) socket.resume().write('GET /hea');
     inFlight.write(plain.slice(0, 20));
-    // Wait for a response on another connection, which proves that the server has received those bytes.
+    // A response on another connection proves that the server has received those bytes.
     await exchange(port, [plain]);
     const started = performance.now();
     program.child.kill('SIGTERM');
@@ -83,8 +83,8 @@ describe('a program that receives SIGTERM', () => {
   });
 });
 
-describe('the processes of --workers 2', () => {
-  it('share one port and their validators, replace an exited worker, and stop together', async () => {
+describe('the worker processes of --workers 2', () => {
+  it('share one port and their validators, replace a worker that exits, and stop together', async () => {
     const program = startFacts(['--workers', '2', '--access-log']);
     const { port } = await program.listening();
     const etags = new Set<string>();
@@ -96,7 +96,7 @@ describe('the processes of --workers 2', () => {
       etags.add(answer?.headers.etag ?? '');
       return answering().size === 2;
     });
-    // Allow two validators, because the age may have passed a whole minute in between.
+    // Allow two validators, because the age may have passed a whole minute meanwhile.
     expect(etags.size).toBeLessThanOrEqual(2);
     expect([...etags].every((etag) => /^W\/"[^"]+"$/.test(etag))).toBe(true);
 
@@ -114,7 +114,7 @@ describe('the processes of --workers 2', () => {
     expect(all.filter(isAlive)).toEqual([]);
   });
 
-  it('end together with the process that started them, even if that process is killed', async () => {
+  it('exit together with the process that started them, even if that process is killed', async () => {
     const program = startFacts(['--workers', '2']);
     const { port } = await program.listening();
     await until('the log of both workers', () => pids(program).length > 1);
@@ -146,7 +146,7 @@ describe.skipIf(!existsSync(machineNode))("a program started by the machine's ow
     expect(await isOpen(port)).toBe(false);
   });
 
-  it('forwards a failure', async () => {
+  it('forwards a failure and its exit code', async () => {
     const program = startProgramInTest(['facts', '--prot', '1'], { runtime: machineNode });
     expect(await program.ended()).toBe(1);
     expect(program.stderr).toEqual(['almanac: unknown setting --prot; did you mean --port?']);
@@ -239,7 +239,7 @@ describe('the metrics of several workers', () => {
 });
 
 describe('the running facts process', () => {
-  it('has loaded no database', async () => {
+  it('does not load the database module', async () => {
     const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
     const { url } = await program.listening();
     expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
@@ -259,7 +259,7 @@ describe('an artifact that cannot be published', () => {
     ],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
-  ])('causes a 503 response, and the log states the problem (%s, %s)', async (instrument, _what, text, said) => {
+  ])('leads to a 503 response, and the log states the problem (%s, %s)', async (instrument, _what, text, said) => {
     const folder = artifactFolderInTest();
     const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
     writeFileSync(join(folder, name), text);

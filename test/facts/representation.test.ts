@@ -22,7 +22,7 @@ function over(name: ArtifactFixture, changes: object = {}) {
 const body = (reply: Reply) => JSON.parse(reply.body?.toString('utf8') ?? '');
 
 describe('a representation', () => {
-  it('is built once in its bucket, and retrieved_at is its build time', () => {
+  it('is built once per age bucket, and retrieved_at is the time at which it was built', () => {
     const facts = over('recent');
     const first = facts.get(overview, generatedAt + 61_000);
     const last = facts.get(overview, generatedAt + 119_999);
@@ -42,14 +42,14 @@ describe('a representation', () => {
     );
   });
 
-  it('contains no unpaired surrogate, for which clients would refuse the whole document', () => {
+  it('contains no unpaired surrogate, because clients would reject the whole document', () => {
     const facts = over('recent', { caveats: ['cut \ud83d here'] });
     const text = facts.get(overview, generatedAt).body?.toString('utf8') ?? '';
     expect(text).not.toMatch(/\\ud[89a-f]/i);
     expect(JSON.parse(text).caveats).toContain('cut \ufffd here');
   });
 
-  it('is replaced in the next bucket, with another validator and age', () => {
+  it('is replaced in the next age bucket, with another validator and age', () => {
     const facts = over('recent');
     const first = facts.get(overview, generatedAt + 119_999);
     const next = facts.get(overview, generatedAt + 120_000);
@@ -57,7 +57,7 @@ describe('a representation', () => {
     expect(body(next).age_seconds).toBe(120);
   });
 
-  it('has the same validator in every process, although each process built it at another time', () => {
+  it('has the same validator in every process, even if each process built it at a different time', () => {
     const one = over('recent').get(overview, generatedAt + 61_000);
     const other = over('recent').get(overview, generatedAt + 90_000);
     expect(header(other, 'ETag')).toBe(header(one, 'ETag'));
@@ -79,8 +79,8 @@ describe('a representation', () => {
     expect(facts.get(overview, generatedAt + 7_200_000).status).toBe(200);
   });
 
-  it("has a Last-Modified no later than its Date, whatever the writer's clock", () => {
-    // The artifact in memory has the modification time of the fixture.
+  it("has a Last-Modified that is not later than its Date, whatever the writer's clock", () => {
+    // The modification time of the artifact in memory is that of the fixture.
     const early = fixtureNow.recent - 15_000;
     const reply = over('recent').get(overview, early);
     expect(Date.parse(header(reply, 'Last-Modified') ?? '')).toBeLessThanOrEqual(early);
@@ -88,7 +88,7 @@ describe('a representation', () => {
     expect(Date.parse(header(late, 'Last-Modified') ?? '')).toBe(fixtureNow.recent);
   });
 
-  it('has a negative bucket if its artifact is dated in the future', () => {
+  it('belongs to a negative age bucket if its artifact is dated in the future', () => {
     const facts = over('recent');
     const ahead = facts.get(overview, generatedAt - 1);
     expect([ahead.status, body(ahead).age_seconds]).toEqual([200, -0.001]);
@@ -99,7 +99,7 @@ describe('a representation', () => {
 describe('weather without a generation time', () => {
   const metrics = '/v1/weather/metrics';
 
-  it('uses the minute of the request as its bucket', () => {
+  it('uses the minute of the request as its age bucket', () => {
     const facts = over('weather', { generated_at: null });
     const minute = Date.parse('2026-11-21T08:15:00Z');
     const first = facts.get(metrics, minute);
@@ -108,7 +108,7 @@ describe('weather without a generation time', () => {
     expect([body(first).generated_at, body(first).age_seconds]).toEqual([null, null]);
   });
 
-  it('is never refused for its age, and a future time is reported in a caveat', () => {
+  it('is never refused because of its age, and a caveat reports a time in the future', () => {
     const facts = over('weather');
     expect(facts.get(metrics, generatedAt + 400 * 86_400_000).status).toBe(200);
     const ahead = body(facts.get(metrics, generatedAt - 86_400_000));
@@ -117,8 +117,8 @@ describe('weather without a generation time', () => {
   });
 });
 
-describe('a fact with an identity', () => {
-  it('raises one alarm for any number of requests, with the location but not the identity', () => {
+describe('a fact that contains an identity', () => {
+  it('raises one alarm for any number of requests, which states the location but not the identity', () => {
     const facts = over('weather', { measures: 'what did:plc:ar7c4by46qjdydhdevvrndac did' });
     for (let n = 0; n < 5; n++) expect(facts.get('/v1/weather/metrics').status).toBe(500);
     expect(facts.alarms.map(String)).toEqual(['PrivacyAlarm: refused to publish: a DID is at /provenance/measures']);

@@ -9,7 +9,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 
 const swaps = 400;
 
-/** Returns version n of the artifact, with n in five places; large versions are longer than one read. */
+/** Returns version `n` of the artifact, which contains `n` in five places. Large versions take more than one read. */
 function version(n: number): string {
   const artifact = fixture('recent') as Record<string, unknown> & { counts: object; coverage: { sources: object } };
   const now = new Date().toISOString();
@@ -23,7 +23,7 @@ function version(n: number): string {
   });
 }
 
-it('the responses for artifacts that are replaced under load are never mixed, and a validator identifies one artifact', async () => {
+it('artifacts that are replaced under load never lead to mixed responses, and each validator identifies one artifact', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-swaps-'));
   const path = join(folder, artifactNames.labels);
   const put = (n: number): void => {

@@ -8,7 +8,7 @@ import type { NetworkTier } from '../../src/http/connections/network-tiers.ts';
 import { FairTurns } from '../../src/http/fair-turns.ts';
 import { openFront } from '../../src/http/front.ts';
 
-/** Tests of the charges that admission control makes for reasons other than turns. */
+/** Tests the charges that admission control makes for reasons other than turns. */
 
 const get = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
 
@@ -24,7 +24,7 @@ async function charging() {
   const nextTurn = (act: () => void): void => void setImmediate(act);
   const monotonic = (): number => performance.now();
   const table = new ConnectionTable({ total: 16, perClient: null, stallMs: 15_000 }, () => undefined);
-  // Respond only to the first request of a client.
+  // Respond only to the first request of each client.
   const server = createServer((message, response) => {
     const tracked = table.of(message.socket);
     if (!tracked) return;
@@ -56,7 +56,7 @@ async function charging() {
   };
 }
 
-it('admission control charges a client that disconnects before its response, and no client that disconnects after it', async () => {
+it('admission control charges a client that disconnects before its response, but not one that disconnects after it', async () => {
   const { charged, table, port, unanswered } = await charging();
   for (const [client, requests] of [
     ['192.0.2.1', 1],
@@ -75,7 +75,7 @@ it('admission control charges a client that disconnects before its response, and
   expect(charged).toEqual(['192.0.2.2 16']);
 });
 
-it('admission control charges a client with too many pipelined requests', async () => {
+it('admission control charges a client that pipelines too many requests', async () => {
   const { charged, table, port } = await charging();
   const socket = await opened(port);
   socket.on('error', () => undefined);

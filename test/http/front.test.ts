@@ -9,7 +9,7 @@ import type { CutReason } from '../../src/http/connections/connection-table.ts';
 import { withBody } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 
-/** Tests of admission control in a server with delayed responses. */
+/** Tests admission control in a server with delayed responses. */
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const told = (text: string) => withBody(200, 'text/plain', Buffer.from(text), []);
@@ -37,7 +37,7 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
   return { cuts, targets, port, server };
 }
 
-/** Returns a function that returns the maximum number of concurrent requests without a complete response. */
+/** Returns a function that reports how many requests without a complete response were open at once, at most. */
 function parsedAtOnce(): () => number {
   let [open, max] = [0, 0];
   const channel = 'http.server.request.start';
@@ -84,7 +84,7 @@ it('admission control never parses the request of a client that disconnects befo
   expect(targets).toEqual(['/stayed']);
 });
 
-it('admission control closes a connection of the client that has the most connections in a full table, as a trusted proxy names it', async () => {
+it('admission control closes a connection of the client with the most connections when the table is full, using the client that a trusted proxy names', async () => {
   const { port, cuts } = await serving({ proxies: 1, connections: { total: 4 } });
   const flood = await Promise.all([1, 2, 3, 4].map(() => opened(port)));
   for (const socket of flood) {
@@ -98,13 +98,13 @@ it('admission control closes a connection of the client that has the most connec
   for (const socket of flood) socket.destroy();
 });
 
-it('the server sends responses that are not larger than its overload response, even if unsent responses use all memory', async () => {
+it('the server sends responses that are no larger than its overload response even if unsent responses use all memory', async () => {
   const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
   const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
   expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
 });
 
-it('admission control sends a silent connection the response of a request timeout', async () => {
+it('admission control sends a silent connection the response for a request timeout', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);
 }, 30_000);

@@ -59,18 +59,18 @@ describe.each([
   it.each([
     ['HTTP/1.0', `GET /first HTTP/1.0\r\n\r\n${get('/second')}`, [200]],
     ['a request without a host', `GET /first HTTP/1.1\r\n\r\n${get('/second')}`, [400]],
-  ])('ignores everything after %s', async (_what, bytes, statuses) => {
+  ])('ignores every byte that follows %s', async (_what, bytes, statuses) => {
     const { port } = await serving(answering);
     expect(answersIn(await exchange(port, [bytes], false)).map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('responds to pipelined requests in order, and reports subsequent invalid input after them', async () => {
+  it('responds to pipelined requests in order, and then reports invalid input that follows them', async () => {
     const { port } = await serving(answering);
     const answers = answersIn(await exchange(port, [`${get('/1')}${get('/2')}${get('/3')}NOISE\r\n\r\n`], false));
     expect(answers.map(({ status, body }) => (status === 200 ? body : status))).toEqual(['/1', '/2', '/3', 400]);
   });
 
-  it('closes a connection with too many pipelined requests', async () => {
+  it('closes a connection that pipelines too many requests', async () => {
     const { port, cuts } = await serving(answering);
     const socket = await opened(port);
     socket.on('error', () => undefined).resume();
@@ -101,7 +101,7 @@ describe('a client that does not read its response', () => {
     socket.destroy();
   });
 
-  it('gets no response above its share of the memory, while other clients get theirs', async () => {
+  it('gets no response beyond its share of the memory, while other clients get theirs', async () => {
     const clientOf: HttpServerOptions['clientOf'] = ({ headers }) => String(headers['x-client']);
     const bounds = { unsent: { perClient: 40 * 1024 * 1024, total: 256 * 1024 * 1024 } };
     const { port } = await serving({ ...later, ...bounds } as Answering, { clientOf });

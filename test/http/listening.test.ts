@@ -19,7 +19,7 @@ async function listening(server: ReturnType<typeof createServer>, sockets: numbe
 
 /**
  * Returns the maximum number of connections that a server accepts in one turn of the event loop while 64 connections
- * wait.
+ * are waiting.
  */
 async function mostInATurn(sockets: number): Promise<number> {
   let [inTurn, most, all] = [0, 0, 0];
@@ -65,12 +65,12 @@ it('all sockets of a server except the first close connections of refused peers 
   );
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
   expect(asked).toEqual(new Set(['127.0.0.1']));
-  // The kernel selects the socket by the port of the client. The first socket gets sixteen of these connections on
-  // average.
+  // The kernel selects the socket based on the client's port. On average, the first socket gets sixteen of these
+  // connections.
   expect(accepted).toBeLessThan(48);
 });
 
-it('the sockets of a server do not share their port with another server', async () => {
+it('the listening sockets of a server do not share their port with another server', async () => {
   const { port } = await listening(createServer(), 4);
   await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
     code: 'EADDRINUSE',

@@ -22,7 +22,7 @@ interface Answer {
 }
 
 /**
- * Headers that select the parser. The fast path responds to a plain GET that arrives in one piece; a Connection header
+ * Headers that select the parser. The fast path responds to a plain GET that arrives in one piece. A Connection header
  * selects the full parser.
  */
 const lanes = { 'the fast path': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
@@ -97,7 +97,7 @@ describe.each(scripts)('%s', (name) => {
       expect(promised.filter((header) => received[header] === undefined)).toEqual([]);
     }
 
-    it('the service responds as the script expects', async () => {
+    it('matches every step of its script', async () => {
       for (const step of script.steps) {
         if (step.kind === 'artifact') put(step);
         else

@@ -21,7 +21,7 @@ test('the fuzzer covers every entry point in the table of limits', () => {
   expect(Object.keys(fuzzEntries)).toEqual(Object.keys(inputLimits));
 });
 
-test('the fuzzer derives an input from its number alone', () => {
+test("the fuzzer derives each input from the input's number alone", () => {
   expect(inputAt('labelFrame', 17)).toEqual(inputAt('labelFrame', 17));
   expect(inputAt('labelPage', 17)).not.toEqual(inputAt('labelPage', 18));
 });

@@ -19,7 +19,7 @@ let facts: Server | null = null;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
-  // Skyware labelers never replace rows, so labels that were emitted while no process ran can be read later.
+  // Skyware labelers never replace rows, so labels that were emitted while no instrument was running can be read later.
   const shapeLabeler = () => ({ software: 'skyware' }) as const;
   sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler });
   const { seeds, plc, relays, jetstream } = await sim.start();
@@ -84,7 +84,7 @@ async function knowsEndpoints(): Promise<boolean> {
 }
 
 describe('almanac labels', () => {
-  test('loses and repeats no accepted row when it is killed repeatedly, and records the time between the runs as a gap', async () => {
+  test('neither loses nor repeats an accepted row when it is killed repeatedly, and records the time between the runs as a gap', async () => {
     for (let kill = 0; kill < 3; kill++) {
       const { process, ended } = await observe();
       const before = kill === 0 ? 0 : overview().counts.events_window;
@@ -117,7 +117,7 @@ describe('almanac labels', () => {
     expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
   });
 
-  test('publishes facts that are served while it runs, refused under a hold, and stale after it ends', async () => {
+  test('publishes facts that are served while it runs, refused under a hold, and stale after it has stopped', async () => {
     await observe();
     const serve = ['facts', '--port', '0', '--artifacts', `${folder}/artifacts`];
     facts = await startServer(serve);
@@ -146,7 +146,7 @@ describe('almanac labels', () => {
     expect(await answer()).toEqual({ status: 503, state: 'stale' });
   });
 
-  test('does not start while another process uses the store, and reports it in one line', async () => {
+  test('does not start while another process uses the store, and reports that process in one line', async () => {
     await observe();
     expect(await spawnLabels([...places(), ...network]).ended).toEqual({
       code: 1,
@@ -169,7 +169,7 @@ describe('almanac labels', () => {
     expect(overview()).toMatchObject({ hold: true, coverage: { gaps: [{ reason: 'maintenance' }] } });
   });
 
-  test('sets a hold only in an existing directory, and reports a replaced or missing hold', async () => {
+  test('sets a hold only in an existing directory, and reports a replaced or a missing hold', async () => {
     const hold = (artifacts: string, reason: string) =>
       spawnLabels(['hold', '--artifacts', artifacts, '--reason', reason]).ended;
     const nowhere = join(folder, 'artifcats');
@@ -184,7 +184,7 @@ describe('almanac labels', () => {
     expect(again.stdout.slice(1)).toEqual([held, absent]);
   });
 
-  test('denies a labeler while it runs, lists it, and allows it again', async () => {
+  test('denies a labeler while it runs, lists the denial, and allows the labeler again', async () => {
     await observe();
     await until('established', () => overview().coverage.sources.established === 4);
     const [hostile] = sim.labelers.list;
@@ -275,7 +275,7 @@ describe('almanac labels', () => {
     expect((await run('verify')).stdout.at(-1)).toBe('every counter matches its rows');
   });
 
-  test('does not start with a damaged list of denied labelers, and reports it in one line', async () => {
+  test('does not start with a damaged list of denied labelers, and reports the damage in one line', async () => {
     const store = join(folder, 'store');
     mkdirSync(store);
     writeFileSync(join(store, 'labels-denied.json'), 'no list');

@@ -8,7 +8,7 @@ import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
 import { openStoreReader, storeProcesses } from '../../src/store/open.ts';
 
-/** Starts a network, and returns the folder of a store and the arguments of instruments that observe the network. */
+/** Starts a network. Returns the directory of a store, and the arguments of instruments that observe the network. */
 async function network() {
   const sim = createSim({ seed: 2, labelers: 2, labelRate: 20, rate: 1, historyHours: 0 });
   const { seeds, plc, jetstream } = await sim.start();
@@ -41,8 +41,8 @@ async function endOf(url: string): Promise<number> {
 }
 
 /**
- * Suspends the writer and replaces its token. A writer that is suspended within a commit holds the lock of the file: it
- * then resumes, and the function returns false.
+ * Suspends the writer and replaces its token. Resumes the writer and returns false if it was suspended within a commit,
+ * because it then holds the file's lock.
  */
 function replaceToken(writer: ReturnType<typeof start>, state: Database.Database): boolean {
   writer.process.kill('SIGSTOP');
@@ -56,7 +56,7 @@ function replaceToken(writer: ReturnType<typeof start>, state: Database.Database
   }
 }
 
-test('a writer whose token was replaced while it was suspended stores nothing after it wakes, and exits with the reason', async () => {
+test('a writer whose token was replaced while it was suspended stores nothing after it resumes, and exits with the reason', async () => {
   const { folder, url, args } = await network();
   const writer = start(args);
   await writer.observing;
@@ -72,7 +72,7 @@ test('a writer whose token was replaced while it was suspended stores nothing af
   expect(await endOf(url)).toBe(end);
 });
 
-test('a store has one standby, a hand-over requires one, and a stopped standby leaves the writer alone', async () => {
+test('a store has at most one standby, a hand-over requires a standby, and a standby that stops does not affect the writer', async () => {
   const { url, args } = await network();
   const writer = start(args);
   await writer.observing;
@@ -91,7 +91,7 @@ test('a store has one standby, a hand-over requires one, and a stopped standby l
   });
 });
 
-test('a hand-over to a suspended standby stops nothing', async () => {
+test('a hand-over to a suspended standby does not stop the writer', async () => {
   const { url, args } = await network();
   const writer = start(args);
   await writer.observing;

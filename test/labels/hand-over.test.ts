@@ -4,7 +4,7 @@ import { hasPostgres, startPostgres } from '../../harness/postgres/server.ts';
 
 const round: readonly WriterChange[] = ['hand_over', 'kill', 'terminate', 'hand_over', 'kill'];
 
-test('a standby replaces a writer that hands over, stops, dies or hangs: no label is lost or stored twice, and no time is a gap', async () => {
+test('a standby replaces a writer that hands over, stops, dies or hangs: no label is lost or stored twice, and no gap is recorded', async () => {
   const changes: readonly WriterChange[] = [...round, ...round, 'suspend', ...round, ...round, 'suspend'];
   const report = await changeWriters({ changes, seed: 9, rate: 20 });
   expect(report.problems).toEqual([]);
@@ -13,8 +13,8 @@ test('a standby replaces a writer that hands over, stops, dies or hangs: no labe
   expect(report.saved).toBeGreaterThan(10);
 }, 900_000);
 
-describe.skipIf(!hasPostgres())('with a store in PostgreSQL', () => {
-  test('a standby does the same, and a suspended writer that wakes stores nothing more', async () => {
+describe.skipIf(!hasPostgres())('a standby of a store in PostgreSQL', () => {
+  test('replaces the writer in the same way, and a suspended writer that resumes stores nothing more', async () => {
     const server = await startPostgres();
     try {
       const changes: readonly WriterChange[] = [...round, 'suspend', 'kill'];

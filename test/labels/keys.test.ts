@@ -11,7 +11,7 @@ import { day, micros } from '../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** Returns the subject of a label; all labels of this network are well-formed. */
+/** Returns the subject of a label. All labels of this network are well-formed. */
 function subjectOf(label: unknown): string {
   return typeof label === 'object' && label !== null && 'uri' in label ? String(label.uri) : '';
 }
@@ -37,7 +37,7 @@ test('a label signed before an unobserved key rotation is verified with the earl
   const { plc } = await sim.start();
   const [labeler] = sim.labelers.list;
   if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
-  // The epoch begins before the labeler is discovered, so that the labeler's first key is never observed.
+  // The epoch begins before the labeler is discovered, so the labeler's first key is never observed.
   const first = await startStation({ seeds: [], plc }, { wall, monotonic });
   await first.stop();
   labeler.faults.emit(3);

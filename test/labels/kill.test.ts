@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 
-test('the instrument loses no accepted row, counts no row twice and records all missed time as a gap, despite kills and restarts', async () => {
+test('the instrument loses no accepted row, counts no row twice and records all missed time as a gap despite kills and restarts', async () => {
   const report = await killLabels({ kills: 50, seed: 4 });
   expect(report.problems).toEqual([]);
   expect(report.stored).toBe(report.emitted);

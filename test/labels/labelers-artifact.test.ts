@@ -35,7 +35,7 @@ function checked<T>(check: Check<T>, line: string | undefined): T {
   return result.value;
 }
 
-/** Reads the overview and both files of the same instant. */
+/** Reads the overview and both files of the labelers artifact as of the same instant. */
 async function published(station: LabelStation): Promise<Published> {
   const lines = async (name: string): Promise<readonly string[]> =>
     (await readFile(join(station.folder, 'artifacts', name), 'utf8')).trimEnd().split('\n');
@@ -46,7 +46,7 @@ async function published(station: LabelStation): Promise<Published> {
     const overview = await station.overview();
     const header = checked(checkLabelersHeader, head);
     const textHeader = checked(checkDefinitionsHeader, textHead);
-    // A later publication may have replaced one of the files since the first was read.
+    // A later publication may have replaced one of the files since the first one was read.
     const instants = new Set([header.generated_at, textHeader.generated_at, overview.generated_at]);
     if (instants.size > 1) continue;
     return {
@@ -69,7 +69,7 @@ async function observe(labelers: number) {
   return { sim, station };
 }
 
-test('the files describe the same rows as the overview of the same instant', async () => {
+test('the files of the labelers artifact describe the same rows as the overview of the same instant', async () => {
   const { station } = await observe(24);
   const enough = async () => (await station.overview()).counts.events_window >= 40;
   await until('40 events', enough, 60_000);

@@ -21,7 +21,7 @@ let course: Course;
 let set: LabelersSet;
 let expected: ReturnType<typeof expectedLabelers>;
 
-/** Makes a network whose readable labelers have served everything, and the artifact that the oracle expects. */
+/** Creates a network whose readable labelers have served everything, and the artifact that the oracle expects. */
 beforeAll(async () => {
   sim = createSim({
     ...{ seed: 3, labelers, labelRate: 5, population: 'troubled', shapeLabeler: shapeOf(labelers) },
@@ -53,13 +53,13 @@ const problemsOf = (changed: LabelersSet): string[] => [
   ...definitionProblems(changed, sim, expected),
 ];
 
-/** Returns the pointers of all numbers, words and truth values of a document. */
+/** Returns the pointers of all numbers, strings and booleans in a document. */
 function leaves(value: unknown, pointer = ''): string[] {
   if (typeof value !== 'object' || value === null) return [pointer];
   return Object.entries(value).flatMap(([key, entry]) => leaves(entry, `${pointer}/${key}`));
 }
 
-/** Returns a copy of a document with one other value. */
+/** Returns a copy of a document in which one value is different. */
 function changed(document: object, pointer: string): object {
   const copy = structuredClone(document) as Record<string, unknown>;
   const path = pointer.slice(1).split('/');
@@ -79,7 +79,7 @@ function changed(document: object, pointer: string): object {
   return copy;
 }
 
-/** Values of a document that the record determines only within bounds. */
+/** Values of a document that the simulation's record determines only within bounds. */
 const bounded =
   /^\/(delay_ms|gaps\/\d+\/(start|end)|state_since|first_answered|last_answered|last_row|replaces_rows|values\/\d+\/first_defined)/;
 
@@ -89,9 +89,10 @@ describe('the oracle of the labelers artifact', () => {
     expect(problemsOf(set)).toEqual([]);
   });
 
-  test('rejects each change of a number or word of a labeler', () => {
+  test('rejects every change of a number or word of a labeler', () => {
     const unnoticed: string[] = [];
-    // The record bounds the first response of a labeler without queries only roughly, and therefore its gaps.
+    // The record determines a labeler's first response only roughly if the labeler has no queries, and therefore also
+    // its gaps.
     const exact = set.labelers.filter(({ did }) => !expected.get(did)?.name.endsWith('no_query'));
     const chosen = exact.filter((_, index) => index % 16 === 0);
     for (const line of chosen) {
@@ -106,7 +107,7 @@ describe('the oracle of the labelers artifact', () => {
     expect(unnoticed).toEqual([]);
   });
 
-  test('rejects each change of a text of a definition', () => {
+  test('rejects every change of a text in a definition', () => {
     const [line] = set.definitions.filter(({ values }) => values.length > 1);
     if (line === undefined) throw new Error('no labeler has definitions');
     for (const pointer of leaves(line).filter((path) =>
@@ -118,7 +119,7 @@ describe('the oracle of the labelers artifact', () => {
     }
   });
 
-  test('rejects a day without reading whose counts are zero', () => {
+  test('rejects zero counts for a day without reading', () => {
     const labelers = set.labelers.map((line, index) =>
       index === 3 ? { ...line, days: line.days.map((one, at): typeof one => (at === 0 ? [0, 0, 0] : one)) } : line,
     );
@@ -149,7 +150,7 @@ describe('the oracle of the labelers artifact', () => {
     }
   });
 
-  test('reads the files of an artifact and rejects lines that are too long or not sorted', () => {
+  test('reads the files of an artifact, and rejects lines that are too long or unsorted', () => {
     const text = (lines: readonly object[]): string => `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
     const files = (lines: readonly object[]) =>
       parseLabelersSet(
@@ -170,7 +171,7 @@ describe('the rule for small counts', () => {
     published,
   });
 
-  test('requires the small counts and the smallest other count to be withheld if the small ones are equal', () => {
+  test('withholds all small counts and the smallest other count if the small ones are equal', () => {
     const hidden = [count('a', 9, null), count('b', 20, 20), count('c', 1, null)];
     expect(countProblems(hidden)).toEqual([]);
     expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(2);
@@ -179,7 +180,7 @@ describe('the rule for small counts', () => {
     ]);
   });
 
-  test('permits no withheld count if the small ones differ, or if none is small', () => {
+  test('permits no withheld count if the small ones differ, or if no count is small', () => {
     expect(countProblems([count('a', 9, 9), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')])).toEqual([]);
     expect(
       countProblems([count('a', 9, null), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
@@ -187,7 +188,7 @@ describe('the rule for small counts', () => {
     expect(countProblems([count('a', 9, 9), count('b', 7, 7)])).toEqual([]);
   });
 
-  test('permits no small number and no wrong one', () => {
+  test('permits neither a published small count nor a wrong one', () => {
     const zero = count('c', 0, 'fewer_than_5');
     expect(countProblems([count('a', 4, 4), count('b', 0, 'fewer_than_5')])).toHaveLength(1);
     expect(countProblems([count('a', 9, 8), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);

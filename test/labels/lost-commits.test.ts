@@ -19,9 +19,9 @@ import { openStoreReader } from '../../src/store/open.ts';
 import type { Frontier } from '../../src/store/port.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Tests of an instrument whose database has lost commits that it had confirmed, with real servers. */
+/** Tests an instrument whose database has lost commits that it had confirmed, with real servers. */
 
-describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, an instrument', () => {
+describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed commits', () => {
   let sim: Sim;
   let network: SimAddresses;
   let folder = '';
@@ -74,12 +74,12 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
     const record = readFileSync(join(folder, 'artifacts', 'labels-store.json'), 'utf8');
     return parseTimestamp((JSON.parse(record) as { end: string }).end) ?? 0;
   };
-  /** Resolves when the record contains rows after an instant. */
+  /** Resolves when the record contains rows that are later than an instant. */
   const recordedAfter = (at: number): Promise<void> => until('later rows in the record', () => recordedEnd() > at);
   const overview = (): RecentOverview =>
     JSON.parse(readFileSync(join(folder, 'artifacts', 'labels-overview.json'), 'utf8')) as RecentOverview;
 
-  /** Starts an account process with one page per row. Returns functions that create an export and request a page. */
+  /** Starts an account process with one row per page. Returns functions that create an export and request a page. */
   const exporter = async () => {
     const secret = join(folder, 'secret');
     writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
@@ -93,7 +93,10 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
     };
   };
 
-  /** Requires that the loss is a gap from the last row that the database had, and that every label is stored. */
+  /**
+   * Requires that the loss is recorded as a gap from the last row that the database had, and that every label is
+   * stored.
+   */
   const expectGapSince = async (kept: Frontier, lostThrough: number, generation: string): Promise<void> => {
     for (const { faults } of sim.labelers.list) faults.setRate(0);
     const comparison = new StoreComparison(sim, url());
@@ -113,7 +116,7 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
     expect(gaps[0]?.end).toBeGreaterThanOrEqual(lostThrough);
   };
 
-  it('by a failover to a standby that had not received them ends, and its next start publishes a gap', async () => {
+  it('exits after a failover to a standby that had not received the commits, and publishes a gap at its next start', async () => {
     const first = start();
     await first.observing;
     await until(
@@ -150,7 +153,7 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
     expect(await page(made.body.cursor)).toMatchObject({ status: 410, body: { error: { code: 'snapshot_expired' } } });
   });
 
-  it('because an older copy was restored publishes a gap since the last row of the copy', async () => {
+  it('publishes a gap from the last row of the copy if an older copy was restored', async () => {
     const first = start();
     await first.observing;
     await until(

@@ -11,34 +11,34 @@ import { createSim } from '../../sim/index.ts';
 import type { LabelDefinition } from '../../sim/labelers/profile.ts';
 import { findIdentity } from '../../src/contract/privacy/find-identity.ts';
 
-/** Identities of subjects that a labeler could publish. A name is no identity that a scan can detect. */
+/** Identities of subjects that a labeler could publish. A name is not an identity that a scan can detect. */
 const handle = 'carla-meyerhold.bsky.social';
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const name = 'Ottilie Brandenburger';
 const identities = [handle, did, name];
-/** Letters by which an identity is found in any spelling. */
+/** Letters that reveal an identity in any spelling. */
 const found = { handle: 'carlameyerhold', did: 'ewvi7nxzyoun6zhxrhs64oiz', name: 'brandenburger' };
 
 const stage = labelStage();
 
-/** Returns a definition of a value whose texts are all the same. */
+/** Returns a definition of a value in which all texts are the same. */
 function definition(identifier: string, text: string, word = 'inform'): LabelDefinition {
   const locales = [{ lang: 'en', name: text, description: `About ${text}` }];
   return { identifier, severity: word, blurs: 'none', defaultSetting: 'warn', adultOnly: false, locales };
 }
 
-/** Returns letters that number a value in the syntax of values. */
+/** Returns letters that encode a number in the syntax of label values. */
 const letters = (number: number): string => String.fromCharCode(97 + Math.floor(number / 26), 97 + (number % 26));
 
 /**
  * Returns the values and definitions of one labeler that plants an identity: in the texts of valid values, as values,
- * in the words of a definition, and in the language of a text.
+ * in the words of a definition, and as the language of a text.
  */
 function planted(identity: string): { values: string[]; definitions: LabelDefinition[]; labeled: string[] } {
   const spelled = Object.values(spellings).map((spell) => spell(identity));
   const hyphenated = identity.toLowerCase().replaceAll(/[^a-z]/g, '-');
   const inTexts = spelled.map((text, at) => definition(`text-${letters(at)}`, text));
-  // A declared value is quoted, so a name that has the syntax of a value is planted only as an undeclared one.
+  // A declared value is quoted, so a name that has the syntax of a value is planted only as an undeclared value.
   const declared = identity === name ? spelled : [...spelled, hyphenated];
   const asValues = declared.map((text) => definition(text, 'A value'));
   const inWords = definition('in-words', 'Words', identity);
@@ -48,7 +48,7 @@ function planted(identity: string): { values: string[]; definitions: LabelDefini
   return { values: definitions.map(({ identifier }) => identifier), definitions, labeled };
 }
 
-test('no identity that a labeler plants in values, definitions and names is published outside its own quoted definitions', async () => {
+test("an identity that a labeler plants in values, definitions and names is published nowhere except in the labeler's own quoted definitions", async () => {
   const sim = createSim({
     ...{ rate: 1, historyHours: 0, labelers: identities.length, labelRate: 0 },
     shapeLabeler: ({ index }) => {
@@ -79,7 +79,7 @@ test('no identity that a labeler plants in values, definitions and names is publ
   );
   expect(leaksIn(listed ?? '', [...Object.values(found)])).toEqual([]);
   expect(leaksIn(texts ?? '', [found.handle, found.did])).toEqual([]);
-  // Otherwise the search for names could not fail.
+  // Make sure that the search for names can fail.
   expect(lettersOf(texts ?? '')).toContain(found.name);
   expect(
     identitiesIn(
@@ -116,7 +116,7 @@ function leaksIn(text: string, needles: readonly string[]): string[] {
   return needles.filter((needle) => plain.includes(needle));
 }
 
-/** Returns the texts of definitions that the privacy scan rejects, besides the DIDs of the labelers. */
+/** Returns the texts of definitions that the privacy scan rejects, apart from the DIDs of the labelers. */
 function identitiesIn(text: string, dids: readonly string[]): string[] {
   const rejected: string[] = [];
   const visit = (value: unknown): void => {
@@ -127,11 +127,11 @@ function identitiesIn(text: string, dids: readonly string[]): string[] {
   return rejected;
 }
 
-/** Returns a response without the quoted definitions of a labeler. */
+/** Returns a response without a labeler's quoted definitions. */
 function withoutDefinitions(path: string, body: string): string {
   if (path.endsWith('.json')) {
     return JSON.stringify(JSON.parse(body), (key, value: unknown) => (key === 'definitions' ? null : value));
   }
-  // The search form repeats what the reader asked for.
+  // The search form repeats what the reader searched for.
   return body.replaceAll(/<bdi class="foreign">.*?<\/bdi>/gs, '').replaceAll('brandenburger', '');
 }

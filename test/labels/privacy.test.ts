@@ -34,7 +34,7 @@ test('the logs and the artifact contain no account or record, for any labels and
   const { startedAt: start } = await observed.store.epoch();
   const counts = () => observed.store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
   await until('labels of all', async () => (await counts()).length === 3);
-  // Give each labeler another failure: a reset, a refusal, or more labels than its share of a day.
+  // Give each labeler a different failure: a reset, a refusal, or more labels than its daily share.
   first?.faults.recreate();
   second?.faults.answer({ kind: 'html' });
   second?.faults.drop('reset');
@@ -57,6 +57,6 @@ test('the logs and the artifact contain no account or record, for any labels and
   expect(texts.filter((text) => text.includes('at://'))).toEqual([]);
   const named = texts.flatMap((text) => text.match(/did:[a-z]+:[a-zA-Z0-9._:%-]+/g) ?? []);
   expect(named.filter((did) => !labelers.has(did))).toEqual([]);
-  // Check that the search finds identities: the output contains labelers.
+  // Check that the search can find identities: the output contains the labelers.
   expect(new Set(named)).toEqual(labelers);
 });

@@ -42,7 +42,7 @@ const caveat = (rows: number): string[] => [
     'but not counted as new events.',
 ];
 
-test('labels that are signed again with a new key and a new date are stored and do not count as new events', async () => {
+test('labels that are signed again with a new key and a new date are stored, and do not count as new events', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(300);
@@ -62,7 +62,7 @@ test('the counts stay exact after a restart while a labeler signs its labels aga
   labeler.faults.signAgain(150);
   await first.stored(450);
   await first.stop();
-  // Publish the remaining repeats while no process reads. The next process reads some of the earlier rows again.
+  // Publish the remaining repeats while no process is reading. The next process reads some of the earlier rows again.
   labeler.faults.repeat(Array.from({ length: 130 }, (_, i) => 21 + i));
   labeler.faults.emit(7);
   const second = await start(first.folder);
@@ -80,7 +80,7 @@ test('fewer than 100 repeats after a change of key count as events', async () =>
   expect(await station.published()).toEqual({ events: 219, day: 219, top: [219], said: [] });
 });
 
-test('repeats without a change of key count as events, regardless of their number', async () => {
+test('repeats without a change of key count as events, whatever their number', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(200);

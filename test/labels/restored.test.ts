@@ -8,12 +8,10 @@ import { day, dayOf, dayStart, hour, micros } from '../../src/store/time.ts';
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
-/** Time by which all clocks were advanced, in microseconds. */
+/** Time by which all clocks have been advanced, in microseconds. */
 let passed = 0;
 
-/**
- * Sets all clocks to an hour of tomorrow, so that the midnights in a test do not depend on the time of the test run.
- */
+/** Sets all clocks to an hour of tomorrow, so that midnights in a test do not depend on when the test runs. */
 function beginAt(hourOfDay: number): void {
   passed = dayStart(dayOf(clocks.wall()) + 1) + hourOfDay * hour - clocks.wall();
 }
@@ -38,7 +36,7 @@ async function rows({ store }: LabelStation): Promise<number> {
   return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
 }
 
-/** Creates a stopped store that was copied and then observed for two hours. */
+/** Creates a stopped store that was copied, and then observed for two more hours. */
 async function observedSinceItsCopy() {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -112,7 +110,7 @@ test.each([
   { what: 'the whole store', parts: whole, when: 'over a midnight', hourOfDay: 23 },
   { what: 'its state alone', parts: ['state.sqlite'], when: 'over a midnight', hourOfDay: 23 },
 ])(
-  'a restored copy of $what ($when) has a gap since the time of the copy, keeps its generation, and reads available labels again',
+  'a restored copy of $what ($when) has a gap from the time of the copy, keeps its generation, and reads available labels again',
   async ({ parts, hourOfDay }) => {
     beginAt(hourOfDay);
     const observed = await observedSinceItsCopy();

@@ -7,7 +7,7 @@ import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
 /**
- * Time by which all clocks were advanced, error of the local wall clock, and error of the other clocks, all in
+ * Time by which all clocks have been advanced, error of the local wall clock, and error of the other clocks, all in
  * microseconds.
  */
 let [passed, stepped, others] = [0, 0, 0];

@@ -5,8 +5,8 @@ import { runSiege } from '../../harness/siege/siege.ts';
 import { unitLimits } from '../../harness/siege/unit-limits.ts';
 
 /**
- * This test runs one minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers
- * of every kind. Only `npm run siege` judges the delay of labels, because the delay depends on the machine.
+ * Runs one minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers of every
+ * kind. Only `npm run siege` itself judges the delay of labels, because the delay depends on the machine.
  */
 test('the instrument reads twenty honest labelers completely despite a hundred hostile ones of every kind', async () => {
   const { problems, undeserved, crashes, rows } = await runSiege({
@@ -17,7 +17,7 @@ test('the instrument reads twenty honest labelers completely despite a hundred h
     restarts: 3,
     recoverySeconds: 120,
     labelRate: 20,
-    // Let one labeler of each kind be established when it becomes hostile, because some new labelers are not read
+    // Let one labeler of each kind be established before it becomes hostile, because some new labelers are not read
     // within a minute.
     lateShare: 0.5,
     floodMegabytesPerSecond: 40,
@@ -36,7 +36,7 @@ test('the instrument reads twenty honest labelers completely despite a hundred h
   expect(rows.stored).toBeGreaterThan(1_000);
 }, 900_000);
 
-describe('the measures of the siege', () => {
+describe('the measurements of the siege', () => {
   test('use the limits of the unit that operators run', () => {
     expect(unitLimits()).toEqual({
       memoryBytes: 1024 ** 3,
@@ -45,7 +45,7 @@ describe('the measures of the siege', () => {
     });
   });
 
-  test('find a trend of memory in noise, and ignore the growth after starts', () => {
+  test('find a memory trend in noisy samples, and ignore the growth after a start', () => {
     const samples = new Samples(null);
     for (let at = 0; at < 100; at += 1) {
       const rssMegabytes = at < 20 ? 50 : 200 + at * 0.1 + (at % 2);

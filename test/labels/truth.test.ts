@@ -11,7 +11,7 @@ import { micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Starts a simulated network without earlier labels, and the instrument that observes it. */
+/** Starts a simulated network without earlier labels, and an instrument that observes it. */
 async function observe(options: SimOptions) {
   const made = createSim({ rate: 1, historyHours: 0, ...options });
   stage.sim = made;
@@ -45,8 +45,8 @@ async function refusals({ store }: LabelStation) {
 }
 
 /**
- * Returns the expected refusals in the form of the store, without duplicates, because their number depends on the order
- * of reading.
+ * Returns the expected refusals in the form of the store. Duplicates are left out, because their number depends on the
+ * order of reading.
  */
 function toRefuse({ refused: { foreign, duplicate: _, ...others } }: Expected) {
   return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
@@ -65,7 +65,7 @@ async function settle(observed: { sim: Sim; station: LabelStation }) {
     const [rows, { counted }] = [await stored(observed.station), await refusals(observed.station)];
     return isDeepStrictEqual(rows, expected.byAction) && isDeepStrictEqual(counted, toRefuse(expected));
   };
-  // Ignore the timeout, because the comparison below reports the remaining differences.
+  // Ignore the timeout, because the comparison below reports any remaining differences.
   await until('the same rows as the record', same, 60_000).catch(() => undefined);
 }
 
@@ -133,7 +133,7 @@ test('the instrument finds the start of the epoch in many pages of earlier label
   expect({ gaps, established: sources.established }).toEqual({ gaps: [], established: 4 });
 }, 180_000);
 
-test('a row that was sampled and replaced before it was read in order is stored', async () => {
+test('a row that was sampled and then replaced before it was read in order is stored', async () => {
   const shape = { software: 'ozone', oddShare: 0, ailment: 'no_stream' } as const;
   const observed = await observe({ labelers: 1, labelRate: 120, shapeLabeler: () => shape });
   // The delay gives the labeler time to replace rows between two pages.
@@ -143,7 +143,7 @@ test('a row that was sampled and replaced before it was read in order is stored'
   expect(await stored(observed.station)).toEqual((await truth(observed)).byAction);
 }, 120_000);
 
-describe('a label that is not to be stored', () => {
+describe('a label that must not be stored', () => {
   const kinds: readonly (readonly [OddKind, string])[] = [
     ['foreign', 'foreign_src'],
     ['malformed', 'malformed'],
@@ -166,7 +166,7 @@ describe('a label that is not to be stored', () => {
     await until('both are read', async () => (await observed.station.overview()).coverage.sources.established === 2);
     for (const { faults } of labelers.list) {
       for (const [kind] of kinds) {
-        // Compare with the previous label, which the repeated label repeats and which is an ordinary label.
+        // Compare with the previous, ordinary label, which the repeated label repeats.
         faults.emit(1);
         faults.labels(kind, { count: 2 });
       }

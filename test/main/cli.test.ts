@@ -21,7 +21,7 @@ const config = (content: string | object): string => file(`config-${Math.random(
 const missing = join(folder, 'nowhere');
 const aFile = file('a-file', 'x');
 
-describe('a command line error', () => {
+describe('an error on the command line', () => {
   it.each<[string, readonly string[], Record<string, string>, string]>([
     ['a command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
     ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
@@ -135,7 +135,7 @@ describe('a command line error', () => {
     ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
     ['check of a directory', ['check', folder], {}, `not a file: ${folder}`],
     ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
-  ])('from %s is reported in one line on stderr, with exit 1', async (_what, args, env, line) => {
+  ])('is reported in one line on stderr, with exit code 1 (%s)', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
     expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
@@ -155,7 +155,7 @@ describe('a command line error', () => {
     ],
     [['account', '--data', '/proc/x', '--port', '0'], 'cannot create the directory /proc/x'],
   ])(
-    'from a file system that does not support directories is reported in one line on stderr, with exit 1 (%j)',
+    'is reported in one line on stderr, with exit code 1, if the file system does not support directories (%j)',
     async (args, line) => {
       const { code, stderr } = await runProgram(args);
       const said = stderr.filter((one) => !one.startsWith('{'));
@@ -167,7 +167,7 @@ describe('a command line error', () => {
   );
 
   it.each([['--port'], ['--metrics-port']])(
-    'from a used port of %s is reported in one line on stderr, with exit 1',
+    'is reported in one line on stderr, with exit code 1, if the port of %s is in use',
     async (flag) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -194,7 +194,7 @@ describe('a command line error', () => {
     },
   );
 
-  it("from the account surface's used port is reported in one line, and the reading processes exit silently", async () => {
+  it("is reported in one line if the account surface's port is in use, and the store-reading processes exit silently", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -210,7 +210,7 @@ describe('a command line error', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'from a file without read permission is reported in one line on stderr, with exit 1',
+    'is reported in one line on stderr, with exit code 1, if a file may not be read',
     async () => {
       const path = file('secret.json', {});
       chmodSync(path, 0);
@@ -280,7 +280,7 @@ describe('almanac check', () => {
     expect(text.stdout[0]).toBe(`${path}: ${verdict.replaceAll('_', ' ')}`);
     const reported = JSON.parse(json.stdout.join('\n')) as { verdict: string; state: string | null; reasons: string[] };
     expect([reported.verdict, reported.state, reported.reasons.length > 0]).toEqual([verdict, state, code !== 0]);
-    // Times are removed, because the two runs are at different instants.
+    // Remove the ages, because the two runs take place at different instants.
     const timeless = (said: string): string => said.replaceAll(/\d+(?:\.\d+)? s old/g, 'N s old');
     for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });
@@ -296,7 +296,7 @@ describe('almanac check', () => {
     expect(live.stdout).not.toContain(note);
   });
 
-  it('refuses an artifact beyond the size limit', async () => {
+  it('refuses an artifact that exceeds the size limit', async () => {
     const path = file('large.json', recent);
     const { code, stdout } = await runProgram(['check', path, '--max-artifact-bytes', '100']);
     expect([code, stdout]).toEqual([
@@ -325,14 +325,14 @@ describe('--help', () => {
     ['check', 'FILE --json'],
     ['up', '--data --host --port --account-port'],
     ['demo', '--data --host --port --account-port'],
-  ])('of the command %s lists every fixed flag', async (command, flags) => {
+  ])('lists every fixed flag of the command %s', async (command, flags) => {
     const { code, stdout, stderr } = await runProgram([command, '--help']);
     expect([code, stderr]).toEqual([0, []]);
     const words = stdout.join(' ').split(/\s+/);
     expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
   });
 
-  it('of the command check lists every exit code of the command, and no other', async () => {
+  it('lists exactly the exit codes of the command check', async () => {
     const { stdout } = await runProgram(['check', '--help']);
     const reported = stdout
       .slice(stdout.indexOf('exit codes:') + 1)
@@ -344,7 +344,7 @@ describe('--help', () => {
     ]);
   });
 
-  it('lists every command', async () => {
+  it('lists every command of the program', async () => {
     const { code, stdout } = await runProgram(['--help']);
     expect(code).toBe(0);
     const names = stdout.map((line) => /^ {2}(\w+) /.exec(line)?.[1]);

@@ -12,7 +12,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { targetOf } from '../../src/store/subject.ts';
 
-/** Tests of the demo as a visitor starts it, without any data. */
+/** Tests the demo as a visitor starts it, without any existing data. */
 
 let folder = '';
 let demo: Server;
@@ -36,7 +36,10 @@ async function fact(path: string): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** Returns true if a program is missing, which is an error in CI and not a reason to skip. */
+/**
+ * Returns true if a program is missing and its test must be skipped. In CI, a missing program makes the test fail
+ * instead.
+ */
 function isMissing(name: string): boolean {
   const folders = (process.env.PATH ?? '').split(':');
   return process.env.CI === undefined && !folders.some((one) => existsSync(join(one, name)));
@@ -54,7 +57,7 @@ describe('almanac demo', within, () => {
     });
   });
 
-  it('has a baseline, a day of windows, and an unobserved period within it', async () => {
+  it('has a baseline, a day of windows, and an unobserved period within that day', async () => {
     const { facts } = await fact('/v1/weather/conditions');
     expect(facts).toMatchObject({
       conditions: { confidence: 'supported', state: expect.not.stringMatching(/unavailable|station_offline/) },
@@ -92,7 +95,7 @@ describe('almanac demo', within, () => {
     expect(weather().filter(({ msg }) => msg === 'time was not observed')).toEqual([]);
   });
 
-  it('lists sample accounts that show what their descriptions state', async () => {
+  it('lists sample accounts that show what their descriptions say', async () => {
     const named = demo.stdout.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
     const store = await openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
     try {
@@ -126,7 +129,7 @@ describe('almanac demo', within, () => {
     }
   });
 
-  it('prints the full address of each sample account’s page, which shows what its description states', async () => {
+  it('prints the full address of each sample account’s page, which shows what the description says', async () => {
     const service = /^almanac account listening on (\S+)$/m.exec(demo.stdout.join('\n'))?.[1] ?? '';
     const printed = demo.stdout.flatMap((line) => /^account {2}(\S+) {2}/.exec(line)?.[1] ?? []);
     expect(printed.map((url) => url.split('?did=')[0])).toEqual(Array(4).fill(`${service}/account`));
@@ -161,12 +164,12 @@ describe('almanac demo', within, () => {
 
   it('runs its parts and the simulated network as processes, and leaves none running', async () => {
     const parts = ['account', 'facts', 'labels', 'sim', 'weather'];
-    // The archiver starts when the archive of the past is written.
+    // The archiver starts once the archive of the past has been written.
     expect([...partsOf(demo).keys()].filter((name) => name !== 'archive').sort()).toEqual(parts);
   });
 });
 
-/** Time within which the archive of the past is written, also on a busy machine. */
+/** Time within which the archive of the past is written, even on a busy machine. */
 const archived = { timeout: 400_000, interval: 500 };
 
 describe('the archive of a demo', { timeout: 500_000 }, () => {
@@ -190,7 +193,7 @@ describe('the archive of a demo', { timeout: 500_000 }, () => {
     expect(JSON.parse(line)).toMatchObject({ status: 200, body: { provenance: { origin: 'simulated' } } });
   });
 
-  it('has eight closed days and the present one, which the archiver of the demo continues', async () => {
+  it('has eight closed days and the current day, which the archiver of the demo continues', async () => {
     await vi.waitFor(() => expect(partsOf(demo).has('archive')).toBe(true), archived);
     await vi.waitFor(async () => {
       const lines = (await file(`days/${dayAgo(0)}/weather-metrics.jsonl`)).trim().split('\n');
@@ -220,7 +223,7 @@ describe('the archive of a demo', { timeout: 500_000 }, () => {
     );
   });
 
-  it.skipIf(isMissing('curl'))('is downloaded and queried by the examples of the documentation', async () => {
+  it.skipIf(isMissing('curl'))('can be downloaded and queried with the examples of the documentation', async () => {
     const target = join(folder, 'download');
     mkdirSync(target);
     const docs = readFileSync(join(root, 'docs/archive.md'), 'utf8');
@@ -239,8 +242,8 @@ describe('the archive of a demo', { timeout: 500_000 }, () => {
   });
 });
 
-describe('data of a demo', within, () => {
-  it('is not deleted by another demo in its directory or on its ports while it runs', async () => {
+describe('the data of a demo', within, () => {
+  it('is not deleted by another demo in its directory or on its ports while it is running', async () => {
     const data = join(folder, 'demo');
     const before = readdirSync(data);
     await expect(startDemo(data)).rejects.toThrow(/a demo is running in .*demo; stop it first/);
@@ -254,7 +257,7 @@ describe('data of a demo', within, () => {
     expect(readdirSync(data)).toEqual(before);
   });
 
-  it('is discarded if a signal arrives while its history is written', async () => {
+  it('is discarded if a signal arrives while its history is being written', async () => {
     const data = join(folder, 'interrupted');
     const program = startProgramInTest(['demo', '--data', data, '--port', '0', '--account-port', '0']);
     await vi.waitFor(() => expect(existsSync(join(data, 'labels'))).toBe(true), patient);
@@ -266,7 +269,7 @@ describe('data of a demo', within, () => {
   it.each([
     ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
     ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /contains simulated observations/],
-  ])('is refused by `almanac %s`', async (command, args, why) => {
+  ])('is refused as a data directory by `almanac %s`', async (command, args, why) => {
     await demo.stop();
     const resolved = args.map((word) =>
       word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),
@@ -274,7 +277,7 @@ describe('data of a demo', within, () => {
     await expect(startServer([command, ...resolved])).rejects.toThrow(why);
   });
 
-  it('is replaced at the next start in the same directory, and a directory with other content is refused', async () => {
+  it('is replaced at the next start in the same directory, but a directory with other content is refused', async () => {
     const data = join(folder, 'demo');
     writeFileSync(join(data, 'left-over'), '');
     demo = await startDemo(data);

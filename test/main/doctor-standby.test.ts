@@ -11,7 +11,9 @@ import { micros } from '../../src/store/time.ts';
 
 const at = micros(Date.now() * 1000);
 
-/** Returns the folder of a store with a writer, and what the doctor finds of its standby. */
+/**
+ * Returns the directory of a store with a writer, and a function that returns the doctor's finding about the standby.
+ */
 async function written() {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-doctor-standby-'));
   const writer = openSqliteWriter({ folder, at });
@@ -27,7 +29,7 @@ async function written() {
   return { folder, found };
 }
 
-test('the doctor finds whether a standby can replace the writer', async () => {
+test('the doctor reports whether a standby can replace the writer', async () => {
   const { folder, found } = await written();
   expect(await found()).toMatchObject([{ level: 'ok', found: expect.stringContaining('none is running') }]);
   const standby = openSqliteStandby({ folder, clock: () => at });
@@ -37,7 +39,7 @@ test('the doctor finds whether a standby can replace the writer', async () => {
   expect(await found()).toMatchObject([{ level: 'ok', found: expect.stringContaining('can replace the writer') }]);
 });
 
-test('the doctor finds a standby without a heartbeat', async () => {
+test('the doctor reports a standby that has no heartbeat', async () => {
   const { folder, found } = await written();
   const paths = storePaths(folder);
   const lock = takeWriterLock(paths.standbyLock);

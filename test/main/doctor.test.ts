@@ -19,8 +19,8 @@ import { micros } from '../../src/store/time.ts';
 import { weatherStoreVersion } from '../../src/weather/window/store-schema.ts';
 
 /**
- * Tests of the doctor as an operator runs it: the real program with a simulated network. The tests cover a set-up
- * without errors and each error.
+ * Tests the doctor as an operator runs it: the real program with a simulated network. Covers a set-up without errors,
+ * and each error.
  */
 
 interface Found {
@@ -71,7 +71,7 @@ async function doctor(args: readonly string[] = flags()) {
     verdict,
     findings,
     of: (check: string) => findings.filter((finding) => finding.check === check),
-    /** Findings with a level other than ok. */
+    /** Findings whose level is not ok. */
     unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
   };
 }
@@ -95,7 +95,7 @@ function put(name: string, content: object | string): void {
   writeFileSync(join(data, 'artifacts', name), typeof content === 'string' ? content : JSON.stringify(content));
 }
 
-/** Returns every file below the data directory with its bytes. */
+/** Returns every file below the data directory, with its bytes. */
 function everything(folder = data): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -125,13 +125,13 @@ describe('almanac doctor', () => {
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
-    // Wait for a page, because the first artifact may describe a time without any accepted page.
+    // Wait for a page, because the first artifact may describe a time before any page was accepted.
     await until('a first accepted page', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
     expect(said.stderr).toEqual([]);
-    // Exclude the disk space of this machine from the comparison.
+    // Exclude this machine's disk space from the comparison.
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
@@ -169,7 +169,7 @@ describe('almanac doctor', () => {
     const at = micros(Date.now() * 1000);
     const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
     await writer.beat(micros(at + 5));
-    // The copy has the state after a kill: a database with a log that was not checkpointed.
+    // The copy has the state that a kill leaves: a database whose log was not checkpointed.
     cpSync(join(data, 'labels'), join(data, 'crashed'), { recursive: true });
     await writer.close();
     rmSync(join(data, 'labels'), { recursive: true });
@@ -262,7 +262,7 @@ describe('the check of the upstreams', () => {
     expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported the time' }]);
   });
 
-  it('fails if the stream accepts the connection and sends nothing', async () => {
+  it('fails if the stream accepts the connection but sends nothing', async () => {
     const server = createServer();
     const sockets = new WebSocketServer({ server });
     const { port: silent } = await listenForTest(server);
@@ -273,7 +273,7 @@ describe('the check of the upstreams', () => {
     ]);
   });
 
-  it('checks both weather hosts, and names the one that is published', async () => {
+  it('checks both weather hosts, and names the published one', async () => {
     await settle();
     const closed = `ws://127.0.0.1:${await freePort()}/subscribe`;
     const second = network.jetstream;
@@ -301,7 +301,7 @@ describe('the check of the upstreams', () => {
     ]);
   });
 
-  it('contacts no address that the guard refuses', async () => {
+  it('contacts no address that the outbound guard refuses', async () => {
     const said = await doctor(flags().filter((flag) => flag !== '--allow-loopback'));
     for (const check of ['relay', 'directory']) {
       expect(said.of(check)[0]).toMatchObject({ level: 'fail', found: expect.stringMatching(/ was not contacted: /) });
@@ -325,7 +325,7 @@ describe('the check of the upstreams', () => {
 
 describe('the check of the data', () => {
   it('fails if its directory cannot be written or is a file', async () => {
-    // Use a directory below /proc, because not even root can write there.
+    // Use a directory below /proc, where not even root can write.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
       { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
@@ -381,7 +381,7 @@ describe('the check of the data', () => {
     ]);
   });
 
-  it('fails if a writer holds the store without a heartbeat', async () => {
+  it('fails if a writer holds the store but shows no heartbeat', async () => {
     const at = micros((Date.now() - 600_000) * 1000);
     const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
     onTestFinished(() => writer.close());
@@ -419,7 +419,7 @@ describe('the check of the artifacts', () => {
     ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
     ['of an unknown producer', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
     ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
-  ])('judges an artifact that is %s like the API', async (_name, level, found, content) => {
+  ])('judges an artifact that is %s as the facts API does', async (_name, level, found, content) => {
     await settle();
     put(artifactNames.labels, content);
     expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
@@ -440,7 +440,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('detects whether the listening Almanac uses these artifacts and this store, or reports that it cannot detect this', async () => {
+  it('detects whether the listening Almanac uses these artifacts and this store, or reports that it cannot tell', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });
@@ -477,7 +477,7 @@ describe('the check of a port', () => {
     ]);
   });
 
-  it('does not accept the metrics of another Almanac as those of this one', async () => {
+  it('does not mistake the metrics of another Almanac for those of this one', async () => {
     const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
     const { port: taken } = await listenForTest(metrics);
     expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
 
-// Few kills for every run of the tests. The proof tier kills each instrument 50 times, and `npm run test:kills` kills
-// it 500 times.
+// A few kills in every test run. The proof tier kills each instrument 50 times, and `npm run test:kills` kills it 500
+// times.
 describe('an instrument that is killed five times', () => {
-  it('observes the event stream without a lost event, a repeated count or a torn artifact', async () => {
+  it('observes the event stream without a lost event, a repeated count or a partially written artifact', async () => {
     const report = await killRepeatedly({ kills: 5, seed: 11, rate: 200 });
     try {
       expect(report.stored).toEqual(report.happened);

@@ -9,7 +9,7 @@ import { createSim, type Sim } from '../../sim/index.ts';
 import type { LabelerEnvelope } from '../../src/contract/labelers.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
-/** Simulated seconds per real second: every clock and timer of the observatory runs at this speed. */
+/** Simulated seconds per real second. Every clock and timer of the observatory runs at this speed. */
 const speed = 8;
 const minuteMs = 60_000;
 
@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the observatory, with the intervals of the live network, on a simulated network. */
+/** Starts the observatory on a simulated network, with the intervals used for the live network. */
 async function observe(clock: ReturnType<typeof simulationClock>, network: Sim): Promise<Server> {
   const { jetstream, plc, relays, seeds } = await network.start();
   clock.run(speed);
@@ -39,11 +39,11 @@ async function observe(clock: ReturnType<typeof simulationClock>, network: Sim):
   });
 }
 
-it('a new labeler is shown as read within two minutes, and one that goes down is shown as unavailable within 17', async () => {
+it('a new labeler is shown as read within two minutes, and a labeler that goes down is shown as unavailable within 17', async () => {
   const clock = simulationClock(join(folder, 'clock.json'));
   const network = createSim({
     ...{ rate: 3, historyHours: 0, labelers: 3, labelRate: 1, relays: 1, clock: clock.now },
-    // Nothing names the last labeler before it writes its declaration.
+    // No service names the last labeler before the labeler writes its declaration.
     shapeLabeler: ({ index }) => ({
       software: 'skyware',
       didWeb: false,
@@ -61,7 +61,7 @@ it('a new labeler is shown as read within two minutes, and one that goes down is
     const response = await fetch(`${running.url}/labelers/${did}.json`);
     return response.status === 200 ? ((await response.json()) as LabelerEnvelope) : null;
   };
-  /** Waits for a state and returns the time at which it was published, in milliseconds. */
+  /** Waits for a state. Returns the time at which it was published, in milliseconds. */
   const published = async (did: string, state: string): Promise<number> => {
     let found: LabelerEnvelope | null = null;
     await until(

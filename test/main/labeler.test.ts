@@ -10,7 +10,7 @@ import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
 const document = labelerDocument();
 const { did } = document.facts;
 
-/** Starts a server that sends one response to every request; returns its address and the requested paths. */
+/** Starts a server that sends one response to every request. Returns its address and the requested paths. */
 async function serve(
   status: number,
   body: string | ((request: IncomingMessage) => string),
@@ -27,7 +27,7 @@ async function serve(
 }
 
 describe('almanac labeler', () => {
-  it('prints the document of a labeler as text, below the path of the service', async () => {
+  it("prints the document of a labeler as text, below the service's path", async () => {
     const { url, asked } = await serve(200, JSON.stringify(document));
     const { code, stdout } = await runProgram(['labeler', did, '--facts', `${url}/facts/`]);
     expect(asked).toEqual([`/facts/labelers/${did}.json`]);
@@ -36,7 +36,7 @@ describe('almanac labeler', () => {
     expect(stdout).toContain('Not read on 2 of the last 7 days; what it did then is not known.');
   });
 
-  it('finds a labeler by the handle that the list has as confirmed, and by no other', async () => {
+  it('finds a labeler by a handle that the list marks as confirmed, and by no other handle', async () => {
     const other = 'did:web:other.example.com';
     const list = [
       { did: other, handle: { name: 'claimed.example.com', confirmed: false } },
@@ -61,7 +61,7 @@ describe('almanac labeler', () => {
     ]);
   });
 
-  it('reports why a service has no list in which a handle can be found', async () => {
+  it('reports why a service has no list in which a handle can be looked up', async () => {
     const { url } = await serve(503, JSON.stringify(labelerErrorBody('source_held')));
     const { code, stderr } = await runProgram(['labeler', 'mod.example.com', '--facts', url]);
     expect([code, stderr.join()]).toEqual([2, expect.stringContaining(errorTable.source_held.message)]);

@@ -11,7 +11,7 @@ import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { licencesFile, namesInLicences } from '../../scripts/packages/licences.mjs';
 
-/** Tests of the package as an operator installs it, without the repository. */
+/** Tests the package as an operator installs it, without the repository. */
 
 let directory = '';
 let tarball = '';
@@ -39,7 +39,7 @@ function isDependency(name: string): boolean {
   return Object.hasOwn(manifest().dependencies, name);
 }
 
-/** Returns the names of the packages that the sources import, apart from those that only give types. */
+/** Returns the names of the packages that the sources import, except those imported only for their types. */
 function importedPackages(): Set<string> {
   const files = ['src', 'sim'].flatMap((folder) => filesOf(join(root, folder)).map((file) => join(root, folder, file)));
   const names = files
@@ -70,7 +70,7 @@ describe('the packed program', () => {
     expect(await demo.stop()).toBe(0);
   });
 
-  it('contains the program with its assets and documents, and no sources or tests', () => {
+  it('contains the program with its assets and documents, but no sources or tests', () => {
     const files = filesOf(installed);
     const topLevel = [...new Set(files.map((file) => file.split('/')[0]))].sort();
     expect(topLevel).toEqual([
@@ -96,7 +96,7 @@ describe('the packed program', () => {
     expect(sections.filter((section) => !/copyright|permission to use/i.test(section))).toEqual([]);
   });
 
-  it('depends only on the packages that it does not contain', () => {
+  it('depends only on packages that are not bundled', () => {
     const resolved = createRequire(join(installed, 'dist', 'almanac.js'));
     for (const name of Object.keys(manifest().dependencies)) expect(() => resolved.resolve(name), name).not.toThrow();
     const imported = filesOf(join(installed, 'dist'))
@@ -108,7 +108,7 @@ describe('the packed program', () => {
       ])
       .map(([, name]) => name);
     expect([...new Set(imported)].sort()).toEqual(Object.keys(manifest().dependencies).sort());
-    // The dependencies of the dependencies are the only other packages of an installation.
+    // Apart from these dependencies, an installation contains only the packages that they depend on.
     expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.')).length).toBeLessThan(5);
   });
 
@@ -134,7 +134,7 @@ describe('the packed program', () => {
     expect(analysis.types && analysis.problems.map(({ kind }) => kind)).toEqual(['CJSResolvesToESM']);
   });
 
-  it('passes publint without a message', async () => {
+  it('passes the package checker publint without a message', async () => {
     expect((await publint({ pkgDir: installed, strict: true, pack: false })).messages).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
   });
   afterAll(() => server.stop());
 
-  it('observes, survives a kill, is verified, and is read by the account surface, with the roles of store init', async () => {
+  it('observes, survives a kill, can be verified, and is read by the account surface, with the roles of store init', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'almanac-postgres-'));
     const admin = server.url('observatory');
     const made = await runProgram(['store', 'init', '--store', admin]);
@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
     expect(await runProgram(['store', 'reopen', writerUrl])).toMatchObject({ code: 0, stderr: [] });
   });
 
-  it('refuses a URL with a password without repeating it', async () => {
+  it('refuses a URL that contains a password, without repeating the password', async () => {
     const url = 'postgres://almanac:secret@db.example/almanac';
     for (const args of [['labels', 'verify'], ['account'], ['store', 'init']]) {
       const { code, stdout, stderr } = await runProgram([...args, '--store', url]);

@@ -13,17 +13,17 @@ const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.js
   dependencies: Record<string, string>;
 };
 
-describe('the release', () => {
+describe('the files of a release', () => {
   let out = '';
 
   beforeAll(() => {
     out = mkdtempSync(join(tmpdir(), 'almanac-release-test-'));
-    // Without the wheel, because pip takes its build tool from a package index.
+    // Leave out the wheel, because pip would download its build tool from a package index.
     writeRelease({ root, out, draft: true, python: false });
   });
   afterAll(() => rmSync(out, { recursive: true, force: true }));
 
-  it('has the files that docs/releasing.md lists, and no other', () => {
+  it('are exactly those that docs/releasing.md lists', () => {
     const page = readFileSync(join(root, 'docs', 'releasing.md'), 'utf8');
     const listed = [...page.matchAll(/^\| `(\S+)` /gm)].map(([, name = '']) => name.replace('VERSION', version));
     const isWheel = (name: string): boolean => name.endsWith('.whl');
@@ -31,7 +31,7 @@ describe('the release', () => {
     expect(readdirSync(out).sort()).toEqual(listed.filter((name) => !isWheel(name)).sort());
   });
 
-  it('has checksums of all other files, which sha256sum accepts', () => {
+  it('include checksums of all other files, which sha256sum accepts', () => {
     const output = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out, encoding: 'utf8' });
     const checked = output
       .trimEnd()
@@ -40,7 +40,7 @@ describe('the release', () => {
     expect([...checked, 'SHA256SUMS'].sort()).toEqual(readdirSync(out).sort());
   });
 
-  it('has an SBOM of what the program contains, and of nothing else', () => {
+  it('include an SBOM of exactly what the program contains', () => {
     const text = readFileSync(join(out, `almanac-${version}.cdx.json`), 'utf8');
     const { metadata, components } = JSON.parse(text) as Sbom;
     expect(JSON.parse(text)).toMatchObject({ bomFormat: 'CycloneDX', specVersion: expect.stringMatching(/^1\.\d$/) });
@@ -52,17 +52,17 @@ describe('the release', () => {
     expect(text).not.toContain(root);
   });
 
-  it('has the section of the changelog', () => {
+  it('include the section of the changelog', () => {
     expect(readFileSync(join(out, `CHANGES-${version}.md`), 'utf8')).toMatch(new RegExp(`^## ${version}[,\\n]`));
   });
 
-  it('is not written into a directory that has files', () => {
+  it('are not written into a directory that contains files', () => {
     const before = readdirSync(out);
     expect(() => writeRelease({ root, out, draft: true, python: false })).toThrow(ReleaseError);
     expect(readdirSync(out)).toEqual(before);
   });
 
-  it('is refused for a version that the changelog does not date', () => {
+  it('are refused for a version to which the changelog gives no date', () => {
     const repository = mkdtempSync(join(tmpdir(), 'almanac-release-root-'));
     try {
       writeFileSync(join(repository, 'package.json'), JSON.stringify({ name: 'almanac', version: '1.2.3' }));
@@ -78,7 +78,7 @@ describe('the release', () => {
     }
   });
 
-  it('is refused for a working tree with uncommitted changes', () => {
+  it('are refused for a working tree with uncommitted changes', () => {
     const repository = mkdtempSync(join(tmpdir(), 'almanac-release-root-'));
     try {
       execFileSync('git', ['init', '--quiet'], { cwd: repository });

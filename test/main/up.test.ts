@@ -8,7 +8,7 @@ import { alive, partsOf } from '../../harness/pages/parts.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 
-/** Tests of the observatory as one command with separate processes, each of which is restarted when it exits. */
+/** Tests the observatory as one command with separate processes. Each process is restarted when it exits. */
 
 let folder = '';
 let observatory: Server | null = null;
@@ -30,7 +30,7 @@ async function get(of: Server, path: string): Promise<{ status: number; body: Re
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Options for a wait that is longer than the maximum delay between two attempts, in milliseconds. */
+/** Options for waiting longer than the maximum delay between two attempts, in milliseconds. */
 const patient = { timeout: 60_000, interval: 50 };
 const hostsLine =
   ({ stdout }: Server) =>
@@ -78,7 +78,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
 
     const before = partsOf(running);
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
-    // The heap for new objects is limited in these processes, because their start creates garbage.
+    // The heap for new objects is limited in these processes, because their startup creates garbage.
     for (const name of ['labels', 'account'])
       expect(readFileSync(`/proc/${before.get(name)}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
     const weather = before.get('weather');
@@ -132,7 +132,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     expect(deaths(running)).toEqual([]);
   });
 
-  it('names the hosts that accept connections and never respond', async () => {
+  it('names the hosts that accept connections but never respond', async () => {
     const { port } = await listenForTest(createServer());
     const mute = `127.0.0.1:${port}`;
     observatory = await up('0', {

@@ -25,7 +25,7 @@ async function serve(listener: RequestListener) {
   return { url: `http://127.0.0.1:${port}/`, seen };
 }
 
-/** Starts a server that answers each request with these bytes and passes the connection to `then`. */
+/** Starts a server that answers each request with these bytes and then passes the connection to `then`. */
 async function serveBytes(bytes: string | Buffer, then: (socket: Socket) => void = () => undefined) {
   const server = createServer((socket) => {
     socket.once('data', () => {
@@ -37,7 +37,7 @@ async function serveBytes(bytes: string | Buffer, then: (socket: Socket) => void
   return { url: `http://127.0.0.1:${port}/`, seen };
 }
 
-/** Writes to a socket without end, at the speed at which the client reads. */
+/** Writes to a socket endlessly, as fast as the client reads. */
 function flood(socket: Socket, piece: string): void {
   const more = (): void => {
     while (socket.writable && socket.write(piece));
@@ -46,7 +46,7 @@ function flood(socket: Socket, piece: string): void {
   more();
 }
 
-/** Writes one byte at intervals to a socket without end. */
+/** Writes one byte to a socket at regular intervals, endlessly. */
 function drip(socket: Socket, byte: string): void {
   const timer = setInterval(() => socket.write(byte), 5);
   socket.on('close', () => clearInterval(timer));
@@ -76,7 +76,7 @@ describe('a JSON response', () => {
     expect(await bodyAnswer(Buffer.from('"a"', 'utf16le'))).toEqual({ kind: 'not_json' });
   });
 
-  it("is requested with the client's User-Agent and accepted codings", async () => {
+  it("is requested with the client's User-Agent and accepted encodings", async () => {
     const asked: unknown[] = [];
     const { url } = await serve(({ method, headers }, response) => {
       asked.push([method, headers.accept, headers['accept-encoding'], headers['user-agent']]);
@@ -135,12 +135,12 @@ describe('an error status', () => {
     expect(await answered(204, '')).toEqual(status(204));
   });
 
-  it('includes the delay that the peer requests', async () => {
+  it('includes the delay that the peer asks for', async () => {
     const waitOf = (text: string, date = 'Thu, 01 Jan 2026 00:00:00 GMT') =>
       answered(429, '', { 'retry-after': text, date });
     expect(await waitOf('30')).toEqual(status(429, { retryAfterMs: 30_000 }));
     expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT')).toEqual(status(429, { retryAfterMs: 60_000 }));
-    // The delay is relative to the peer's clock, which may differ from that of this machine.
+    // The delay is relative to the peer's clock, which may differ from this machine's clock.
     expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT', 'Thu, 01 Jan 2026 00:00:50 GMT')).toEqual(
       status(429, { retryAfterMs: 10_000 }),
     );
@@ -182,12 +182,12 @@ describe('a large response', () => {
     expect(user + system).toBeLessThan(3_000_000);
   });
 
-  it('is not awaited behind informational responses without end', async () => {
+  it('is not awaited after an endless series of informational responses', async () => {
     const informed = await serveBytes('', (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
     expect(await clientFor().getJson(informed.url, { ...limits, timeoutMs: 60_000 })).toEqual(tooLarge);
   });
 
-  it('is not read from the headers or body of an error', async () => {
+  it('is not accepted in the headers or the body of an error', async () => {
     const headers = await serveBytes(head, (socket) => flood(socket, `X: ${'x'.repeat(1000)}\r\n`));
     expect(await clientFor().getJson(headers.url, limits)).toEqual(tooLarge);
     const error = await serveBytes('HTTP/1.1 500 No\r\n\r\n', (socket) => flood(socket, 'x'.repeat(1000)));
@@ -227,7 +227,7 @@ describe('a large response', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
   });
 
-  it.each(['busy', 'aborted'] as const)('is not parsed while there is no memory for it (%s)', async (outcome) => {
+  it.each(['busy', 'aborted'] as const)('is not parsed while no memory is available for it (%s)', async (outcome) => {
     const { url } = await serve((_request, response) => response.end('{"a":[1,2,3]}'));
     const asked: number[][] = [];
     const admit = (outcome: 'taken' | 'busy' | 'aborted') => async (decoded: number, length: number) => {
@@ -236,7 +236,7 @@ describe('a large response', () => {
     };
     expect(await clientFor().getJson(url, { ...limits, admit: admit(outcome) })).toEqual({ kind: outcome });
     expect(await clientFor().getJson(url, { ...limits, admit: admit('taken') })).toMatchObject({ kind: 'json' });
-    // The expected memory is two bytes per character, an object, a key, an array and three numbers.
+    // The expected memory is that of two bytes per character, an object, a key, an array and three numbers.
     expect(asked).toEqual([
       [2 * 13 + 6 * 128, 13],
       [2 * 13 + 6 * 128, 13],
@@ -254,7 +254,7 @@ describe('a large response', () => {
 });
 
 describe('the timeout of a request', () => {
-  // Limits of a request. The timeout suffices to establish the connection even on a busy machine.
+  // Limits of a request. The timeout is long enough to establish the connection even on a busy machine.
   const quick = { ...limits, timeoutMs: 2_000 };
   const late = { kind: 'timeout', phase: 'answer' };
 
@@ -267,7 +267,7 @@ describe('the timeout of a request', () => {
     expect(await Promise.all(asked)).toEqual([late, late, late, late]);
   });
 
-  it('applies to name resolution and handshake too, and the failure states the pending phase', async () => {
+  it('also applies to name resolution and the handshake, and the failure names the pending phase', async () => {
     const unresolved = clientFor({ resolve: () => undefined });
     const { port } = await listenForTest(createServer(() => undefined));
     const asked = [
@@ -280,7 +280,7 @@ describe('the timeout of a request', () => {
     ]);
   });
 
-  it("does not delay the caller's abort, before and during the request", async () => {
+  it('does not delay an abort by the caller, before or during the request', async () => {
     const stop = new AbortController();
     const { url, seen } = await serve(() => stop.abort());
     const client = clientFor();
@@ -296,11 +296,11 @@ describe('a connection', () => {
       resolve: (name, _options, done) => done(Object.assign(new Error(name), { code: 'ENOTFOUND' }), []),
     });
     expect(await client.getJson('https://labeler.example/', limits)).toEqual({ kind: 'dns', code: 'ENOTFOUND' });
-    // Use a port below the range of ephemeral ports, on which no process will listen.
+    // Use a port below the range of ephemeral ports, on which no process will be listening.
     expect(await client.getJson('http://127.0.0.1:1/', limits)).toEqual({ kind: 'connect', code: 'ECONNREFUSED' });
   });
 
-  it('fails if it breaks off or the peer does not speak HTTP', async () => {
+  it('fails if the response is cut off or the peer does not speak HTTP', async () => {
     const cut = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123', (socket) => socket.end());
     expect(await clientFor().getJson(cut.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });
     const nothing = await serveBytes('', (socket) => socket.end());
@@ -316,13 +316,13 @@ describe('a connection', () => {
     const client = clientFor();
     for (let time = 0; time < 20; time += 1) await client.getJson(url, limits);
     expect(seen).toHaveLength(1);
-    // Close the connection at the moment of its reuse.
+    // Close the connection at the moment when it is reused.
     seen[0]?.destroy();
     expect(await client.getJson(url, limits)).toMatchObject({ kind: 'json' });
     expect(seen).toHaveLength(2);
   });
 
-  it('counts against a limit per host and a total limit; further requests wait for their turn', async () => {
+  it('counts against a limit per host and a total limit, beyond which requests wait for their turn', async () => {
     let active = 0;
     let most = 0;
     const slow: RequestListener = (_request, response) => {
@@ -346,7 +346,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it("to a slow host does not block other connections, and a request that waits too long fails with the client's own limit", async () => {
+  it("does not block other connections if its host is slow, and a request that waits too long fails with the client's own limit", async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();
@@ -362,7 +362,7 @@ describe('a connection', () => {
     expect(hung.seen).toHaveLength(1);
   });
 
-  it('with a large body waits for a permit; half of the permits are reserved for privileged peers, and small bodies need none', async () => {
+  it('waits for a permit if its body is large; half of the permits are reserved for privileged peers, and small bodies need none', async () => {
     const body = JSON.stringify('x'.repeat(400_000));
     let held = 0;
     // Functions that send the rest of a body, after a first part that exceeds the size allowed without a permit.
@@ -404,7 +404,7 @@ describe('a connection', () => {
     }, 30_000);
   });
 
-  it('is closed with the client, and pending requests end', async () => {
+  it('is closed with the client, and pending requests are ended', async () => {
     const [kept, hung] = [await serve((_request, response) => response.end('1')), await serveBytes('')];
     const client = clientFor();
     await client.getJson(kept.url, limits);

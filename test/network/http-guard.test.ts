@@ -35,7 +35,7 @@ async function watcher() {
   );
 }
 
-describe('the guard', () => {
+describe('the outbound guard', () => {
   it('prevents connections to literal addresses that are not public, in every notation', async () => {
     const { port, seen } = await watcher();
     const client = clientFor();
@@ -84,7 +84,7 @@ describe('the guard', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('prevents connections to addresses that are not https, or contain more than an address', async () => {
+  it('prevents connections to URLs that are not https, or contain more than an address', async () => {
     const { port, seen } = await watcher();
     const [strict, local] = [clientFor(), clientFor({ policy: { allowLoopback: true } })];
     const refused = [
@@ -135,7 +135,7 @@ describe('a host name', () => {
     });
   });
 
-  it('is contacted at an allowed address if it also has forbidden ones', async () => {
+  it('is contacted at an allowed address even if it also has forbidden ones', async () => {
     const { port, seen } = await json('"good"', '127.0.0.1');
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('10.0.0.1', '127.0.0.1') });
     expect(await client.getJson(`http://labeler.example:${port}/`, limits)).toMatchObject({ value: 'good' });
@@ -164,7 +164,7 @@ describe('the HTTP client', () => {
     },
   );
 
-  it('does not contact a proxy in the environment', async () => {
+  it('does not contact a proxy named in the environment', async () => {
     const proxy = await watcher();
     const { port } = await json('"direct"', '127.0.0.1');
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NODE_USE_ENV_PROXY'];

@@ -36,7 +36,7 @@ function resolverFor(directory: Directory | null, options: Partial<IdentityOptio
 const plain = (did: string, rest: object = {}): object => ({ id: did, alsoKnownAs: [], service: [], ...rest });
 
 describe('a did:plc', () => {
-  it('is resolved by the directory', async () => {
+  it('is resolved by a request to the directory', async () => {
     const directory = await startDirectory({ [`/${moderation}`]: { document: labelerDocument } });
     expect(await resolverFor(directory).resolve(moderation, { signal: never })).toEqual({
       kind: 'resolved',
@@ -51,7 +51,7 @@ describe('a did:plc', () => {
     });
   });
 
-  it('is not found if it was never registered or was deactivated, and a failing directory is reported as a failure', async () => {
+  it('is reported as not found if it was never registered or was deactivated, whereas a failing directory is reported as a failure', async () => {
     const [buried, broken, html, other] = ['2', '3', '4', '5'].map((digit) => `did:plc:${digit.repeat(24)}`);
     const directory = await startDirectory({
       [`/${buried}`]: { status: 410, body: '{"message":"DID not available"}' },
@@ -93,7 +93,10 @@ describe('a did:plc', () => {
 
 describe('a replica of the directory', () => {
   const shape = labelerDocument as { verificationMethod: object[]; service: { id: string }[] };
-  /** The same document in the form of a replica: without a context, and with the full DID in the ids of services. */
+  /**
+   * The same document in the form that a replica serves: without a context, and with the full DID in the ids of
+   * services.
+   */
   const replicated = {
     ...shape,
     '@context': undefined,
@@ -115,7 +118,7 @@ describe('a replica of the directory', () => {
     primary.entries.set(atPrimary, unavailable);
     expect(await ask(true)).toEqual({ ...whole, replica: true });
     expect([broken.asked, replica.asked]).toEqual([[atPrimary], [atPrimary]]);
-    // Advance the clock by a minute: a replica's document is cached for only one minute, because the primary may have a
+    // Advance the clock by a minute. A replica's document is cached for only one minute, because the primary may have a
     // newer one.
     primary.entries.set(atPrimary, { document: labelerDocument });
     now = 59_999;
@@ -124,7 +127,7 @@ describe('a replica of the directory', () => {
     expect(await ask()).toEqual(whole);
   });
 
-  it('may be outdated: only the primary can prove that a DID does not exist, or that its document is invalid', async () => {
+  it('may be outdated, so only the primary can prove that a DID does not exist or that its document is invalid', async () => {
     const [primary, replica] = [await startDirectory({ [atPrimary]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
     const failed = { kind: 'failed', answer: { kind: 'status', status: 503, retryAfterMs: null, error: null } };
@@ -136,7 +139,7 @@ describe('a replica of the directory', () => {
     expect(await resolver.resolve(moderation, { signal: never })).toEqual({ kind: 'not_found', status: 404 });
   });
 
-  it('is requested for the audit log if the primary sends none', async () => {
+  it('is asked for the audit log if the primary sends none', async () => {
     const log = `${atPrimary}/log/audit`;
     const [primary, replica] = [await startDirectory({ [log]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
@@ -156,7 +159,7 @@ describe('a replica of the directory', () => {
 });
 
 describe('a did:web', () => {
-  it('is resolved by its host, over loopback in plain http if that is allowed', async () => {
+  it('is resolved by its host, or over loopback in plain http if that is allowed', async () => {
     const host = await startDirectory();
     const did = `did:web:localhost%3A${host.port}`;
     const service = [{ id: `${did}#atproto_labeler`, type: 'AtprotoLabeler', serviceEndpoint: host.url }];
@@ -212,7 +215,7 @@ describe('the response of a directory', () => {
     expect(directory.asked).toHaveLength(5);
   });
 
-  it('is cached up to a maximum number of documents, above which the oldest is dropped', async () => {
+  it('is cached up to a maximum number of documents, beyond which the oldest is dropped', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory, { maxEntries: 2 });
     const dids = ['2', '3', '4'].map((digit) => `did:plc:${digit.repeat(24)}`);
@@ -220,7 +223,7 @@ describe('the response of a directory', () => {
     expect(directory.asked).toEqual([...dids, dids[0]].map((did) => `/${did}`));
   });
 
-  it('is shared while pending, and aborted when every caller has aborted', async () => {
+  it('is shared while pending, and aborted once every caller has aborted', async () => {
     const directory = await startDirectory({ [`/${moderation}`]: { document: labelerDocument } });
     const release = Promise.withResolvers<void>();
     directory.hold(release.promise);
@@ -273,14 +276,14 @@ describe('a handle', () => {
     return { names, ask: (handle: string, signal = never) => resolveHandle(handle, options, signal) };
   }
 
-  it('is found by DNS and confirmed by the document', async () => {
+  it('is found through DNS and confirmed by the document', async () => {
     const { names, ask } = await world(async () => [['v=spf1'], ['did=', did]]);
     expect(await ask('AtProto.com')).toMatchObject({ kind: 'resolved', did, document: { handle: 'atproto.com' } });
     expect(names).toEqual(['_atproto.atproto.com']);
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('is not found with several DIDs or without a DID, and a failed query is reported as a failure', async () => {
+  it('is not found if DNS returns several DIDs or none, and a failed query is reported as a failure', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);
@@ -315,7 +318,7 @@ describe('a handle', () => {
   it('is requested from its host if DNS has no record', async () => {
     const host = await startDirectory();
     const http = clientFor(true);
-    // Send requests for the https address of a handle's host to a loopback server, which plays all hosts.
+    // Redirect requests for the https address of a handle's host to a loopback server, which acts as every host.
     const rerouted: HttpClient = {
       getJson: (url, get) => http.getJson(url, get),
       close: () => http.close(),
@@ -339,7 +342,7 @@ describe('a handle', () => {
     expect(host.asked).toEqual(answers.map(() => path));
   });
 
-  it('is not contacted on a private address', async () => {
+  it('is not contacted at a private address', async () => {
     const http = clientFor(true, (_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }]));
     const guarded = await world(missing, http);
     expect(await guarded.ask('atproto.com')).toEqual({ kind: 'not_found' });

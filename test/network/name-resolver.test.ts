@@ -52,7 +52,7 @@ function hostsFile(text: string): string {
   return path;
 }
 
-describe('the result of a name', () => {
+describe('the result of resolving a name', () => {
   it('has the addresses of both families, at most eight of each', async () => {
     const many = Array.from({ length: 20 }, (_, i) => a(`203.0.113.${i}`));
     const { resolver } = await world((name) =>
@@ -62,7 +62,7 @@ describe('the result of a name', () => {
     expect(await find(resolver, 'many.example')).toHaveLength(8);
   });
 
-  it('is empty for a name that does not exist or has no address, and a failing server is reported', async () => {
+  it('is empty for a name that does not exist or has no address, whereas a failing server is reported', async () => {
     const { resolver } = await world((name) =>
       name === 'gone.example' ? 'none' : name === 'broken.example' ? 'failure' : [],
     );
@@ -72,12 +72,12 @@ describe('the result of a name', () => {
     expect(await find(resolver, 'broken.example')).toBe('ESERVFAIL');
   });
 
-  it('comes from one address family if the other has no response', async () => {
+  it('comes from one address family if there is no response for the other', async () => {
     const { resolver } = await world((_, type) => (type === 'A' ? [a('203.0.113.7')] : 'silence'));
     expect(await find(resolver, 'half.example')).toEqual(['203.0.113.7']);
   });
 
-  it('is a failure at the deadline if no server responds', async () => {
+  it('is a failure at the deadline if no server has responded', async () => {
     const { resolver } = await world(() => 'silence', { deadlineMs: 50 });
     expect(await find(resolver, 'silent.example')).toBe('ETIMEOUT');
   });
@@ -146,7 +146,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ECANCELLED']));
   });
 
-  it('use only the share of their domain, and the resolver reports that it is busy beyond the limits', async () => {
+  it('use only the share of their domain, and beyond the limits the resolver reports that it is busy', async () => {
     const { dns, resolver } = await world(silentUnder('.hostile.example'), { total: 4, perDomain: 2, deadlineMs: 300 });
     const hanging = Array.from({ length: 6 }, (_, i) => find(resolver, `l${i}.hostile.example`));
     expect(await find(resolver, 'honest.example')).toEqual(['203.0.113.7']);
@@ -154,7 +154,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ETIMEOUT', 'BusyResolverError']));
   });
 
-  it('end with the requests that caused them', async () => {
+  it('are abandoned with the requests that caused them', async () => {
     const { resolver } = await world(() => 'silence');
     const client = createHttpClient({
       policy: { allowLoopback: true },
@@ -173,7 +173,7 @@ describe('many names without a response', () => {
   });
 });
 
-describe('a request to a name that was not resolved', () => {
+describe('a request to a name that could not be resolved', () => {
   it('fails as busy if a limit of the resolver was the reason', async () => {
     const { url } = await listening();
     const client = createHttpClient({
@@ -193,7 +193,7 @@ describe('a request to a name that was not resolved', () => {
 });
 
 describe('the hosts file', () => {
-  it('precedes DNS, is read again after a change, and may be missing', async () => {
+  it('takes precedence over DNS, is read again after a change, and may be missing', async () => {
     const path = hostsFile('203.0.113.1 relay.example Relay2.example # own\nnonsense\n2001:db8::1\trelay.example\n');
     const { resolver } = await world(() => [a('203.0.113.9')], { hostsFile: path });
     expect(await find(resolver, 'relay.example')).toEqual(['203.0.113.1', '2001:db8::1']);

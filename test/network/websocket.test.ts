@@ -52,7 +52,7 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Starts a websocket server on a free port of 127.0.0.1; `serve` handles each connection. */
+/** Starts a websocket server on a free port of 127.0.0.1. `onConnection` handles each connection. */
 async function serve(onConnection: (peer: WebSocket) => void, options = {}): Promise<string> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, ...options });
   server.on('connection', (peer) => {
@@ -68,8 +68,8 @@ async function serve(onConnection: (peer: WebSocket) => void, options = {}): Pro
 }
 
 /**
- * Starts a TCP server that keeps its sockets; `connected` resolves with the first socket, `arrived` with its first
- * byte.
+ * Starts a TCP server that keeps its sockets. `connected` resolves with the first socket, and `arrived` with that
+ * socket's first byte.
  */
 async function serveTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1') {
   const sockets: Socket[] = [];
@@ -93,7 +93,7 @@ const resolvesTo =
   (_hostname, _options, done) =>
     done(null, [{ address, family: 4 }]);
 
-describe('the guard of connections', () => {
+describe('the outbound guard of websocket connections', () => {
   it('rejects literal private addresses in every notation, and plain ws, without a connection', async () => {
     const { port, sockets } = await serveTcp(() => undefined);
     const policy = { allowLoopback: false };
@@ -159,7 +159,7 @@ describe('the guard of connections', () => {
     });
   });
 
-  it('rejects an invalid websocket address with an error that contains neither credentials nor query', async () => {
+  it('rejects an invalid websocket address with an error that contains neither credentials nor the query', async () => {
     const badUrl = { kind: 'bad_url', status: null, retryable: false };
     expect(await refusal('not a url ?secret')).toEqual({ ...badUrl, message: 'cannot connect: not a URL' });
     expect(await refusal('https://me:secret@host.example/x?secret')).toEqual({
@@ -174,7 +174,7 @@ describe('the guard of connections', () => {
 });
 
 describe('opening a websocket', () => {
-  it('fails with an unknown name', async () => {
+  it('fails if the host name is unknown', async () => {
     const resolve: Resolve = (_hostname, _options, done) =>
       done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);
     expect(await refusal('wss://host.example/', { resolve })).toEqual({
@@ -186,7 +186,7 @@ describe('opening a websocket', () => {
   });
 
   it('fails if no server is listening', async () => {
-    // Use a port below the range of ephemeral ports, on which no process will listen.
+    // Use a port below the range of ephemeral ports, on which no process will be listening.
     expect(await refusal('ws://127.0.0.1:1/')).toEqual({
       kind: 'connect',
       message: 'cannot connect to ws://127.0.0.1:1/: the connection was refused (ECONNREFUSED)',
@@ -195,7 +195,7 @@ describe('opening a websocket', () => {
     });
   });
 
-  it('fails with an untrusted certificate', async () => {
+  it('fails if the certificate is not trusted', async () => {
     const server = createHttpsServer(certificate());
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
@@ -206,7 +206,7 @@ describe('opening a websocket', () => {
     });
   });
 
-  it('times out if the peer never responds to the handshake, and frees the connection', async () => {
+  it('times out if the peer never responds to the handshake, and releases the connection', async () => {
     const { port, connected } = await serveTcp(() => undefined);
     expect(await refusal(`ws://127.0.0.1:${port}/`, { handshakeMs: 100 })).toEqual({
       kind: 'timeout',
@@ -228,7 +228,7 @@ describe('opening a websocket', () => {
     [400, false],
     [404, false],
     [200, false],
-  ])('reports the status %i of a refused handshake, with retryable %s', async (status, retryable) => {
+  ])('reports the status %i of a rejected handshake, with retryable %s', async (status, retryable) => {
     const port = await listen(createHttpServer((_request, response) => response.writeHead(status).end('no')));
     expect(await refusal(`ws://127.0.0.1:${port}/subscribe?cursor=1`)).toEqual({
       kind: 'handshake_status',
@@ -238,7 +238,7 @@ describe('opening a websocket', () => {
     });
   });
 
-  it('does not follow a redirect', async () => {
+  it('does not follow a redirect of the handshake', async () => {
     const elsewhere = await serveTcp(() => undefined);
     const location = `ws://127.0.0.1:${elsewhere.port}/`;
     const port = await listen(createHttpServer((_request, response) => response.writeHead(302, { location }).end()));
@@ -246,12 +246,12 @@ describe('opening a websocket', () => {
     expect(elsewhere.sockets).toHaveLength(0);
   });
 
-  it('fails if the peer does not speak websocket', async () => {
+  it('fails if the peer does not speak the websocket protocol', async () => {
     const { port } = await serveTcp((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
     expect(await refusal(`ws://127.0.0.1:${port}/`)).toMatchObject({ kind: 'handshake', retryable: true });
   });
 
-  it('ends when it is aborted, before and during the attempt', async () => {
+  it('stops when it is aborted, before or during the attempt', async () => {
     const { port, sockets, arrived } = await serveTcp(() => undefined);
     const url = `ws://127.0.0.1:${port}/`;
     const aborted = { kind: 'aborted', message: `cannot connect to ${url}: stopped`, status: null, retryable: false };
@@ -267,14 +267,14 @@ describe('opening a websocket', () => {
   });
 });
 
-describe('an open connection', () => {
-  it('passes on every message in order with its kind', async () => {
+describe('an open websocket connection', () => {
+  it('passes on every message in order, with its kind', async () => {
     const frames: [string, boolean][] = [];
     const url = await serve((peer) => {
       peer.send('one');
       peer.send(Buffer.from('two'), { binary: true });
       peer.send('', { binary: false });
-      // Send bytes that are not UTF-8, because the reader of the frames must handle them.
+      // Send bytes that are not UTF-8, because the consumer of the frames must handle them.
       peer.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
       peer.close(1000);
     });
@@ -312,7 +312,7 @@ describe('an open connection', () => {
     expect(await named.promise).toBe(userAgent);
   });
 
-  it('requests no compression', async () => {
+  it('requests no compression in the handshake', async () => {
     const offered = Promise.withResolvers<unknown>();
     const port = await listen(
       createHttpServer().on('upgrade', (request, socket) => {
@@ -324,14 +324,14 @@ describe('an open connection', () => {
     expect(await offered.promise).toBeUndefined();
   });
 
-  it('reports a close without a code, and a lost transport', async () => {
+  it('reports a close without a code, and a lost connection', async () => {
     const silent = await open(await serve((peer) => peer.close()));
     expect(await silent.closed).toEqual({ reason: 'remote_close', code: 1005 });
     const dropped = await open(await serve((peer) => peer.terminate()));
     expect(await dropped.closed).toEqual({ reason: 'dropped' });
   });
 
-  it('closes at a message beyond the limit, in one piece or in fragments, and keeps the messages before it', async () => {
+  it('closes at a message beyond the size limit, in one piece or in fragments, and keeps the messages before it', async () => {
     for (const send of [
       (peer: WebSocket) => peer.send('x'.repeat(1025)),
       (peer: WebSocket) => {
@@ -350,7 +350,7 @@ describe('an open connection', () => {
     }
   });
 
-  it('closes at a message in more fragments than the limit, each of which occupies memory of its own', async () => {
+  it('closes at a message with more fragments than the limit, because each fragment takes up memory of its own', async () => {
     const fragments = (peer: WebSocket, count: number): void => {
       for (let n = 1; n < count; n += 1) peer.send('x', { fin: false });
       peer.send('x', { fin: true });
@@ -369,7 +369,7 @@ describe('an open connection', () => {
     tolerant.close();
   });
 
-  it('rejects a handshake that is preceded by informational responses without end', async () => {
+  it('rejects a handshake that follows an endless series of informational responses', async () => {
     const server = createServer((socket) => {
       const more = (): void => {
         while (socket.writable && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
@@ -414,7 +414,7 @@ describe('an open connection', () => {
     expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4002 });
   });
 
-  it('does not count time in which this process was busy as silence of the peer', async () => {
+  it('does not count time for which this process was busy as silence of the peer', async () => {
     let frames = 0;
     const url = await serve((peer) => {
       const timer = setInterval(() => peer.send('x'), 10);
@@ -452,7 +452,7 @@ describe('an open connection', () => {
     });
     await paused.promise;
     socket.pause();
-    // Wait for several deadlines. Messages that were already read may still arrive.
+    // Wait for several deadlines. Messages that have already been read may still arrive.
     await new Promise((resolve) => setTimeout(resolve, 300));
     const whilePaused = frames;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -475,7 +475,7 @@ describe('an open connection', () => {
       peer.on('close', code.resolve);
     });
     let frames = 0;
-    // Use a closing timeout that is far longer than the test, because the peer's response must be read although the
+    // Use a closing timeout that is much longer than the test, because the peer's response must be read although the
     // socket was paused.
     const socket = await open(url, { closeMs: 120_000, onFrame });
     function onFrame(): void {
@@ -497,7 +497,7 @@ describe('an open connection', () => {
     expect(await socket.closed).toEqual({ reason: 'local_close' });
   }, 10_000);
 
-  it('closes when it is aborted', async () => {
+  it('closes when the caller aborts it', async () => {
     const stop = new AbortController();
     const socket = await open(await serve(() => undefined), {}, stop.signal);
     stop.abort();
@@ -510,7 +510,7 @@ function certificate(): { key: string; cert: string } {
   return { key: read('localhost.key.pem'), cert: read('localhost.cert.pem') };
 }
 
-/** Returns the transport of a peer, for operations that a websocket does not offer. */
+/** Returns the transport of a peer, for operations that the websocket library does not offer. */
 function rawSocket(peer: WebSocket): Socket {
   return (peer as unknown as { _socket: Socket })._socket;
 }
@@ -521,7 +521,7 @@ async function ended(socket: Socket | undefined): Promise<void> {
 }
 
 describe('a message that arrives in parts', () => {
-  /** Starts a peer that sends all but the last byte of a message, and that byte on request. */
+  /** Starts a peer that sends all of a message except its last byte, and sends that byte on request. */
   async function partialMessage(length: number, options: Partial<SocketOptions>) {
     const header = Buffer.from([0x82, 0x7e, length >> 8, length & 0xff]);
     const peers: Socket[] = [];
@@ -552,13 +552,13 @@ describe('a message that arrives in parts', () => {
     await expect.poll(() => [frames, sizes.at(-1)]).toEqual([[50_000], 0]);
   });
 
-  it('closes the connection if the rest does not arrive in time', async () => {
+  it('leads to a closed connection if the rest does not arrive in time', async () => {
     const { socket, sizes } = await partialMessage(50_000, { partialMs: 500 });
     expect(await socket.closed).toEqual({ reason: 'dropped' });
     expect(sizes.at(-1)).toBe(0);
   });
 
-  it('is not begun by the pings and pongs of a quiet peer', async () => {
+  it('is not considered to begin with the pings and pongs of a quiet peer', async () => {
     const sizes: number[] = [];
     const url = await serve((peer) => {
       const timer = setInterval(() => peer.ping('payload'), 40);

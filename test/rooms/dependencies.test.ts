@@ -30,7 +30,7 @@ test('every dependency and the runtime are pinned to one version', () => {
   for (const [name, version] of asked) expect(packages[`node_modules/${name}`]?.version, name).toBe(version);
 });
 
-test('every package that is installed has a checksum', () => {
+test('every installed package has a checksum', () => {
   expect(installed.filter(([, { integrity, optional }]) => integrity === undefined && !optional)).toEqual([]);
 });
 

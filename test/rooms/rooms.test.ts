@@ -52,8 +52,8 @@ function roomOf(file: string): string {
   return top === 'src' ? room : top;
 }
 
-describe('the rooms', () => {
-  it('contain every file', () => {
+describe('the rooms of the source', () => {
+  it('contain every source file', () => {
     expect(files.filter((file) => !Object.hasOwn(mayImport, roomOf(file)))).toEqual([]);
     expect(files.length).toBeGreaterThan(40);
   });
@@ -82,7 +82,7 @@ describe('the rooms', () => {
     expect(files.map((file) => circle(file, [])).find((found) => found !== null)).toBeUndefined();
   });
 
-  it('contain no cycle of directories, so that of two sibling directories at most one depends on the other', () => {
+  it('contain no cycle of directories: of two sibling directories, at most one depends on the other', () => {
     const needs = new Map<string, Set<string>>();
     for (const [file, imports] of graph) {
       for (const target of imports) {
@@ -105,7 +105,7 @@ describe('the rooms', () => {
     expect([...needs.keys()].filter((folder) => reachedFrom(folder).has(folder))).toEqual([]);
   });
 
-  it('import the counts of hot accounts only from their face', () => {
+  it('import the counts of hot accounts only through their public module', () => {
     const folder = 'src/store/sqlite/hot/';
     const importing = files
       .filter((file) => !file.startsWith(folder))
@@ -115,14 +115,14 @@ describe('the rooms', () => {
     expect(importing).toEqual([]);
   });
 
-  it('import no tests into scripts, because shared code is in harness/', () => {
+  it('do not import tests into scripts, because shared code belongs in harness/', () => {
     const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
       .flatMap((folder) => sourceFiles(folder))
       .filter((file) => importsOf(file).some((target) => target.startsWith('test/')));
     expect(importing).toEqual([]);
   });
 
-  it('import no code that opens a store into facts or http, which publish', () => {
+  it('do not import code that opens a store into facts or http, which publish', () => {
     const reached = new Set<string>();
     const walk = (file: string): void => {
       if (reached.has(file)) return;
@@ -139,7 +139,7 @@ describe('the rooms', () => {
 });
 
 describe('directories', () => {
-  it('contain at most 25 files', () => {
+  it('contain at most 25 files each', () => {
     const counts = new Map<string, number>();
     const tests = ['src', 'sim', 'test', 'harness', 'scripts', 'bench'].flatMap((folder) => allFiles(folder));
     for (const file of tests) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -154,7 +154,7 @@ describe('files', () => {
     expect(long).toEqual([]);
   });
 
-  it('document their exports if other rooms use them', () => {
+  it('document each export that other rooms use', () => {
     const bare = files
       .filter(
         (file) =>
@@ -178,8 +178,9 @@ describe('files', () => {
 });
 
 /**
- * Returns the two directories in which the paths of two files diverge. Returns equal paths if one file is directly in a
- * directory above the other, because the files of a directory may use its subdirectories and contain what these share.
+ * Returns the two directories at which the paths of two files diverge. Returns equal paths if one file is directly in a
+ * directory above the other, because the files of a directory may use its subdirectories and hold what the
+ * subdirectories share.
  */
 function sideBySide(file: string, target: string): readonly [string, string] {
   const from = dirname(file).split('/');
@@ -191,8 +192,8 @@ function sideBySide(file: string, target: string): readonly [string, string] {
 }
 
 /**
- * Returns exported declarations without a docstring. A type that directly follows its value shares the docstring of the
- * value.
+ * Returns exported declarations without a docstring. A type that directly follows the value of the same name shares the
+ * value's docstring.
  */
 function undocumented(file: string): string[] {
   const source = parsed(file);

@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((sim) => sim.stop()));
 });
 
-/** Returns all faults with exactly known deliveries, which excludes resets. */
+/** Returns all injected faults whose deliveries are known exactly. Resets are excluded. */
 function faultsOf({ faults }: Sim): (() => unknown)[] {
   return [
     () => faults.drop(),
@@ -37,7 +37,7 @@ function faultsOf({ faults }: Sim): (() => unknown)[] {
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'the record of deliveries is correct under any sequence of faults (%i)',
+  'the record of deliveries is correct under any sequence of injected faults (%i)',
   async (seed) => {
     const clock = manualClock(noon);
     const chance = dice(seed);
@@ -73,7 +73,8 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const { notJson, noTime, resync: _, ...found } = countsOf([...distinct.values()]);
     const truth = sim.truth.deliveredBetween(noonUs - 3_600_000_000, clock.now() * 1000 + 60_000_001);
     expect(found).toEqual({ events: truth.events, metrics: truth.metrics });
-    // Compare only the presence of frames without a number, because they cannot be distinguished from repeated frames.
+    // Compare only whether there are frames without a number, because they cannot be distinguished from repeated
+    // frames.
     expect(notJson + noTime > 0).toBe(truth.notJson + truth.noTime > 0);
   },
 );

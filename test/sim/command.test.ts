@@ -8,7 +8,7 @@ function sim(...flags: string[]) {
   return startProgramInTest(['sim', '--log-level', 'silent', ...flags]);
 }
 
-it('almanac sim announces its addresses, serves, and exits with 0 on SIGTERM', async () => {
+it('almanac sim announces its addresses, serves, and exits with code 0 on SIGTERM', async () => {
   const child = sim('--seed', '3', '--rate', '500', '--history-hours', '1');
   const line = await child.line(/^\{/);
   const { jetstream, ...rest } = JSON.parse(line) as { jetstream: string };
@@ -22,7 +22,7 @@ it('almanac sim announces its addresses, serves, and exits with 0 on SIGTERM', a
   expect(await ended).toBe(0);
 });
 
-it('almanac sim --labelers writes a seeds file, which it removes at the end', async () => {
+it('almanac sim --labelers writes a seeds file, and removes it when it ends', async () => {
   const child = sim('--labelers', '5', '--label-rate', '3', '--history-hours', '1');
   const line = await child.line(/^\{/);
   const { plc, relay, labelers, seeds } = JSON.parse(line) as {

@@ -72,7 +72,7 @@ describe('the simulated directory', () => {
     ['no_key', 200],
     ['other_did', 200],
     ['html', 200],
-  ] as const)('responds to %s with %i', async (state, status) => {
+  ] as const)('responds for a DID in the state %s with status %i', async (state, status) => {
     const { addresses, sim, ozone } = await start();
     sim.labelers.directory.set(ozone.did, state);
     const answer = await fetch(`${addresses.plc}/${ozone.did}`);
@@ -95,7 +95,7 @@ describe('the simulated directory', () => {
     expect(await directory.document(ozone.did)).not.toEqual(before);
   });
 
-  it('does not serve did:web, which the labeler serves itself', async () => {
+  it('does not serve did:web documents, which the labeler serves itself', async () => {
     const { ozone, addresses } = await start({ shapeLabeler: ({ index }) => ({ didWeb: index === 0 }) });
     expect(ozone.did).toMatch(/^did:web:localhost%3A\d+$/);
     const document = await (await fetch(`${ozone.endpoint}/.well-known/did.json`)).json();

@@ -17,7 +17,7 @@ interface Scene {
   readonly sim: Sim;
   readonly clock: ManualClock;
   readonly jetstream: string;
-  /** Advances the clock; resolves once the consumer has received every event since noon, and `more` frames. */
+  /** Advances the clock. Resolves once the consumer has received every event since noon, and `more` frames. */
   play(seconds: number, consumer: Consumer, more?: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ function rising(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-/** Compares the record with the events that any connection received, each counted once by a full parse. */
+/** Compares the record with the events received on any connection, each counted once by a full parse. */
 function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): void {
   const once = new Map(
     consumers.flatMap(({ frames }) => parsed(frames).map((frame, at) => [frame.cursor, frames[at] ?? ''] as const)),
@@ -73,7 +73,7 @@ describe('a dropped socket', () => {
     expect(scene.sim.faults.fired.drop).toBe(1);
   });
 
-  it('within a frame does not deliver that frame', async () => {
+  it('does not deliver the frame in which it is dropped', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(2, consumer);
@@ -116,7 +116,7 @@ describe('a silent period', () => {
 });
 
 describe('a half-open socket', () => {
-  it('responds neither to pings nor to a close frame, and stays open', async () => {
+  it('responds to neither pings nor a close frame, and stays open', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -156,7 +156,7 @@ it('a slow stream sends a limited number of frames per second and loses none', a
 });
 
 describe('skipped events', () => {
-  it('are withheld from every connection permanently, including replays, and recorded as withheld', async () => {
+  it('are permanently withheld from every connection, including replays, and recorded as withheld', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -195,7 +195,7 @@ it('a repeat sends the last events again, and the record counts them once', asyn
 });
 
 describe('the cutover from replay to live', () => {
-  it('can be reordered, so that newer events precede older ones and none is missing', async () => {
+  it('can be reordered, so that newer events precede older ones but none is missing', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -219,7 +219,7 @@ describe('the cutover from replay to live', () => {
 });
 
 describe('cursors', () => {
-  it('can be replayed from up to an hour earlier, once', async () => {
+  it('can be replayed once from up to an hour earlier', async () => {
     const scene = await startScene({ rate: 10 });
     scene.sim.faults.replayEarlier({ seconds: 3600 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs) });
@@ -241,7 +241,7 @@ describe('cursors', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('can be treated as future ones, so that nothing is replayed', async () => {
+  it('can be treated as if they were in the future, so that nothing is replayed', async () => {
     const scene = await startScene();
     scene.sim.faults.futureCursor();
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -252,7 +252,7 @@ describe('cursors', () => {
   });
 });
 
-it('the events of a batch have one time, in live traffic and in a replay from within the batch', async () => {
+it('the events of a batch share one time, both live and in a replay from within the batch', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   const { fromSeq, toSeq } = scene.sim.faults.batchTime({ size: 25, seconds: 2 });
@@ -269,7 +269,7 @@ it('the events of a batch have one time, in live traffic and in a replay from wi
 });
 
 describe('injected frames', () => {
-  it('can be malformed in every variant, each counted by the resulting kind', async () => {
+  it('can be malformed in every variant, and each is counted by the resulting kind', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 42 });
@@ -292,7 +292,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('can be huge, as a valid post of the requested size', async () => {
+  it('can be huge: a valid post of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });

@@ -23,7 +23,7 @@ async function startSim(options: SimOptions = {}) {
 }
 
 describe('a subscription without a cursor', () => {
-  it('receives events from its start on, and no earlier ones', async () => {
+  it('receives events from its start onwards, and no earlier ones', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(5000);
@@ -33,7 +33,7 @@ describe('a subscription without a cursor', () => {
     expect(countsOf(consumer.frames)).toEqual(truth);
   });
 
-  it('receives no event before the time of the event', async () => {
+  it('receives no event before the time of that event', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(500);
@@ -68,7 +68,7 @@ describe('a subscription with a cursor', () => {
     expect(second.frames).toEqual(first.frames);
   });
 
-  it('begins with the event at the cursor, and at the cursor plus one with the next event', async () => {
+  it('begins with the event at the cursor, or with the next event if the cursor is one higher', async () => {
     const { jetstream } = await startSim();
     const before = await subscribe(jetstream, { cursor: String(noonUs - 2_000_000) });
     await before.received(3);
@@ -120,8 +120,8 @@ describe('a subscription with a cursor', () => {
   });
 });
 
-describe('wanted collections', () => {
-  it('limit commits to these collections, but never account and identity events', async () => {
+describe('the filter of wanted collections', () => {
+  it('limits commits to these collections, but never account and identity events', async () => {
     const { sim, jetstream } = await startSim();
     const fromUs = noonUs - 60_000_000;
     const wantedCollections = ['app.bsky.feed.post', 'app.bsky.actor.*'];
@@ -141,13 +141,13 @@ describe('wanted collections', () => {
   });
 });
 
-describe('the handshake', () => {
+describe('a handshake', () => {
   it.each([
     ['/subscribe?compress=true', 400],
     ['/subscribe?cursor=yesterday', 400],
     ['/subscribe?wantedDids=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 400],
     ['/elsewhere', 404],
-  ])('with %s is refused with %i', async (path, status) => {
+  ])('is refused for %s with status %i', async (path, status) => {
     const { jetstream } = await startSim();
     expect(await refusal(new URL(path, jetstream).href)).toBe(status);
   });
@@ -197,13 +197,13 @@ it('a host stops sending while the consumer does not read, and loses nothing', a
   expect(countsOf(consumer.frames)).toEqual(sim.truth.countsBetween(fromUs, noonUs + 1));
 });
 
-it("a host's rate differs from another host's rate by the factor", async () => {
+it('the rates of two hosts differ by the configured factor', async () => {
   const hosts = [1, 1.6].map((endpointFactor) => createSim({ seed: 5, endpointFactor }));
   const [small = 0, large = 0] = hosts.map(({ truth }) => truth.countsBetween(noonUs, noonUs + 3_600_000_000).events);
   expect(large / small).toBeCloseTo(1.6, 1);
 });
 
-it('a host compresses with its dictionary on request', async () => {
+it('a host compresses its frames with its dictionary on request', async () => {
   const zstdDictionary = Buffer.from(
     '"kind":"commit","commit":{"rev":"","operation":"create","collection":"app.bsky.feed.',
   );

@@ -22,7 +22,7 @@ const page = (endpoint: string, init: RequestInit = {}) =>
   fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?uriPatterns=*`, { redirect: 'manual', ...init });
 
 describe('odd labels', () => {
-  it.each(oddKinds)('of the kind %s are emitted immediately, served, and classified in the record', async (kind) => {
+  it.each(oddKinds)('are emitted immediately, served, and classified in the record (%s)', async (kind) => {
     const { sim, pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     pass(1);
@@ -71,7 +71,7 @@ const looks: Readonly<Record<string, readonly [number, string | null, boolean]>>
 
 describe('faulty responses', () => {
   it.each(faultyKinds.filter((kind) => !['endless', 'drip', 'hang', 'reset'].includes(kind)))(
-    'of the kind %s replace a page the given number of times, and are counted',
+    'replace a page the given number of times, and are counted (%s)',
     async (kind) => {
       const { ozone } = await start();
       const answer =
@@ -91,7 +91,7 @@ describe('faulty responses', () => {
     },
   );
 
-  it.each(['endless', 'hang', 'drip'] as const)('of the kind %s do not end by themselves', async (kind) => {
+  it.each(['endless', 'hang', 'drip'] as const)('do not end by themselves (%s)', async (kind) => {
     const { ozone } = await start();
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
@@ -103,7 +103,7 @@ describe('faulty responses', () => {
     expect(ozone.faults.fired.get('query_answer')).toBe(1);
   });
 
-  it('a handshake is refused with a status while pages are served', async () => {
+  it('a handshake is refused with a status while pages are still served', async () => {
     const { ozone } = await start();
     ozone.faults.answer({ kind: 'status', status: 501 }, { on: 'stream' });
     await expect(subscribeLabels(ozone.endpoint)).rejects.toThrow('501');
@@ -113,7 +113,7 @@ describe('faulty responses', () => {
 });
 
 describe('faulty pages', () => {
-  it('without a cursor contain the newest labels and no way to continue', async () => {
+  it('contain the newest labels, and offer no way to continue, if they have no cursor', async () => {
     const { skyware } = await start();
     skyware.faults.withoutCursor();
     const { body } = await queryLabels(skyware.endpoint, { limit: '5' });
@@ -121,7 +121,7 @@ describe('faulty pages', () => {
     expect(skyware.faults.fired.get('no_cursor')).toBe(1);
   });
 
-  it('differ between two equal requests if they are unordered, and a reader that follows their cursor misses labels', async () => {
+  it('differ between two equal requests if they are unordered, so that a reader that follows their cursor misses labels', async () => {
     const { ozone } = await start();
     const all = await readAll(ozone.endpoint);
     ozone.faults.withoutOrder();
@@ -159,7 +159,7 @@ describe('slow responses', () => {
 });
 
 describe('faults of databases and hosts', () => {
-  it('include a recreated database, which ends streams, begins seq at 1, and makes an old cursor future', async () => {
+  it('include a recreated database, which ends streams, restarts seq at 1, and turns an old cursor into a future one', async () => {
     const { skyware, sim } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const old = skyware.edge;
@@ -187,7 +187,7 @@ describe('faults of databases and hosts', () => {
     expect(skyware.database.newestSeq(skyware.edge)).toBe(before.length);
   });
 
-  it('include a temporary outage, after which the labeler listens on its port again with its labels', async () => {
+  it('include a temporary outage, after which the labeler listens on its port again and still has its labels', async () => {
     const { ozone, pass } = await start();
     const { endpoint } = ozone;
     await ozone.faults.dead({ seconds: 60 });

@@ -69,7 +69,7 @@ describe('a simulated labeler', () => {
     }
   });
 
-  it('sends new labels as the clock advances, and without a cursor only those', async () => {
+  it('sends new labels as the clock advances, and only those if there is no cursor', async () => {
     const { pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const before = skyware.edge;
@@ -131,7 +131,7 @@ describe('a simulated Ozone', () => {
 });
 
 describe('a simulated skyware labeler', () => {
-  it('keeps every label, always with neg, and returns an empty page with the cursor "0"', async () => {
+  it('keeps every label, always includes neg, and returns an empty page with the cursor "0"', async () => {
     const { skyware } = await start();
     const labels = await readAll(skyware.endpoint);
     expect(labels.length).toBe(skyware.edge);
@@ -148,7 +148,7 @@ describe('a simulated skyware labeler', () => {
     expect(await consumer.closed).toBe(1006);
   });
 
-  it('keeps a fault of the next cursor while streams without a cursor are opened', async () => {
+  it('keeps an injected fault for the next cursor while streams without a cursor are opened', async () => {
     const { skyware } = await start();
     skyware.faults.nextCursor('future');
     await subscribeLabels(skyware.endpoint);
@@ -158,7 +158,7 @@ describe('a simulated skyware labeler', () => {
     expect(skyware.faults.fired.get('future_cursor')).toBe(1);
   });
 
-  it('keeps earlier signatures after a change of its key', async () => {
+  it('keeps earlier signatures after its key changes', async () => {
     const { skyware } = await start();
     const before = await queryLabels(skyware.endpoint);
     skyware.faults.rotateKey();

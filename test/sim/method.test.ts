@@ -81,7 +81,7 @@ describe('the subscribeEvents method', () => {
   });
 });
 
-describe('positions of the method', () => {
+describe('positions of the subscribeEvents method', () => {
   it('are inclusive, are live after the next position, and are refused below the floor', async () => {
     const { sim, url } = await startSim({ historyHours: 1 });
     const first = await subscribe(url, { cursor: String(noonUs - 1_000_000) });
@@ -107,7 +107,7 @@ describe('positions of the method', () => {
     'wantedCollections=a.b.c',
     'kinds=like',
     'kinds=sync&collections=a.b.c',
-  ])('are refused with %s', async (query) => {
+  ])('are refused with the query %s', async (query) => {
     const { url } = await startSim();
     expect(await refused(`${url}?${query}`)).toMatchObject({ status: 400, body: { error: 'InvalidRequest' } });
   });
@@ -130,7 +130,7 @@ describe('positions of the method', () => {
 });
 
 describe('a re-sync', () => {
-  it('is visible to the method only, with the account and the time of its sync', async () => {
+  it('is visible only through the method, with the account and the time of its sync', async () => {
     const { sim, clock, legacy, url } = await startSim();
     const [old, present] = [await subscribe(legacy), await subscribe(url)];
     const { fromSeq } = sim.faults.resync({ rows: 60 });
@@ -149,7 +149,7 @@ describe('a re-sync', () => {
   });
 });
 
-describe('a host of the method', () => {
+describe('a host of the subscribeEvents method', () => {
   it('serves its dictionary, and compresses every frame with it', async () => {
     const { clock, host, url } = await startSim({ zstdDictionary: dictionary });
     const response = await fetch(`${host.replace('ws:', 'http:')}/xrpc/${getZstdDictionary}`);
@@ -171,7 +171,7 @@ describe('a host of the method', () => {
     expect(await refused(`${url}?zstdDictionary=7`)).toMatchObject({ body: { error: 'UnknownZstdDictionary' } });
   });
 
-  it('sends ConsumerTooSlow, closes, and accepts no messages', async () => {
+  it('sends ConsumerTooSlow, closes the connection, and accepts no messages', async () => {
     const { sim, url } = await startSim();
     const slow = await subscribe(url);
     sim.faults.tooSlow();
@@ -187,7 +187,7 @@ describe('a host of the method', () => {
   });
 
   it(
-    'closes the socket of a consumer without pongs, and keeps the socket of a consumer with pongs',
+    'closes the socket of a consumer that sends no pongs, and keeps the socket of a consumer that does',
     async () => {
       const { sim, url } = await startSim();
       const [deaf, well] = [await subscribe(url), await subscribe(url)];

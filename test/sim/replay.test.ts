@@ -63,7 +63,7 @@ it('the record of the recorded production frames has their known content', () =>
   });
 });
 
-it('faults that would alter recorded frames are refused', () => {
+it('injected faults that would alter recorded frames are refused', () => {
   const { faults } = createSim({ replay });
   expect(() => faults.malformed({ events: 1 })).toThrow('recorded frames are served verbatim');
 });

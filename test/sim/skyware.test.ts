@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Removes signatures, which are created with different keys; all other fields must be equal. */
+/** Removes the signatures, because they are created with different keys. All other fields must be equal. */
 function unsigned(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'sig' ? typeof member : member)));
 }

@@ -12,7 +12,9 @@ const accounts = [...subjects, ...Array.from({ length: 9 }, (_, n) => `did:web:a
 const [first, second] = [20_000, 20_001].map(dayStart);
 const interval = { start: first ?? noon, end: second ?? noon };
 
-/** Creates a sealed day of 2,400 rows: two hot accounts, and many with a few rows, of several hundred values. */
+/**
+ * Creates a sealed day of 2,400 rows: two hot accounts, and many accounts with a few rows, with several hundred values.
+ */
 async function sealDay(): Promise<void> {
   const writer = place.open({ at: micros(noon - day) });
   for (let n = 0; n < 24; n++) {
@@ -88,7 +90,7 @@ async function answers(): Promise<Map<string, unknown>> {
   return found;
 }
 
-it('a sealed day with 64 altered bytes at any position gives the correct result or the error `damaged` with the name of the day', async () => {
+it('a sealed day with 64 altered bytes at any position gives the correct result, or the error `damaged` with the name of the day', async () => {
   await sealDay();
   const path = place.dayPath(sealedToday);
   chmodSync(path, 0o644);
@@ -100,7 +102,7 @@ it('a sealed day with 64 altered bytes at any position gives the correct result 
     at: fc.nat({ max: sound.length - 64 }),
     bytes: fc.oneof(
       fc.uint8Array({ minLength: 64, maxLength: 64 }),
-      // This generator alters a single byte, such as a cell pointer or a length.
+      // This generator alters a single byte, such as one in a cell pointer or a length.
       fc.uint8Array({ minLength: 1, maxLength: 1 }),
     ),
   });
@@ -127,7 +129,7 @@ it('a sealed day with 64 altered bytes at any position gives the correct result 
   expect(refused).toBeGreaterThan(0);
 }, 300_000);
 
-it('a sealed day whose schema names another column is damaged', async () => {
+it('a sealed day whose schema names another column is reported as damaged', async () => {
   await sealDay();
   const path = place.dayPath(sealedToday);
   chmodSync(path, 0o644);

@@ -18,7 +18,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
 const openDay = '2024-10-04.open.sqlite';
-/** The name of the last account is too long for stored counts. */
+/** Accounts of the test. The name of the last one is too long for stored counts. */
 const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
 const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
@@ -33,7 +33,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-it('the counts of an account that an open day stores include all rows of the account, after restarts and failed commits', async () => {
+it('the counts of an account that an open day stores include all rows of the account after restarts and failed commits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -93,7 +93,7 @@ it('a day of an earlier version stores the counts of an account after many furth
   }
 });
 
-it('an account whose counts exceed the room of one commit gets counts in a later commit, regardless of the number of its rows', async () => {
+it('an account whose counts do not fit into one commit gets counts in a later commit, whatever its number of rows', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   const [late = ''] = subjects;
@@ -105,8 +105,8 @@ it('an account whose counts exceed the room of one commit gets counts in a later
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each of these accounts is one row below the threshold. Their counts together use most of the room of one
-      // commit.
+      // Each of these accounts is one row below the threshold. Together, their counts use up most of what one commit
+      // may write.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
         await append(half.map((account) => [account, hotRows - 1]));
@@ -124,7 +124,7 @@ it('an account whose counts exceed the room of one commit gets counts in a later
   }
 });
 
-it('a day of an earlier version stores no counts of an account with too many groups to read', async () => {
+it('a day of an earlier version stores no counts for an account that has too many groups to read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -143,7 +143,7 @@ it('a day of an earlier version stores no counts of an account with too many gro
   }
 });
 
-it('rows accepted between reading stored counts and reading the rows after the end are not counted', async () => {
+it('rows accepted between reading the stored counts and reading the rows after them are not counted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -228,7 +228,7 @@ async function holds(steps: readonly Step[], share: number): Promise<void> {
   }
 }
 
-/** Returns labels of one account of all kinds, with consecutive numbers. */
+/** Returns labels of all kinds for one account, with consecutive numbers. */
 function batchOf(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) => {
     const n = first + i;
@@ -238,7 +238,7 @@ function batchOf(account: string, first: number, rows: number): Batch {
   return { at: noon, observations, refusals: [], positions: [] };
 }
 
-/** Returns labels of one account, each with a different value. */
+/** Returns labels for one account, each with a different value. */
 function batchOfValues(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) =>
     observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),

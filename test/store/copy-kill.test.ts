@@ -15,7 +15,7 @@ const kills = Number(process.env.ALMANAC_COPY_KILLS ?? 6);
 const days = 4;
 const perSecond = 500;
 
-describe.skipIf(!hasPostgres())('a copy of a store that an instrument writes', () => {
+describe.skipIf(!hasPostgres())('a copy of a store that an instrument is writing', () => {
   let server: PostgresServer;
   let folder = '';
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres())('a copy of a store that an instrument writes', (
   it.each([
     ['a directory to PostgreSQL', () => [`sqlite:${join(folder, 'from')}`, server.url('copied')]],
     ['PostgreSQL to a directory', () => [server.url('source'), `sqlite:${join(folder, 'to')}`]],
-  ])('from %s continues after each kill, and is equal row for row', async (_name, urls) => {
+  ])('continues after each kill, and equals the source row for row (from %s)', async (_name, urls) => {
     const [from = '', to = ''] = urls();
     const next = await fillStore(from, rows, days, Date.now() * 1000);
     const appender = startCopyProcess('appender', [from, String(next), String(perSecond)]);
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres())('a copy of a store that an instrument writes', (
       copied = Number(/(\d+) of/.exec(begun ?? '')?.[1] ?? 0);
       expect(copied).toBeGreaterThanOrEqual(reached);
       reached = copied;
-      // A random moment of the work.
+      // Kill the copy at a random moment of its work.
       await new Promise((resolve) => setTimeout(resolve, 50 + ((kill * 977) % 900)));
       await copier.end('SIGKILL');
       await expect(openStoreReader(to)).rejects.toMatchObject({ code: 'unfinished_copy' });

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Case, DamageCases, isBroken } from '../../harness/damage/cases.ts';
 
-/** Number of cases; `npm run test:damage` runs 10,000. */
+/** Number of damage cases. `npm run test:damage` runs 10,000. */
 const cases = Number(process.env.ALMANAC_TEST_DAMAGE ?? 500);
 const seed = Number(process.env.ALMANAC_TEST_DAMAGE_SEED ?? 1);
 
-it(`the store opens each of ${cases} damaged files unchanged, with a gap, or refuses it (seed ${seed})`, async () => {
+it(`the store opens each of ${cases} damaged files unchanged, or with a gap, or refuses it (seed ${seed})`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-damage-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const damaged = await DamageCases.make(folder, seed);

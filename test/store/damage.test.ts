@@ -33,7 +33,7 @@ describe('damage of a store', () => {
     ['a lost hour', 'DELETE FROM counter_hour', /hour .*no counter exists/],
     ['a changed value', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
-  ])('is detected by verify (%s)', async (_, sql, problem) => {
+  ])('is detected by the command verify (%s)', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
     await place.close();
     place.change(today, sql);
@@ -59,7 +59,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('keeps the store from being opened for writing if it is in an identity', async () => {
+  it('keeps the store from being opened for writing if it affects an identity', async () => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, 'PRAGMA ignore_check_constraints = 1; UPDATE observation SET identity = zeroblob(3)');
@@ -71,7 +71,7 @@ describe('damage of a store', () => {
     await writer.append(batch([0, 4]));
     const log = `${place.dayPath(today)}-wal`;
     const { size } = await stat(log);
-    // A reader that has opened the file prevents a complete checkpoint of its log.
+    // A reader that has opened the file prevents its log from being fully checkpointed.
     await writer.frontier();
     await writer.append({ ...batch([8]), at: micros(noon + 10) });
     await writer.append({ ...batch([12]), at: micros(noon + day) });
@@ -202,7 +202,7 @@ describe('an error that is not damage', () => {
   });
 });
 
-/** Expects that a count of the day up to an instant fails with an error that names the file to restore. */
+/** Expects that counting a part of the day up to an instant fails with an error that names the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

@@ -54,7 +54,7 @@ const roster = ((): RosterRow[] => {
   ];
 })();
 
-/** Returns all data that the earlier program stored, read through a reader. */
+/** Returns all data that the earlier program stored, as read through a reader. */
 async function contentOf(reader: StoreReader) {
   const interval = { start: noon, end: micros(noon + 6 * day) };
   const problems: string[] = [];
@@ -178,7 +178,7 @@ describe('a store of schema 2', () => {
     });
   });
 
-  it('is migrated without the counts of a day above 64 bits', async () => {
+  it('is migrated without counts of a day that exceed 64 bits', async () => {
     setNote('day-bytes', `{"day":99999999999999999999,"bytes":[["${mod}",5]]}`);
     const { bytes } = await instrumentContentOf(place.open({ at: last }));
     expect(bytes).toEqual({ day: 20_005, bytes: new Map() });
@@ -241,7 +241,7 @@ describe('a writer that is killed during the migration', () => {
     return signal;
   }
 
-  // The migration from schema 1 has three steps for the state file and two steps for the day's file.
+  // The migration from schema 1 has three steps for the state file, and two for the file of a day.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
   const cases = points.flatMap((point) => [1, 2, 3, 4, 5].map((count) => ({ fault: `${point}:${count}` })));
 
@@ -256,7 +256,7 @@ describe('a writer that is killed during the migration', () => {
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
   });
 
-  it('passes no migration steps other than these', async () => {
+  it('goes through exactly these migration steps', async () => {
     toStateSchema1(place.path);
     expect(await migrate('migrate.committed:6')).toBeNull();
   });

@@ -15,24 +15,21 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/**
- * Numbers of free blocks of the disk at the start of a run: first every small number, then numbers that increase
- * faster.
- */
+/** Numbers of free disk blocks at the start of a run: first every small number, then numbers that increase faster. */
 const freeBlocks = [
   ...Array.from({ length: 16 }, (_, n) => n),
   ...Array.from({ length: 14 }, (_, n) => Math.round(16 * 1.5 ** n)),
 ];
-/** Names of the operations that only rename and remove files, which require no space. */
+/** Names of the operations that only rename and remove files, which requires no space. */
 const takesNoSpace = new Set(['release', 'new-epoch']);
 
 describe.skipIf(disk === null).each([...fileOperations, ...storeOperations].map((one) => [one.name, one] as const))(
   'the operation %s',
   (name, operation) => {
-    it('leaves the old state or the new one on a disk that is really full, and completes once there is space', async () => {
+    it('leaves the old or the new state on a disk that is really full, and completes once there is space', async () => {
       const outcomes = await outcomesOn(operation, (mounted) => mounted.full, freeBlocks);
       expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);
-      // Require that the disk was full in the first run, and had enough space in the last one.
+      // Require that the disk was full in the first run, and had enough space in the last run.
       const [first, last] = [outcomes[0], outcomes.at(-1)].map((outcome) => outcome?.reported !== null);
       expect({ first, last }).toEqual({ first: !takesNoSpace.has(name), last: false });
     }, 300_000);

@@ -15,7 +15,7 @@ it('a day whose creation was interrupted before its log was enabled is created a
   const epoch = await first.epoch();
   await first.close();
 
-  // The files are those that a kill leaves: pages of an unfinished transaction in the database, and its rollback
+  // These are the files that a kill leaves: the database with pages of an unfinished transaction, and its rollback
   // journal.
   const made = new Database(join(folder, 'made'));
   made.pragma('cache_size = 1');

@@ -18,7 +18,7 @@ import { day, micros } from '../../src/store/time.ts';
 const script = fileURLToPath(new URL('../../harness/store/appender.ts', import.meta.url));
 /** Number of runs with random kills. */
 const kills = Number(process.env.ALMANAC_TEST_KILLS ?? 50);
-/** Maximum duration of a run, in milliseconds, after the store is opened or the run has made progress. */
+/** Maximum duration of a run after the store has been opened or the run has made progress, in milliseconds. */
 const maxRun = 60;
 
 describe('a writer that is killed', () => {
@@ -36,7 +36,7 @@ describe('a writer that is killed', () => {
       const random = xorshift(20_261_121);
       let accepted = 0;
       for (let run = 0; run < kills; run++) {
-        // Kill every second run possibly before it makes progress. The other runs make progress on a machine of any
+        // Every second run may be killed before it makes progress. The other runs make progress on a machine of any
         // speed.
         const wait = async ({ moved }: Said): Promise<void> => {
           if (run % 2 === 1) await moved;
@@ -51,7 +51,7 @@ describe('a writer that is killed', () => {
     60_000 + kills * 4_000,
   );
 
-  it('keeps other writers out while it lives, and leaves no lock', async () => {
+  it('keeps other writers out while it runs, and leaves no lock', async () => {
     await runAndKill(folder, () => {
       expect(() => openSqliteWriter({ folder, at: firstInstant })).toThrowError(
         expect.objectContaining({ code: 'second_writer', retry: false }),
@@ -73,8 +73,8 @@ describe('a writer that is killed', () => {
 });
 
 /**
- * Starts an appender and kills it once the store is opened and `wait` has resolved. Returns the number of acknowledged
- * rows.
+ * Starts an appender, and kills it once the store has been opened and `wait` has resolved. Returns the number of
+ * acknowledged rows.
  */
 async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): Promise<number> {
   const child = start(folder);
@@ -139,8 +139,8 @@ async function expectWhole(folder: string, accepted: number): Promise<void> {
   const store = openSqliteReader(folder);
   try {
     const numbers = await everyNumber(store);
-    // Compare the rows with the batches: they are in order of acceptance, each occurs once, and all acknowledged rows
-    // exist.
+    // Compare the rows with the batches: the rows are in order of acceptance, each occurs once, and all acknowledged
+    // rows exist.
     expect(numbers.findIndex((n, i) => n !== i)).toBe(-1);
     expect(numbers.length).toBeGreaterThanOrEqual(accepted);
     const [position] = await store.positions();
@@ -150,7 +150,7 @@ async function expectWhole(folder: string, accepted: number): Promise<void> {
     const { floor, end } = await store.frontier();
     const counts = numbers.length === 0 ? [] : await store.countsByLabeler({ start: floor, end });
     expect(counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(numbers.length);
-    // Each batch had one refused label, which is counted once, in the commit of the batch.
+    // Each batch had one refused label, which is counted once, in the commit of that batch.
     const refused = numbers.length === 0 ? [] : await store.refusals({ start: floor, end: micros(end + day) });
     const batches = through === 0 ? 0 : (through - rowsOfBatch) / (rowsOfBatch / 2) + 1;
     expect(refused.find(({ reason }) => reason === 'late')?.count ?? 0).toBe(batches);
@@ -171,7 +171,7 @@ async function everyNumber(store: StoreReader): Promise<number[]> {
   return found.sort(([a], [b]) => a - b).map(([, number]) => number);
 }
 
-/** Returns a generator of numbers from 0 to 1 with the same sequence in every run. */
+/** Returns a generator of numbers from 0 to 1 that produces the same sequence in every run. */
 function xorshift(seed: number): () => number {
   let state = seed;
   return () => {

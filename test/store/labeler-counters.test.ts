@@ -24,7 +24,7 @@ const start = dayStart(20_000);
 const whole = { start: noon, end: dayStart(20_006) };
 const later = micros(noon + 4 * day);
 
-/** Returns an observation of a labeler, a number of milliseconds after its label was authored. */
+/** Returns an observation of a labeler, made `delay` milliseconds after its label was authored. */
 function observed(n: number, change: Partial<ReceivedLabel>, delay: number | null = null): NewObservation {
   const cts = new Date(noon / 1000 - (delay ?? 0)).toISOString();
   return { label: labelNumber(n, { src: mod, cts, ...change }), signature: 'verified', live: delay !== null };
@@ -47,7 +47,7 @@ async function countersOf(store: StoreWriter) {
 }
 
 describe('the values of a labeler', () => {
-  it('are counted by name up to a maximum of one day, and the later ones together, even after sealing', async () => {
+  it('are counted by name up to a daily maximum, and the later ones together, even after sealing', async () => {
     const store = place.open();
     const more = 10;
     const rows = Array.from({ length: maxCountedValues + more }, (_, n) =>
@@ -82,7 +82,7 @@ describe('the values of a labeler', () => {
     expect(await problems(store)).toEqual([]);
   });
 
-  it('stay within the maximum over many days, and every row stays counted', async () => {
+  it('stay within the maximum over many days, and every row is still counted', async () => {
     const store = place.open();
     for (let d = 0; d < 4; d++) {
       const rows = Array.from({ length: 250 }, (_, n) => observed(1_000 * d + n, { val: `v${d}-${n}`, neg: false }));
@@ -101,7 +101,7 @@ describe('the values of a labeler', () => {
 });
 
 describe('the delays of a labeler', () => {
-  it('count live rows by the range that contains the delay, and rows of the future in the first range', async () => {
+  it('count live rows by the range that contains the delay, and rows from the future in the first range', async () => {
     const store = place.open();
     const last = delayBounds.length;
     const delays: [delay: number, range: number][] = [
@@ -117,14 +117,14 @@ describe('the delays of a labeler', () => {
     const expected = Array.from({ length: last + 1 }, (_, i) => delays.filter(([, range]) => range === i).length);
     const rows = delays.map(([delay], n) => observed(n, {}, delay));
     const notCounted = [observed(100, {}), observed(101, { cts: 'yesterday' }, 5)];
-    // One batch per row: the rows of a batch have increasing stamps.
+    // Use one batch per row, because the rows of a batch have increasing stamps.
     for (const row of [...rows, ...notCounted]) await append(store, [row]);
     expect((await countersOf(store))?.delays).toEqual(expected);
     await seal(store);
     expect((await countersOf(store))?.delays).toEqual(expected);
   });
 
-  it('give the bound that a fraction of the rows does not exceed', () => {
+  it('give the bound that a given fraction of the rows does not exceed', () => {
     const delays = delayBounds.map(() => 0);
     expect(delayQuantile(delays, 0.5)).toBeNull();
     delays[3] = 5;
@@ -139,7 +139,7 @@ describe('altered counters of a labeler', () => {
     observed(n, { val: `v${n % 3}`, src: labelers[n % 2] ?? '' }, n * 40),
   );
 
-  /** Stores the counters of one labeler as those of the other, with a valid checksum for neither. */
+  /** Stores the counters of one labeler as those of the other, so that the checksum is valid for neither. */
   const swap =
     'UPDATE counter_labeler SET packed = (SELECT packed FROM counter_labeler c WHERE c.source <> counter_labeler.source)';
 
@@ -156,7 +156,7 @@ describe('altered counters of a labeler', () => {
     { form: 'open', name: today },
     { form: 'sealed', name: sealedToday },
   ])(
-    'of a day that is $form are reported by verify, refused by readers, and recomputed by a repair',
+    'are reported by verify, refused by readers, and recomputed by a repair, in a day that is $form',
     async ({ form, name }) => {
       const store = place.open();
       await append(store, rows);
@@ -174,7 +174,7 @@ describe('altered counters of a labeler', () => {
     },
   );
 
-  it('of an open day are reported by verify if their checksum is valid', async () => {
+  it('are reported by verify in an open day even if their checksum is valid', async () => {
     const store = place.open();
     await append(store, rows);
     const before = new Database(place.dayPath(today))
@@ -198,7 +198,7 @@ describe('altered counters of a labeler', () => {
 });
 
 describe('a store of an earlier version', () => {
-  it('counts from the upgrade, and states since when', async () => {
+  it('counts labelers from the upgrade onwards, and states since when', async () => {
     writeEarlierStore(place.path);
     const upgrade = micros(noon + 5 * day);
     const before = openSqliteReader(place.path);
@@ -248,7 +248,7 @@ describe('a store of an earlier version', () => {
   });
 });
 
-it('counters of labelers are refused for an interval before the floor', async () => {
+it('counters of labelers are refused for an interval that begins before the floor', async () => {
   await expect(place.open().labelerCounters({ start, end: whole.end })).rejects.toMatchObject({
     code: 'out_of_window',
   });
@@ -264,7 +264,7 @@ function countTurns() {
   return { now: () => turn, end: () => clearImmediate(timer) };
 }
 
-it('counters of days that no longer change are read once', async () => {
+it('the counters of days that no longer change are read only once', async () => {
   const store = place.open();
   for (let d = 0; d < 5; d++) await append(store, [observed(d, {})], micros(noon + d * day));
   const read = vi.spyOn(StoredLabelerCounters.prototype, 'packed');

@@ -68,7 +68,7 @@ describe('a store with day files and no usable state file', () => {
     expect(await dayFiles()).toEqual(before);
   });
 
-  it('loses no day through a truncated or altered state file', async () => {
+  it('loses no day because of a truncated or altered state file', async () => {
     await twoDays();
     const before = await dayFiles();
     const sound = await readFile(state());
@@ -97,7 +97,7 @@ describe('a store with day files and no usable state file', () => {
 });
 
 describe('a day of another generation', () => {
-  it('is reported as damage, to the writer at opening and to a reader at its first query', async () => {
+  it('is reported as damage, to the writer on opening and to a reader at its first query', async () => {
     await twoDays();
     place.change(sealedToday, "UPDATE meta SET value = 'another' WHERE name = 'generation'");
     expect(() => open()).toThrowError(
@@ -145,14 +145,14 @@ describe('opening a store', () => {
     expect(events[0]).toEqual({ name: expect.any(String), day: null, action: 'left', reason: expect.any(String) });
   });
 
-  it('removes the incomplete file of an unfinished seal of an existing day', async () => {
+  it('removes the incomplete file of an unfinished seal if the day also has its open form', async () => {
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
     expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the file was left by an interrupted seal' });
   });
 
-  it('removes the open form of a sealed day if both have the same rows', async () => {
+  it('removes the open form of a sealed day if both forms have the same rows', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));
@@ -198,7 +198,7 @@ describe('opening a store', () => {
     expect(await place.dayNames()).toContain(`${name}.aside`);
   });
 
-  it('reports expired days', async () => {
+  it('reports the days that have expired', async () => {
     const removed: FileEvent[] = [];
     const writer = open({ windowDays: 1, onFile: (event) => removed.push(event) });
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d]), at: micros(noon + d * day) });

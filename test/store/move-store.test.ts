@@ -21,7 +21,7 @@ const now = micros(noon + 6 * day);
 const at = new Date('2024-10-10T12:34:56Z');
 const mover = fileURLToPath(new URL('../../harness/store/mover.ts', import.meta.url));
 
-/** Starts a command that kills itself at a fault point, and waits for its end. */
+/** Starts a command that kills itself at a fault point, and waits until it has exited. */
 function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void {
   const run = spawnSync(process.execPath, [mover, command, place.path, String(now), point, from], { stdio: 'inherit' });
   expect(run.signal).toBe('SIGKILL');
@@ -29,7 +29,7 @@ function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void 
 
 const openings = [() => openSqliteWriter({ folder: place.path, at: now }), () => openSqliteReader(place.path)];
 
-/** Returns every file of the days below a directory, by its base name, with its bytes. */
+/** Returns every day file below a directory by its base name, with its bytes. */
 async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
   const names = await readdir(folder, { recursive: true });
   const days = names.filter((name) => /\d\.(open|sealed)\.sqlite$/.test(name));
@@ -66,7 +66,7 @@ describe('the command new-epoch', () => {
     expect((await daysBelow(join(place.path, 'set-aside-2024-10-10T12-34-56Z'))).size).toBe(2);
   });
 
-  it('is refused while a writer runs, and has no effect without a store', async () => {
+  it('is refused while a writer is running, and has no effect if there is no store', async () => {
     place.open();
     expect(() => setStoreAside(place.path, at)).toThrowError(expect.objectContaining({ code: 'second_writer' }));
     await place.close();
@@ -91,7 +91,7 @@ describe('the command new-epoch', () => {
   );
 });
 
-it('also moves the copy of an interrupted restore', async () => {
+it('also moves the copy made by an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);
@@ -115,7 +115,7 @@ async function backedUp(): Promise<string> {
 }
 
 describe('the command restore', () => {
-  it('moves a verified copy into place, with a gap from its last heartbeat to now', async () => {
+  it("moves a verified copy into place, and records a gap from the copy's last heartbeat to now", async () => {
     const from = await backedUp();
     try {
       const { days, lost, gap } = await restoreStore({ from, folder: place.path, at: now });
@@ -167,7 +167,7 @@ describe('the command restore', () => {
     }
   });
 
-  it('is refused if a store exists, and while a writer runs', async () => {
+  it('is refused if a store exists or a writer is running', async () => {
     const from = await backedUp();
     try {
       await restoreStore({ from, folder: place.path, at: now });
@@ -219,7 +219,7 @@ describe('the command verify --repair', () => {
     ['checksums of counters of a sealed day', sealedToday, "DELETE FROM group_sum WHERE part = 'counter_hour'"],
     ['counters of an open day', '2024-10-08.open.sqlite', 'UPDATE counter_minute SET applied = applied + 1'],
     ['hours of an open day', '2024-10-08.open.sqlite', 'DELETE FROM counter_hour'],
-  ])('recomputes %s from the rows', async (_, name, sql) => {
+  ])('recomputes damaged data from the rows (%s)', async (_, name, sql) => {
     await place.sealBusyDay();
     place.change(name, sql);
     const [first, second] = await repaired();
@@ -236,7 +236,7 @@ describe('the command verify --repair', () => {
     ['an altered row', 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)'],
     ['a lost row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
     ['an altered text', "UPDATE val SET name = 'other' WHERE id = 1"],
-  ])('leaves %s of a sealed day unchanged, and reports it', async (_, sql) => {
+  ])('leaves %s of a sealed day unchanged, and reports the problem', async (_, sql) => {
     await place.sealBusyDay();
     place.change(sealedToday, sql);
     const before = await readFile(place.dayPath(sealedToday));
@@ -251,7 +251,7 @@ describe('the command verify --repair', () => {
     expect((await repaired()).map(({ day }) => day)).toEqual(['2024-10-04', '2024-10-08']);
   });
 
-  it('is refused while a writer runs', async () => {
+  it('is refused while a writer is running', async () => {
     place.open();
     await expect(repaired()).rejects.toMatchObject({ code: 'second_writer' });
   });

@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the result of a reader that runs as another user: the generation, or the code of the error. */
+/** Runs a reader as another user. Returns the generation that it read, or the code of its error. */
 async function readAsNobody(): Promise<string> {
   const script = `
     const { openStoreReader } = await import(${JSON.stringify(open)});
@@ -44,11 +44,11 @@ async function readAsNobody(): Promise<string> {
 }
 
 describe.skipIf(!asRoot)('a reader without write permission', () => {
-  it('reads while a writer runs', async () => {
+  it('can read the store while a writer is running', async () => {
     expect(await readAsNobody()).toBe((await writer.epoch()).generationId);
   });
 
-  it('gets a retryable error without a writer, and does not report the store as damaged', async () => {
+  it('gets a retryable error if there is no writer, and does not report the store as damaged', async () => {
     await writer.close();
     expect(await readAsNobody()).toBe('busy');
   });

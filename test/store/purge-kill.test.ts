@@ -32,7 +32,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /**
- * Purges the labeler's rows in a separate process. The process kills itself at the fault point, unless `point` is
+ * Purges the labeler's rows in a separate process. The process kills itself at the fault point `fault`, unless that is
  * empty.
  */
 async function purge(fault = ''): Promise<string | null> {
@@ -41,7 +41,7 @@ async function purge(fault = ''): Promise<string | null> {
   return signal;
 }
 
-/** Returns the number of rows of the purged labeler and of the other labelers, by day. */
+/** Returns the numbers of rows of the purged labeler and of the other labelers, by day. */
 async function rowsByDay(): Promise<[sealed: boolean, hostile: number, other: number][]> {
   // The next run completes the work that the killed run left unfinished.
   await openSqliteWriter({ folder, at: requestedAt }).close();
@@ -100,7 +100,7 @@ describe('a purge whose writer is killed', () => {
     },
   );
 
-  it('shows another process the new day after the next start, even if that process had opened the old file', async () => {
+  it('shows another process the rewritten day after the next start, even if that process had opened the old file', async () => {
     const reader = openSqliteReader(folder);
     const counts = () => reader.countsByLabeler({ start: noon, end: micros(noon + 5 * day) });
     const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);

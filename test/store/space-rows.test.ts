@@ -102,7 +102,7 @@ describe('the removal of rows about spaces', () => {
       more = await store.purge(removedAt);
       revisions.push((await store.frontier()).revision);
     }
-    // The first, the fourth and the fifth of five days contain such rows; the last call only completes the removal.
+    // The first, fourth and fifth of five days contain such rows. The last call only completes the removal.
     const steps = revisions.map((revision, i) => revision > (revisions[i - 1] ?? before.revision));
     expect(steps).toEqual([true, false, false, true, true, false]);
     expect(await sealedDay('2024-10-05')).toEqual(unchanged);
@@ -132,7 +132,7 @@ describe('the removal of rows about spaces', () => {
     await fresh.close();
   });
 
-  it('lets labels be accepted meanwhile, and no longer counts the removed rows as duplicates', async () => {
+  it('allows labels to be accepted meanwhile, and no longer counts the removed rows as duplicates', async () => {
     const store = open();
     const [row] = (await rowsOf(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
       isSpaceUri(label.uri),
@@ -144,7 +144,7 @@ describe('the removal of rows about spaces', () => {
     expect(await store.append(batch)).toMatchObject({ accepted: 1 });
   });
 
-  it('is no longer stated once all days that it changed are below the floor', async () => {
+  it('is no longer reported once all days that it changed are below the floor', async () => {
     const store = open();
     await removeAll(store);
     await store.append({ at: micros(removedAt + 60 * day), observations: [], refusals: [], positions: [] });
@@ -156,7 +156,7 @@ describe('the removal of rows about spaces', () => {
 describe('a removal of rows about spaces that cannot change a day', () => {
   const firstDay = (): string => join(folder, 'days', '2024-10-04.sealed.sqlite');
 
-  /** Overwrites the first page of a sealed day's rows, and returns the intact content. */
+  /** Overwrites the first page of a sealed day's rows. Returns the intact content. */
   async function damage(): Promise<Buffer> {
     const intact = await readFile(firstDay());
     const db = new Database(firstDay(), { readonly: true });
@@ -170,7 +170,7 @@ describe('a removal of rows about spaces that cannot change a day', () => {
     return intact;
   }
 
-  it('leaves and reports a damaged sealed day once, continues with the next day, and stays incomplete', async () => {
+  it('leaves a damaged sealed day unchanged and reports it once, continues with the next day, and stays incomplete', async () => {
     await damage();
     const damaged = await readFile(firstDay());
     const events: FileEvent[] = [];
@@ -208,7 +208,7 @@ describe('a removal of rows about spaces that cannot change a day', () => {
     expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(1), completedAt: removedAt });
   });
 
-  it('lets a purge run before an open day that fails after it was begun, and counts its own rows exactly', async () => {
+  it('lets a purge run before an open day on which it failed halfway, and counts its own rows exactly', async () => {
     let commits = 0;
     let isFailing = true;
     const store = open(undefined, (point) => {

@@ -22,7 +22,7 @@ const place = useSqliteFolder();
 const { open } = place;
 
 describe('the write-ahead log of a day', () => {
-  it('does not exceed its limit while a stopped reader uses it, because append refuses until the reader ends', async () => {
+  it('does not exceed its limit while a stopped reader uses it, because append refuses batches until the reader exits', async () => {
     const maxLogBytes = 24 * 1024 * 1024;
     const writer = open({ maxLogBytes });
     await writer.append(many(0));
@@ -37,7 +37,7 @@ describe('the write-ahead log of a day', () => {
     const log = await stat(place.dayPath(`${today}-wal`));
     expect(log.size).toBeLessThanOrEqual(maxLogBytes);
     await expect(writer.append(many(accepted))).rejects.toMatchObject({ code: 'wal_full' });
-    // A refused batch must not leave a row or an identity.
+    // A refused batch must leave neither a row nor an identity.
     expect(await rowsOf(writer)).toBe(accepted * 1_000);
     stopped.exec('COMMIT');
     stopped.close();
@@ -58,7 +58,7 @@ describe('the write-ahead log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('delays sealing of only that day until the reader exits, and later days are sealed', async () => {
+  it('delays sealing of that day only, until the reader exits, while later days are sealed', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });
@@ -114,7 +114,7 @@ describe('a failure during an append', () => {
     },
   );
 
-  it('is repaired by the next opening if it occurs between the new floor and the removal of a day', async () => {
+  it('is repaired when the store is next opened if it occurs between raising the floor and removing a day', async () => {
     let armed = false;
     const writer = open({
       windowDays: 1,
@@ -133,7 +133,7 @@ describe('a failure during an append', () => {
   });
 });
 
-describe('a seal that was renamed into place and not recorded', () => {
+describe('a seal that was renamed into place but not recorded', () => {
   it('is completed by the next upkeep of the same writer', async () => {
     let isFull = true;
     const writer = open({
@@ -154,7 +154,7 @@ describe('a seal that was renamed into place and not recorded', () => {
 });
 
 describe('opening a store', () => {
-  it('reads days of earlier versions, sealed and open, and adds rows to the open one', async () => {
+  it('reads days of earlier versions, sealed and open, and adds rows to the open day', async () => {
     await place.sealBusyDay();
     const reader = openSqliteReader(place.path);
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
@@ -188,7 +188,7 @@ describe('opening a store', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  it('fails for a store of a newer version, for writer and reader', async () => {
+  it('fails for a store of a newer version, both for a writer and for a reader', async () => {
     await open().append(batch([1]));
     await place.close();
     const db = new Database(join(place.path, 'state.sqlite'));

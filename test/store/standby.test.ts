@@ -48,7 +48,7 @@ test('a standby knows the rows that the writer stored, and its own writer does n
   expect(await next.append(batch(['a', 'c', 'd', 'e']))).toMatchObject({ accepted: 1, duplicates: [0, 1, 2] });
 });
 
-test('a standby reads the identities again after rows were purged', async () => {
+test('a standby reads the label identities again after rows were purged', async () => {
   const folder = folderOf();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
@@ -64,7 +64,7 @@ test('a standby reads the identities again after rows were purged', async () => 
   expect(only && standby.knows(standby.identityOf(only.label))).toBe(false);
 });
 
-test('a store has one standby, which describes itself and the writer', async () => {
+test('a store has one standby, and the records of the standby and the writer can be read', async () => {
   const folder = folderOf();
   expect(() => openSqliteStandby({ folder, clock: () => at })).toThrow(
     expect.objectContaining({ code: 'not_a_store' }),
@@ -86,10 +86,10 @@ test('a store has one standby, which describes itself and the writer', async () 
   expect(sqliteProcesses(folder).standby).toBe(null);
 });
 
-test('a look at the writer or at the standby never keeps a process from becoming one', async () => {
+test('a check for a writer or a standby never prevents a process from becoming one', async () => {
   const path = join(folderOf(), 'writer.lock');
   takeWriterLock(path).release();
-  // The other process looks as `writerLockHeld` does, without a pause.
+  // The other process checks in the same way as `writerLockHeld`, without a pause.
   const look = `const Database = require(process.argv[2]);
     process.stdout.write('looking');
     for (;;) {
@@ -103,7 +103,7 @@ test('a look at the writer or at the standby never keeps a process from becoming
   for (let times = 0; times < 1_000; times += 1) takeWriterLock(path).release();
 });
 
-test('a heartbeat changes while the writer is open', async () => {
+test('the heartbeat changes while the writer is open', async () => {
   const folder = folderOf();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
@@ -113,7 +113,7 @@ test('a heartbeat changes while the writer is open', async () => {
   await expect.poll(() => standby.writer()).not.toEqual(first);
 });
 
-test('a standby signals the recorded writer, and says why it cannot', async () => {
+test('a standby signals the recorded writer, or reports why it cannot', async () => {
   const folder = folderOf();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());

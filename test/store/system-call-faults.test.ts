@@ -8,8 +8,8 @@ import { compileShim } from '../../harness/faults/shim.ts';
 import { lacks } from '../../harness/process/tools.ts';
 
 /**
- * Maximum number of runs of an operation. The runs cover all calls of a short operation and evenly spread calls of a
- * long one, each with one failure. `npm run test:faults` fails every call with every failure.
+ * Maximum number of runs of an operation. The runs cover all calls of a short operation, and evenly spread calls of a
+ * long one, each with one failure. `npm run test:faults` makes every call fail with every error.
  */
 const most: Readonly<Record<string, number>> = {
   publish: 40,
@@ -29,7 +29,7 @@ const most: Readonly<Record<string, number>> = {
   repair: 16,
   read: 50,
 };
-/** Seed that selects the failing calls and their failures. */
+/** Seed that selects the failing calls and their errors. */
 const seed = Number(process.env.ALMANAC_TEST_FAULTS_SEED ?? 1);
 
 describe.skipIf(lacks('cc'))(`a system call that fails, seed ${seed}`, () => {
@@ -42,7 +42,7 @@ describe.skipIf(lacks('cc'))(`a system call that fails, seed ${seed}`, () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(Object.entries(most))(
-    'leaves the old state or the new one, and is reported, in the operation %s',
+    'leaves the old or the new state, and is reported, in the operation %s',
     async (name, limit) => {
       const outcomes = await runOperation(name, shim, ['each', String(seed), String(limit)]);
       expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);

@@ -12,7 +12,10 @@ import { day, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const later = micros(noon + 5 * day);
 
-/** Converts a sealed day to the format of version 2, which has no checksums, no filter, and counts in single rows. */
+/**
+ * Converts a sealed day to the format of version 2, which has no checksums and no filter, and stores counts in single
+ * rows.
+ */
 async function sealedByVersion2(): Promise<void> {
   await place.sealBusyDay();
   chmodSync(place.dayPath(sealedToday), 0o644);
@@ -35,7 +38,7 @@ async function reports() {
   }
 }
 
-/** Returns the target of a link, or an empty text if its descriptor is closed. */
+/** Returns the target of a link, or an empty string if its descriptor is closed. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);
@@ -45,8 +48,8 @@ function readLink(path: string): string {
 }
 
 /**
- * Returns true if `verify` reports the sealed day as unverified. Fails if the report has a problem other than those of
- * version 2.
+ * Returns true if `verify` reports the sealed day as unverified. Fails if it reports any problem that version 2 does
+ * not explain.
  */
 async function isUnverified(): Promise<boolean | undefined> {
   return (await reports()).find(({ sealed }) => sealed)?.unverified;
@@ -68,7 +71,7 @@ describe('a day that was sealed without checksums', () => {
     expect(await isUnverified()).toBe(false);
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);
     expect(await reader.readAccount(page)).toEqual(before);
-    // The open reader has closed the file without checksums.
+    // The open reader has closed the file that has no checksums.
     const held = readdirSync('/proc/self/fd').map((name) => readLink(`/proc/self/fd/${name}`));
     expect(held.filter((target) => target.startsWith(place.path) && target.endsWith('(deleted)'))).toEqual([]);
     await reader.close();

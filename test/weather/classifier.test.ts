@@ -15,7 +15,7 @@ import {
 const production = recorded('production_v1.jsonl');
 const golden = recorded('golden_v1.jsonl');
 
-describe('the recorded events', () => {
+describe('the recorded events of a production host', () => {
   it('are counted exactly as a production Jetstream served them', () => {
     const { outcomes, metrics, firstUs, lastUs } = total(production);
     expect({ outcomes, firstUs, lastUs }).toEqual({
@@ -26,7 +26,7 @@ describe('the recorded events', () => {
     expect(metrics).toEqual(productionCounts);
   });
 
-  it('are counted for each kind', () => {
+  it('include known numbers of events of each kind', () => {
     const { outcomes, metrics } = total(golden);
     expect(outcomes).toEqual({ counted: 10 });
     expect(metrics).toEqual({
@@ -59,7 +59,7 @@ describe('the recorded events', () => {
     }
   });
 
-  it('are parse errors when they are truncated at any byte', () => {
+  it('are parse errors if they are truncated at any byte', () => {
     const read = createReader();
     const nothing: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
     for (const frame of [...production.slice(0, 20), ...production.slice(-10), ...golden]) {
@@ -129,7 +129,7 @@ describe('generated frames', () => {
     expect(counted).toBeGreaterThan(5000);
   });
 
-  it('have the same result as in a full parse when they are damaged', () => {
+  it('have the same result as in a full parse if they are damaged', () => {
     const read = createReader();
     let refused = 0;
     let accepted = 0;
@@ -146,7 +146,7 @@ describe('generated frames', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  it('have a result for any bytes', () => {
+  it('have a result whatever bytes they contain', () => {
     const read = createReader();
     const jsonBytes = fc.array(fc.constantFrom(...Buffer.from('{}[]",:\\u0e1-+.truefalsn \n')), { maxLength: 40 });
     const bytes = fc.oneof(

@@ -38,12 +38,12 @@ describe('almanac weather', () => {
       'ws://127.0.0.1:1/subscribe',
       'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is allowed only for loopback, with --allow-loopback',
     ],
-  ])('rejects %s at the start, with one line', async (jetstream, line) => {
+  ])('rejects %s at startup, with one line', async (jetstream, line) => {
     const { code, stderr } = await runProgram(['weather', '--jetstream', jetstream, '--data', folder()]);
     expect([code, stderr]).toEqual([1, [line]]);
   });
 
-  test('continues without its host, logs the reason, and publishes an absence', async () => {
+  test('keeps running without its host, logs the reason, and publishes that nothing was observed', async () => {
     const data = folder();
     const jetstream = 'ws://127.0.0.1:1/subscribe';
     const command = startProgramInTest(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
@@ -55,7 +55,7 @@ describe('almanac weather', () => {
     expect(await command.stop()).toBe(0);
   });
 
-  test('rejects a second start on the same data, with one line', async () => {
+  test('rejects a second start on the same data directory, with one line', async () => {
     const sim = createSim();
     const { jetstream } = await sim.start();
     const data = folder();
@@ -91,7 +91,7 @@ describe('almanac weather', () => {
     const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const { url: base } = await facts.listening();
     await until('the backfill is over', () => says(weather, 'the backfill is over'));
-    // Wait for the backfill's data, because an artifact from before the end of the backfill may be equally fresh.
+    // Wait for the backfill's data, because an artifact from before the end of the backfill may be just as fresh.
     await until('the artifact contains the backfill', () => {
       const { window, freshness } = readArtifact(data);
       return window.observed_windows > 55 && /current|partial/.test(freshness.state);
@@ -101,7 +101,7 @@ describe('almanac weather', () => {
       window: { bucket_seconds: 60, span_seconds: 86_400, coverage_ratio: expect.closeTo(0.0413, 2) },
     });
     const { collections } = metrics.facts as { collections: Record<string, { mean_rate_per_s: number }> };
-    // The expected rate is about two thirds of 50 events a second, and depends on the hour of the day.
+    // The expected rate is about two thirds of 50 events a second. It depends on the hour of the day.
     expect(collections['like.create']?.mean_rate_per_s).toBeGreaterThan(15);
     expect(collections['like.create']?.mean_rate_per_s).toBeLessThan(50);
     const conditions = (await (await fetch(`${base}/v1/weather/conditions`)).json()) as Record<string, unknown>;

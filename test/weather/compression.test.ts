@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
-/** The same dictionary with another id. Frames contain the id of the dictionary that they need. */
+/** The same dictionary with another id. Frames contain the id of the dictionary that they require. */
 const another = Buffer.from(dictionary);
 another.writeUInt32LE(2002, 4);
 

@@ -10,7 +10,7 @@ const likes = Array.from(
   (_, i) => `{"time_us":${i + 1},"kind":"commit","commit":{"operation":"create","collection":"app.bsky.feed.like"}}`,
 );
 
-/** Record of a host whose first write of `certain` events succeeded, and whose second write failed. */
+/** Returns the record of a host whose first write, of `certain` events, succeeded, and whose second write failed. */
 function truthOf({ certain, uncertain }: { certain: number; uncertain: number }): Truth {
   const truth = new Truth(new RecordedSource({ frames: likes, as: 'history', rate: 1, startUs: 0 }));
   const delivery = new Delivery(1, { wire: 'jetstream.legacy', kinds: [], wantedCollections: [] }, 0);
@@ -20,7 +20,7 @@ function truthOf({ certain, uncertain }: { certain: number; uncertain: number })
   return truth;
 }
 
-/** Store with a number of likes in the minute of 1970-01-01T00:00Z. */
+/** Returns a store with a number of likes in the minute of 1970-01-01T00:00Z. */
 function storeOf(events: number) {
   const counts = metricNames.map((name) => (name === 'like.create' ? events : 0));
   const row = { startUs: 0, events, lateOrRepeat: 0, malformed: 0, flags: 0, resync: 0, leftOut: 0, counts };
@@ -28,13 +28,13 @@ function storeOf(events: number) {
 }
 
 describe('the comparison of a store with its host', () => {
-  it('accepts only the delivered number while every write succeeds', () => {
+  it('accepts only the delivered number if every write succeeded', () => {
     const truth = truthOf({ certain: 4, uncertain: 0 });
     const wrong = [3, 4, 5].map((events) => countDifferences({ truth }, storeOf(events)).length > 0);
     expect(wrong).toEqual([true, false, true]);
   });
 
-  it('accepts any number of events of a write that failed, because its first part may have arrived', () => {
+  it('accepts any number of events of a failed write, because its first part may have arrived', () => {
     const truth = truthOf({ certain: 4, uncertain: 3 });
     const wrong = [3, 4, 6, 7, 8].map((events) => countDifferences({ truth }, storeOf(events)).length > 0);
     expect(wrong).toEqual([true, false, false, false, true]);

@@ -14,7 +14,7 @@ const minute = 29_000_000 * windowUs;
 const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /**
- * A released version wrote the file, which must never be written again. If this test fails after a metric or a
+ * The file was written by a released version and must never be written again. If this test fails after a metric or a
  * collection was added, the layout needs a new version with a migration, and a test file of the previous version.
  */
 test('a window store of layout 3 keeps its counts, silences and positions, and takes further commits', () => {
@@ -50,7 +50,7 @@ test('a window store of layout 3 keeps its counts, silences and positions, and t
 });
 
 describe('a collection that the earlier program did not count', () => {
-  /** Opens the earlier store as a program without the collection left it. */
+  /** Opens the earlier store in the state in which a program without the collection left it. */
   function withoutBlocks() {
     const folder = storedEarlier();
     const db = new Sqlite(join(folder, storeFile));
@@ -62,7 +62,7 @@ describe('a collection that the earlier program did not count', () => {
     return { folder, store };
   }
 
-  test('is counted since the window after the newest stored one, in every series, even after a restart', () => {
+  test('is counted from the window after the newest stored one, in every series, even after a restart', () => {
     const { folder, store } = withoutBlocks();
     const { id } = store.series(host);
     expect([...store.countedSince(id)]).toEqual([['block.create', minute + 2 * windowUs]]);
@@ -83,7 +83,7 @@ describe('a collection that the earlier program did not count', () => {
       for (let event = 0; event < 3; event += 1) countMetric(delta, metricIndex['block.create'], delta.start + event);
       return delta;
     });
-    // A backfill may read events of the collection from before; they are no part of its counts.
+    // A backfill may read events of the collection from before that window. They are not part of its counts.
     const earlier = emptyDelta(minute);
     earlier.events = 1;
     countMetric(earlier, metricIndex['block.create'], minute);

@@ -33,7 +33,7 @@ async function station(options: StationOptions = {}): Promise<Station> {
   return one;
 }
 
-/** Waits until all events up to this call are committed. */
+/** Waits until all events up to this call have been committed. */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
   await until('later events are committed', () => told.committedToUs > nowUs);
@@ -53,28 +53,31 @@ function leftOut({ rows }: ReturnType<typeof readStore>): number {
   return rows.reduce((sum, row) => sum + row.leftOut, 0);
 }
 
-describe('the instrument counts exactly the deliveries and the observed time of a subscribeEvents host', () => {
-  test.each([1, 2, 3])('with drops, repeats, refusals and unreadable frames (seed %i)', async (seed) => {
-    const one = await station({ sim: { seed, variedKeys: seed === 3 } });
-    const { faults } = one.sim;
-    for (const how of ['end', 'reset', 'mid_frame'] as const) await reconnected(one, () => faults.drop({ how }));
-    faults.repeat({ events: 100 });
-    faults.malformed({ events: 40 });
-    faults.unknown({ events: 70 });
-    await settled(one);
-    faults.refuse({ status: 503, times: 2 });
-    await reconnected(one, () => faults.goingAway());
-    await reconnected(one, () => faults.tooSlow());
-    await settled(one);
-    expect(one.told.causes).toContain('consumer_too_slow');
-    expect(one.told.causes.filter((cause) => cause === 'handshake_status')).toHaveLength(2);
-    const { rows, endpoint, summary } = await compareWithTruth(one);
-    expect(rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0)).toBe(100);
-    expect(endpoint).toMatch(/\/xrpc\/network\.bsky\.jetstream\.subscribeEvents$/);
-    expect(summary.source.wire).toBe('jetstream.subscribeEvents');
-  });
+describe('a subscribeEvents host', () => {
+  test.each([1, 2, 3])(
+    'is counted and observed exactly despite drops, repeats, refusals and unreadable frames (seed %i)',
+    async (seed) => {
+      const one = await station({ sim: { seed, variedKeys: seed === 3 } });
+      const { faults } = one.sim;
+      for (const how of ['end', 'reset', 'mid_frame'] as const) await reconnected(one, () => faults.drop({ how }));
+      faults.repeat({ events: 100 });
+      faults.malformed({ events: 40 });
+      faults.unknown({ events: 70 });
+      await settled(one);
+      faults.refuse({ status: 503, times: 2 });
+      await reconnected(one, () => faults.goingAway());
+      await reconnected(one, () => faults.tooSlow());
+      await settled(one);
+      expect(one.told.causes).toContain('consumer_too_slow');
+      expect(one.told.causes.filter((cause) => cause === 'handshake_status')).toHaveLength(2);
+      const { rows, endpoint, summary } = await compareWithTruth(one);
+      expect(rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0)).toBe(100);
+      expect(endpoint).toMatch(/\/xrpc\/network\.bsky\.jetstream\.subscribeEvents$/);
+      expect(summary.source.wire).toBe('jetstream.subscribeEvents');
+    },
+  );
 
-  test('with a re-sync, whose rows are not counted, and a restart during it', async () => {
+  test('is counted exactly despite a re-sync, whose rows are not counted, and a restart during it', async () => {
     const one = await station();
     one.sim.faults.resync({ rows: 400 });
     await until('some rows came', () => (one.told.outcomes.resync ?? 0) > 100);
@@ -87,7 +90,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     expect(summary.caveats).toContainEqual(expect.stringMatching(/^400 rows that repeat records/));
   });
 
-  test('with omitted numbers, which are reported', async () => {
+  test('is counted exactly if it omits numbers, which are reported', async () => {
     const one = await station();
     one.sim.faults.skip({ events: 37 });
     await settled(one);
@@ -97,7 +100,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     expect(kept.summary.caveats).toContainEqual(expect.stringMatching(/left out 37 of its event numbers/));
   });
 
-  test('with a position in the future of the host, which is abandoned with a recorded gap', async () => {
+  test('is counted exactly after a position in its future, which is abandoned with a recorded gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.futureCursor();
@@ -109,7 +112,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('after its position has expired: it reads the remaining history and records the lost part as a gap', async () => {
+  test('is counted exactly after its position has expired: the remaining history is read, and the lost part is a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });
@@ -120,10 +123,10 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     await compareWithTruth(one);
   });
 
-  test('with a compacted history, whose share is reported', async () => {
+  test('is counted exactly if its history is compacted, and the compacted share is reported', async () => {
     const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
     await one.weather().stop();
-    // Compaction removes events, but not observed time.
+    // Compaction removes events, but does not reduce the observed time.
     const kept = readStore(one.folder, one.artifact().source.endpoint);
     expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
     expect(kept.summary.caveats).toContainEqual(
@@ -131,7 +134,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     );
   });
 
-  test("with compressed frames and the host's dictionary, which is stored next to the store", async () => {
+  test('is counted exactly with compressed frames and its own dictionary, which is kept with the store', async () => {
     const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
     await settled(one);
     expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);
@@ -155,7 +158,7 @@ describe('a host that does not serve the method', () => {
     expect(one.lines.join('\n')).toMatch(/responds with 404: .* specify ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
   });
 
-  test('without a dictionary is read without compression', async () => {
+  test('is read without compression if it provides no dictionary', async () => {
     const one = await station({ compress: true });
     expect(one.lines.some((line) => line.includes('the host provides no dictionary'))).toBe(true);
     await compareWithTruth(one);

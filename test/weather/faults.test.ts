@@ -6,10 +6,10 @@ import type { FaultName } from '../../sim/jetstream/faults.ts';
 import { windowFlag } from '../../src/weather/window/window.ts';
 
 const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
-/** Returns true if the host of a seed numbers its frames, as every second host does. */
+/** Returns true if the host of a seed numbers its frames. Every second host does. */
 const withSeq = (seed: number): boolean => seed % 2 === 0;
 
-/** Runs a station through its backfill and then through the fault, until live events are counted again. */
+/** Runs a station through its backfill and then through the injected fault, until live events are counted again. */
 async function through(
   seed: number,
   fault: FaultName,
@@ -18,7 +18,7 @@ async function through(
   const station = await startStation({ sim: { seed, seqCursors: withSeq(seed), variedKeys: seed % 3 === 0 } });
   const { sim } = station;
   await until('the backfill is over', () => station.lines.some((line) => line.includes('the backfill is over')));
-  // Wait until events that the host still sent to the ended backfill have reached the live reader, too.
+  // Also wait until the live reader has received the events that the host still sent to the ended backfill.
   await until(
     'one reader remains',
     () => sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
@@ -31,8 +31,8 @@ async function through(
 }
 
 /**
- * Waits until the instrument has committed all events up to this call. Frames arrive in order, so this is the case once
- * a later event is committed.
+ * Waits until the instrument has committed all events up to this call. Frames arrive in order, so this has happened
+ * once a later event is committed.
  */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
@@ -132,7 +132,7 @@ const cases: readonly Case[] = [
       sim.faults.refuse({ status: 503, times: 4 });
       await reconnected(station, () => {
         sim.faults.clampCursor({ seconds: 0 });
-        // Silence the host instead of dropping the connection, which would lose events in the socket.
+        // Silence the host instead of dropping the connection, because events in the socket would then be lost.
         sim.faults.silence();
       });
     },
@@ -217,8 +217,8 @@ const cases: readonly Case[] = [
       const delivered = deliveredMinutes(station.sim, kept).reduce((sum, { events }) => sum + events, 0);
       const counted = kept.rows.reduce((sum, { events }) => sum + events, 0);
       const late = kept.rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0);
-      // If frames have numbers, no event before the position counts, because a lower number cannot distinguish a late
-      // event from a repeat.
+      // If frames have numbers, no event before the position is counted, because a lower number does not distinguish a
+      // late event from a repeated one.
       expect(counted + late).toBe(delivered);
       expect(late).toBeGreaterThan(0);
       expect(kept.rows.some(({ flags }) => (flags & windowFlag.possibleLoss) !== 0)).toBe(true);
@@ -227,16 +227,16 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe.each(cases)(
-  'during $fault, the instrument counts each delivered event once and claims no additional time',
-  ({ fault, act, judge }) => {
-    test.concurrent.each(seeds)('with seed %i', async (seed) => {
+describe.each(cases)('the instrument during the fault $fault', ({ fault, act, judge }) => {
+  test.concurrent.each(seeds)(
+    'counts each delivered event once and claims no additional time (seed %i)',
+    async (seed) => {
       const station = await through(seed, fault, act);
       try {
         await judge(station);
       } finally {
         await station.end();
       }
-    });
-  },
-);
+    },
+  );
+});

@@ -30,7 +30,7 @@ test('the weather instrument reads a second host continuously, and publishes onl
     expect(Date.parse(String(at)) - goneMs).toBeGreaterThan(14 * 60_000);
     expect(caveats?.[0]).toContain('because the first was not observed from');
     expect(conditions.confidence).toBe('unsupported');
-    // The first host is gone, so only the backfill of the second one can reach its end.
+    // The first host is gone, so only the second host's backfill can reach its end.
     await until('the backfill of the second host reached its end', () =>
       one.lines.slice(earlierLines).some((line) => line.includes('"reachedItsEnd":true')),
     );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
 
-test('a weather instrument that is killed at any moment and restarted loses no event, counts no event twice, and leaves no partial artifact', async () => {
+test('a weather instrument that is killed at any moment and restarted loses no event, counts no event twice and leaves no partial artifact', async () => {
   const report = await killRepeatedly({ kills: 50, seed: 4 });
   try {
     expect(report.stored).toEqual(report.happened);

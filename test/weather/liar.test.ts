@@ -5,8 +5,8 @@ import { type Station, startMs, startStation } from '../../harness/weather/weath
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
 /**
- * Length of a minute, in microseconds. In these tests a weather host sends false values in every field, on a clock that
- * stops when the false values stop; later counts must be exact.
+ * In these tests, a weather host sends false values in every field. The clock stops when the false values stop, and all
+ * later counts must be exact.
  */
 
 const minuteUs = 60_000_000;
@@ -40,7 +40,7 @@ const sent = ({ sim }: Station): number => sim.truth.deliveries.reduce((sum, { f
 /** Number of turns of the event loop without activity after which the host and the instrument count as idle. */
 const quietTurns = 60;
 
-/** Waits until the host has sent, and the instrument has read, all events from before the clock stopped. */
+/** Waits until the host has sent, and the instrument has read, all events from before the clock was stopped. */
 async function settled(station: Station): Promise<void> {
   let last = -1;
   let turns = 0;
@@ -64,7 +64,9 @@ async function restarted(station: Station): Promise<void> {
   await settled(station);
 }
 
-/** Advances a stopped clock second by second, each after the events of the previous second are committed. */
+/**
+ * Advances a stopped clock second by second, waiting each time until the events of the previous second are committed.
+ */
 async function passes(station: Station, clock: StoppableClock, seconds: number): Promise<void> {
   const before = { seen: seen(station), sent: sent(station) };
   const fromUs = clock.now() * 1000;
@@ -80,7 +82,9 @@ async function passes(station: Station, clock: StoppableClock, seconds: number):
   }
 }
 
-/** Returns every whole minute from a minute after the instant, as stored and as delivered by the host. */
+/**
+ * Returns every whole minute that begins at least a minute after the instant, as stored and as delivered by the host.
+ */
 function minutesAfter(station: Station, instantUs: number) {
   const kept = readStore(station.folder, station.artifact().source.endpoint);
   const from = Math.ceil((instantUs + minuteUs) / minuteUs) * minuteUs;
@@ -128,7 +132,7 @@ describe.concurrent('a host that sends false values in every field for an hour',
       expect(delivered.length).toBeGreaterThanOrEqual(2);
       expect(kept).toEqual(delivered);
       expect(watchedFromUs).toBeLessThanOrEqual(stoppedUs + minuteUs);
-      // Allow the minutes of a day and of the clock tolerance, because false values must not create more rows.
+      // Allow for the minutes of a day and of the clock tolerance. False values must not create more rows than that.
       expect(rows).toBeLessThan(1440 + 120);
       expect(spans).toBeLessThan(rows * 17);
       expect(station.lines.length).toBeLessThan(20_000);

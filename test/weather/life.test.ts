@@ -46,8 +46,8 @@ async function more(one: Station): Promise<void> {
 }
 
 /**
- * Silences the host until all its events are committed: uncommitted events would count as growth later, and frames in
- * transit are lost when the host stops. A connection that is opened during this time makes the host send again.
+ * Silences the host until all its events are committed, because uncommitted events would later count as growth, and
+ * frames in transit are lost when the host stops. If a connection is opened during this time, the host sends again.
  */
 async function commitAll({ sim, told }: Station): Promise<void> {
   const newest = (): number => sim.truth.delivered().at(-1)?.toUs ?? 0;
@@ -86,7 +86,7 @@ describe('a host that becomes silent permanently', () => {
   });
 });
 
-describe('an instrument that restarts while its host is away', () => {
+describe('an instrument that restarts while its host is unreachable', () => {
   test('reports the lag of its stored position before the first event', async () => {
     const one = await station({ speed: 60 });
     await more(one);
@@ -116,7 +116,7 @@ describe('a host that sends only unreadable frames', () => {
 });
 
 describe('an observation that has not begun', () => {
-  test('is published as absence: no collection, no rate, no count', async () => {
+  test('is published as absent: no collection, no rate, no count', async () => {
     const stopped: Sim = createSim();
     const { jetstream } = await stopped.start();
     await stopped.stop();
@@ -166,10 +166,10 @@ describe('a full disk', () => {
 });
 
 describe('a removed artifact directory', () => {
-  test('is logged without ending the instrument, and the artifact is written again when the directory exists again', async () => {
+  test('is logged without stopping the instrument, and the artifact is written again once the directory exists again', async () => {
     const one = await station();
     await filledIn(one);
-    // Retry the removal, because an artifact may be written at that moment.
+    // Retry the removal, because an artifact may be being written at that moment.
     rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
     await one.weather().publish();
     expect(one.told.notWritten).toBeGreaterThan(0);
@@ -202,7 +202,7 @@ describe('a damaged store', () => {
     expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
   });
 
-  test('is rejected at the start', async () => {
+  test('prevents the instrument from starting', async () => {
     const one = await station();
     await more(one);
     await one.weather().stop();
@@ -214,7 +214,7 @@ describe('a damaged store', () => {
   });
 });
 
-describe('a data directory with a writer', () => {
+describe('a data directory that is in use', () => {
   test('is refused to a second instrument, with one line', async () => {
     const one = await station();
     await expect(one.restart()).rejects.toThrow(
@@ -224,7 +224,7 @@ describe('a data directory with a writer', () => {
 });
 
 describe('two observed hosts', () => {
-  test('have two series, and a summary describes one of them and never their sum', async () => {
+  test('have two series, and a summary describes only one of them, never their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -281,7 +281,7 @@ describe('the time of a long stop', () => {
     const [first, second] = observed;
     const gapMinutes = ((second?.from ?? 0) - (first?.to ?? 0)) / 60e6;
     expect(gapMinutes).toBeGreaterThan(5);
-    // The gap consists of eighteen minutes before the backfill and the time until the first event of the backfill.
+    // The gap consists of eighteen minutes before the backfill, and the time until the backfill's first event.
     const reachMs = 0.3 * 3_600_000;
     expect((second?.from ?? 0) / 1000).toBeGreaterThanOrEqual(Math.floor(startedMs - reachMs));
     expect((second?.from ?? 0) / 1000).toBeLessThan(begunMs - reachMs + 1_000);

@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 /**
- * Returns the time of the first event of a metric that was delivered at or after an instant. Fails if no event was
+ * Returns the time of the first event of a metric that was delivered at or after an instant. Fails if none was
  * delivered within ten minutes.
  */
 function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: number): number {
@@ -24,7 +24,7 @@ function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: 
   return low;
 }
 
-/** Returns the time of the last event of a metric delivered before an instant. */
+/** Returns the time of the last event of a metric that was delivered before an instant. */
 function lastBefore(truth: Truth, metric: 'like.create' | 'like.delete', toUs: number): number {
   let [low, high] = [toUs - 600_000_000, toUs];
   while (high - low > 1) {

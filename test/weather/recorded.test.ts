@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Starts an instrument that reads frames in sequence, all of which are delivered after it has connected. */
+/** Starts an instrument that reads frames in sequence. All frames are delivered after the instrument has connected. */
 async function follow(frames: readonly string[], beginMs = startMs): Promise<Station> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-frames-'));
   ending.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,7 +40,7 @@ async function follow(frames: readonly string[], beginMs = startMs): Promise<Sta
 }
 
 const timeOf = (line: string): number => (JSON.parse(line) as { time_us: number }).time_us;
-/** Time of the recording, in milliseconds: a live host sends no events of another day. */
+/** Time of the recording, in milliseconds. It is needed because a live host sends no events of another day. */
 const recordedMs = Math.max(...recorded.map(timeOf)) / 1000;
 
 describe('the recorded events of a production host', () => {
@@ -58,7 +58,7 @@ describe('the recorded events of a production host', () => {
     expect(Object.fromEntries(sums.filter(([, n]) => n > 0))).toEqual(productionCounts);
   });
 
-  test('are counted, or reported as out of order, in the order of the file', async () => {
+  test('are counted in the order of the file, or reported as out of order', async () => {
     const station = await follow(recorded, recordedMs);
     expect(station.told.outcomes).toMatchObject({ counted: 152 - 77, late_or_repeat: 77 });
   });

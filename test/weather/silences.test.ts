@@ -13,9 +13,9 @@ import { windowUs } from '../../src/weather/window/window.ts';
 const day = 1440;
 
 describe('thirty days of traffic with storms, lulls, bulk operations, pauses and interruptions', () => {
-  test('contain no silence, with or without a baseline', () => {
+  test('contain no false silence, with or without a baseline', () => {
     const { found, minutes } = watch(makeTraffic(7, 30));
-    // Require traffic with long pauses, which would be false alarms if every pause were a silence.
+    // Require traffic with long pauses, which would cause false alarms if every pause counted as a silence.
     const pauses = collectionNames.map((_, place) => longestPause(minutes.map(({ counts }) => counts[place] ?? 0)));
     expect(pauses.filter((windows) => windows > 60).length).toBeGreaterThan(1);
     expect([...found.keys()]).toEqual([]);
@@ -31,7 +31,7 @@ describe('a collection that the host stops sending for ten hours', () => {
   test.each([
     ['at night', 14 * day + 120],
     ['by day', 14 * day + 840],
-  ])('is found within ten minutes if it is frequent, and as its rate allows if it is rare (%s)', (_, from) => {
+  ])('is found within ten minutes if it is frequent, and as soon as its rate allows if it is rare (%s)', (_, from) => {
     const late: [CollectionName, number][] = [];
     for (const collection of collectionNames) {
       const dropped = readTraffic(withoutCollection(traffic, collection, from, from + 600));
@@ -39,7 +39,7 @@ describe('a collection that the host stops sending for ten hours', () => {
       const most = p05 >= 10 ? 8 : 590;
       const atUs = dropped.minutes[from + most]?.startUs ?? 0;
       const found = lookAt(dropped, from + most).find((one) => one.collection === collection && one.to === atUs);
-      // The last event is in the minute before, or some minutes earlier for a rare collection.
+      // The last event is in the minute before, or several minutes earlier for a rare collection.
       const begun = (dropped.minutes[from]?.startUs ?? 0) - (found?.from ?? 0);
       if (!found || begun < 0 || begun > (p05 > 0 ? 0 : 180 * windowUs)) late.push([collection, p05]);
     }

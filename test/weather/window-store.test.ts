@@ -41,7 +41,7 @@ function commitOf(series: number, after: number, windows: WindowDelta[], from = 
 }
 
 describe('the window store', () => {
-  test('keeps counts, observed spans and positions of one commit together across a restart', () => {
+  test('keeps the counts, observed spans and positions of one commit together across a restart', () => {
     const { id, revision } = store.series(host);
     const backfill = {
       position: { kind: 'seq', value: 7, counted: 1, timeUs: minute } as const,
@@ -65,7 +65,7 @@ describe('the window store', () => {
     expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 9 }]);
   });
 
-  test('adds a commit once, even if it is repeated', () => {
+  test('adds a commit only once, even if it is repeated', () => {
     const { id, revision } = store.series(host);
     const commit = commitOf(id, revision, [delta(minute, 5)]);
     store.commit(commit);
@@ -93,7 +93,7 @@ describe('the window store', () => {
     );
   });
 
-  test('joins observed spans like a union, in any order', () => {
+  test('joins observed spans to their union, in any order', () => {
     const span = fc.tuple(fc.nat(300), fc.integer({ min: 1, max: 40 })).map(([from, n]) => ({ from, to: from + n }));
     let hosts = 0;
     fc.assert(
@@ -107,7 +107,7 @@ describe('the window store', () => {
     );
   });
 
-  test('separates two hosts', () => {
+  test('keeps the counts of two hosts separate', () => {
     const one = store.series(host);
     const other = store.series('wss://other.example/subscribe');
     store.commit(commitOf(one.id, 0, [delta(minute, 5)]));
@@ -162,7 +162,7 @@ describe('the window store', () => {
     expect(store.recentRate(id, minute + 30_000_000)).toBe(10);
   });
 
-  test('accepts only one writer', () => {
+  test('accepts only one writer at a time', () => {
     expect(() => openWindowStore(folder)).toThrow(/^another almanac weather writes to/);
   });
 
@@ -186,7 +186,7 @@ describe('the window store', () => {
     toVersion(version, join(folder, storeFile));
     store = openWindowStore(folder);
     const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
-    // A metric without a column in version 1 has a count of zero.
+    // A metric that has no column in version 1 has a count of zero.
     const counts = metricNames.map((name, i) => (name === 'sync.event' && version === 1 ? 0 : i === 0 ? 5 : 1));
     expect(found).toEqual([
       before[0],
@@ -198,7 +198,7 @@ describe('the window store', () => {
     expect(store.edges(id, minute, 'like.create')).toEqual({ firstUs: null, lastUs: null });
   });
 
-  test('contains only integers, except the address of the host', () => {
+  test('contains only integers, apart from the address of the host', () => {
     store.close();
     const db = new Sqlite(join(folder, storeFile), { readonly: true });
     const tables = db.prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
@@ -215,7 +215,7 @@ describe('the window store', () => {
   });
 });
 
-/** Removes the additions of later versions from a store. */
+/** Removes from a store what later versions added. */
 function toVersion(version: number, path: string): void {
   const db = new Sqlite(path);
   const edges = collectionNames.flatMap((name) => [`"${name} first"`, `"${name} last"`]);

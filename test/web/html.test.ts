@@ -15,11 +15,11 @@ import { until } from '../../harness/process/until.ts';
 const validator = new HtmlValidate({
   root: true,
   extends: ['html-validate:recommended'],
-  // The renderer writes one valid style of several.
+  // The renderer consistently uses one of several valid styles.
   rules: { 'void-style': 'off', 'doctype-style': 'off' },
 });
 
-/** Returns the faults of a page, with the line of each. */
+/** Returns the validation errors of a page, each with its line. */
 async function faultsOf(url: string): Promise<string[]> {
   const response = await fetch(url, { redirect: 'manual', headers: { Accept: 'text/html' } });
   expect(response.headers.get('content-type'), url).toBe('text/html; charset=utf-8');
@@ -39,7 +39,7 @@ function write(folder: string, { labels, weather }: { labels: object | null; wea
 }
 
 describe('the HTML of the pages', () => {
-  it('is validated by rules that report a block in a paragraph', async () => {
+  it('is validated by rules that detect a block element in a paragraph', async () => {
     const page = '<!DOCTYPE html><html lang="en"><head><title>a</title></head><body><p><div>a</div></p></body></html>';
     expect((await validator.validateString(page)).valid).toBe(false);
   });
@@ -68,7 +68,7 @@ describe('the HTML of the pages', () => {
     expect(await faultsOf(`${url}/labelers`), 'refused').toEqual([]);
   });
 
-  it('is valid on the page of an archive', async () => {
+  it('is valid on the archive page', async () => {
     const simulated = simulateArchive();
     await simulated.run(24 * 4);
     const archive = folderInTest();

@@ -12,7 +12,7 @@ class _InstrumentEntry(TypedDict):
     generated_at: Optional[str]
     #: Paths of the instrument's facts. Append each to the base address, which may have a path of its own.
     endpoints: List[str]
-    #: What the instrument observes, or why nothing of it is published.
+    #: What the instrument observes, or why none of its facts are published.
     note: str
 
 

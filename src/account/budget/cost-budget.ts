@@ -57,9 +57,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /**
-   * Discards full allowances, which equal that of an unknown client, and then the oldest ones until the limit is met.
-   */
+  /** Discards full allowances, which equal those of unknown clients, and then the oldest ones above the limit. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {

@@ -1,27 +1,30 @@
 import type { CollectionName, Wire } from '../../contract/vocabulary.ts';
 import type { FactName } from '../days/facts.ts';
 
-/** Names of what the archive keeps for every hour: the published facts, and the hours files of the instruments. */
+/** Name of something that the archive keeps for each hour: a published fact, or the hours file of an instrument. */
 export type KeptName = FactName | 'weather-hours' | 'labels-hours';
 
-/** A time that was not archived, not published, or not observed; start inclusive, end exclusive. */
+/** A period that was not archived, not published, or not observed; start inclusive, end exclusive. */
 export interface ArchiveGap {
-  /** `archive`: this archive has no response or no counts. `publication`: a fact was refused. Otherwise the instrument. */
+  /**
+   * Cause of the gap. `archive`: this archive has no response or no counts. `publication`: the facts API refused the
+   * fact. `labels`, `weather`: the instrument did not observe.
+   */
   readonly source: 'archive' | 'publication' | 'labels' | 'weather';
-  /** Name of what is missing, for the first two sources. */
+  /** Name of the missing fact or hours file; present for the sources `archive` and `publication` only. */
   readonly fact?: KeptName;
-  /** `instrument`: the label instrument observed no labeler. */
+  /** Set to `instrument` if the label instrument observed no labeler at all. */
   readonly scope?: 'instrument';
-  /** The labeler that was not observed. */
+  /** DID of the labeler that was not observed. */
   readonly labeler_did?: string;
-  /** Host and protocol of the series of weather. */
+  /** Host that was not observed; with `protocol`, it identifies the weather series. */
   readonly host?: string;
   readonly protocol?: Wire;
-  /** The kind of events that was not observed while others were. */
+  /** Collection that was silent while other collections had events. */
   readonly collection?: CollectionName;
   readonly start: string;
   readonly end: string;
   readonly reason: string;
-  /** Seconds within the interval that were not observed, if the facts do not state which. */
+  /** Number of unobserved seconds within the interval; present if the facts do not state when they were. */
   readonly unobserved_seconds?: number;
 }

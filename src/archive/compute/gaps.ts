@@ -13,25 +13,25 @@ import { hourGaps } from './hour-gaps.ts';
 export const gapsFile = 'gaps.json';
 /** Schema of the gap manifest. */
 const gapsSchema = 'almanac.archive.gaps/v1';
-/** Days after a day whose overviews may state gaps of that day. */
+/** Number of days after a day whose label overviews may still report gaps of that day. */
 const laterDays = 2;
 
 /** Lines of the facts of one day. */
 export type DayLines = Readonly<Record<FactName, readonly ArchivedLine[]>>;
 
-/** Parts from which the manifest of a day is computed. */
+/** Input of a day's gap manifest. */
 export interface GapInputs {
   readonly day: string;
-  /** Lines of the day, and of the two days after it as far as they are archived. */
+  /** Lines of the day and of the two following days, as far as they are archived. */
   readonly days: readonly DayLines[];
-  /** Instant up to which hours are judged, in milliseconds since 1970: at most the end of the day. */
+  /** End of the period that the manifest covers, in milliseconds since 1970: at most the end of the day. */
   readonly until: number;
   /** Known issues of the day. */
   readonly issues: readonly KnownIssue[];
   readonly hours: DayHours;
 }
 
-/** The gap manifest of a day. */
+/** Gap manifest of one day, in its published form. */
 export interface GapManifest {
   readonly schema: typeof gapsSchema;
   readonly day: string;
@@ -40,13 +40,13 @@ export interface GapManifest {
   readonly known_issues: readonly KnownIssue[];
 }
 
-/** Returns the gap manifest. It depends on the archived files and on `until` alone. */
+/** Computes the gap manifest of a day. The result depends only on the archived files and on `until`. */
 export function gapManifest({ day, days, until, issues, hours }: GapInputs): GapManifest {
   const [own] = days;
   const end = Math.min(until, startOf(day) + dayMs);
   const gaps: ArchiveGap[] = own ? factNames.flatMap((fact) => missingHours(day, fact, own[fact], end)) : [];
   gaps.push(...labelGaps(day, days.slice(0, 1 + laterDays)), ...hourGaps(hours, end));
-  // The hours of the instrument state when the weather was not observed; its published window only how long.
+  // The hours file states when the weather was not observed; the published weather window states only for how long.
   if (hours.weather.series.length === 0) gaps.push(...weatherGaps(day, days));
   return { schema: gapsSchema, day, through: instant(end), gaps, known_issues: issues };
 }
@@ -79,7 +79,7 @@ function causeOf(line: ArchivedLine | undefined): Pick<ArchiveGap, 'source' | 'r
   return { source: 'publication', reason: refusalCode(line) ?? `status_${line.status}` };
 }
 
-/** Returns the label gaps of the last overview that may know the whole day, clipped to the day. */
+/** Returns the label gaps of the last served overview among the given days, clipped to the day. */
 function labelGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
   const overview = days.flatMap((lines) => lines['labels-overview']).findLast(isServed);
   if (!overview) return [];
@@ -106,8 +106,8 @@ function isServed(line: ArchivedLine): line is ArchivedResponse {
 }
 
 /**
- * Returns the unobserved part of the first published weather window that ends after the day. The facts state its length,
- * not its place.
+ * Returns the unobserved time of the first published weather window that ends after the day, as one gap. The facts
+ * state only how long the unobserved time was, not when it was.
  */
 function weatherGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
   const end = startOf(addDays(day, 1));

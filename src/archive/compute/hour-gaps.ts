@@ -4,7 +4,10 @@ import type { WeatherDay } from '../hours/weather-day.ts';
 import type { DayHours } from '../tables/day-tables.ts';
 import type { ArchiveGap, KeptName } from './gap.ts';
 
-/** Returns the gaps in the hours of a day and the hours without any data, up to an instant. */
+/**
+ * Returns the gaps that the hours files of a day report, and the hours without data, up to `until` (milliseconds since
+ * 1970).
+ */
 export function hourGaps({ weather, labels }: DayHours, until: number): ArchiveGap[] {
   const hours = hoursOf(weather.day, until);
   const lastOf = (place: number): string | null =>
@@ -27,7 +30,7 @@ function laterOf(a: string | null, b: string | null): string | null {
 
 interface KnownHours {
   readonly failures: readonly (string | null)[];
-  /** Returns the end of the closed minutes of an hour; null if nothing is known of it. */
+  /** Returns the instant up to which an hour is counted; null if nothing is known of the hour. */
   readonly throughOf: (place: number) => string | null;
 }
 
@@ -67,7 +70,7 @@ function labelGaps({ gaps, labelers }: LabelsDay, until: number): ArchiveGap[] {
   return [...own, ...others];
 }
 
-/** Returns the parts of gaps before an instant. */
+/** Returns the gaps that begin before an instant, cut off at that instant. */
 function before<G extends { readonly start: string; readonly end: string }>(gaps: readonly G[], until: number): G[] {
   return gaps
     .filter(({ start }) => Date.parse(start) < until)

@@ -12,14 +12,14 @@ import { parquetBytes } from '../tables/write-parquet.ts';
 import { type DayLines, gapManifest, gapsFile } from './gaps.ts';
 import { Memo } from './memo.ts';
 
-/** Names of the files from which the other files of a day are computed. */
+/** Names of a day's input files, from which its other files are computed. */
 export const inputFiles: readonly string[] = [
   ...factNames.map(lineFileOf),
   issuesFile,
   weatherHoursFile,
   labelsHoursFile,
 ];
-/** Names of the files that are computed. */
+/** Names of a day's computed files. */
 export const computedFiles: readonly string[] = [gapsFile, ...tableFiles];
 
 /** Parsed files of one day. */
@@ -29,13 +29,13 @@ export interface DayInputs {
   readonly hours: DayHours;
 }
 
-/** Result of parsing the input files of a day: the names of the damaged ones, and the inputs if there are none. */
+/** Result of parsing a day's input files. `inputs` is null if any file is damaged; `damaged` names these files. */
 export interface ParsedInputs {
   readonly inputs: DayInputs | null;
   readonly damaged: readonly string[];
 }
 
-/** Parses the input files of a day; a file that does not exist states nothing. */
+/** Parses the input files of a day. A missing file counts as an empty one. */
 export function parseInputs(
   day: string,
   bytesOf: (name: string) => Buffer | null,
@@ -66,7 +66,7 @@ export function parseInputs(
   return { inputs: damaged.length === 0 ? inputs : null, damaged };
 }
 
-/** A computed file, with the values that it contains. */
+/** A computed file, with the values from which its bytes were formatted. */
 export interface ComputedFile {
   readonly name: string;
   readonly bytes: Buffer;
@@ -74,8 +74,8 @@ export interface ComputedFile {
 }
 
 /**
- * Computes the files of a day from its inputs and those of the two following days, as far as they are archived. `until` is
- * the instant up to which hours are judged, in milliseconds since 1970. The bytes depend on these values alone.
+ * Computes the files of a day from its inputs and those of the two following days, as far as they are archived. Hours
+ * up to `until` (milliseconds since 1970) are covered. The bytes depend only on these values.
  */
 export function computeFiles(
   day: string,

@@ -4,15 +4,15 @@
 export const hourMs = 3_600_000;
 /** Milliseconds of a day. */
 export const dayMs = 24 * hourMs;
-/** Time after the end of a day until it is closed, in milliseconds. */
+/** Delay between the end of a day and its closing, in milliseconds. */
 export const closeAfterMs = 48 * hourMs;
 
-/** Returns the hour that contains an instant. */
+/** Returns the hour that contains an instant (milliseconds since 1970). */
 export function hourOf(at: number): string {
   return `${new Date(Math.floor(at / hourMs) * hourMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the day that contains an instant. */
+/** Returns the day that contains an instant (milliseconds since 1970). */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
@@ -22,22 +22,22 @@ export function startOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }
 
-/** Returns the day after a number of days. */
+/** Returns the day that is `count` days after `day`; `count` may be negative. */
 export function addDays(day: string, count: number): string {
   return dayOf(startOf(day) + count * dayMs);
 }
 
-/** Returns the instant from which a day is closed, in milliseconds since 1970. */
+/** Returns the instant at which a day may be closed, in milliseconds since 1970. */
 export function closesAt(day: string): number {
   return startOf(day) + dayMs + closeAfterMs;
 }
 
-/** Returns true for a text that is a day of the calendar. */
+/** Returns true if the text is an existing calendar day in the form `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(startOf(text)) && dayOf(startOf(text)) === text;
 }
 
-/** Returns the hours of a day before an instant. */
+/** Returns the hours of a day that begin before `until` (milliseconds since 1970). */
 export function hoursOf(day: string, until = Number.POSITIVE_INFINITY): string[] {
   const starts = Array.from({ length: 24 }, (_, hour) => startOf(day) + hour * hourMs);
   return starts.filter((start) => start < until).map(hourOf);

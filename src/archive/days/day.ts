@@ -4,10 +4,10 @@ import { parsedObject } from './json.ts';
 
 /** Name of the file that lists the files of a day. */
 export const dayFile = 'day.json';
-/** Schema of that file. */
+/** Schema of a day's record. */
 export const daySchema = 'almanac.archive.day/v1';
 
-/** One file of a day. */
+/** Entry of one file in a day's record. */
 export interface ListedFile {
   readonly name: string;
   readonly bytes: number;
@@ -15,23 +15,23 @@ export interface ListedFile {
   readonly sha256: string;
 }
 
-/** Reasons for which a day is open. `held`: the operator withholds label facts. */
+/** Reasons why a day is open. `held`: the operator withholds the label facts. */
 export const openReasons = ['recent', 'held'] as const;
 
-/** The files of one day with their digests; each revision names the digest of its predecessor. */
+/** Record of a day: its files with their digests. Each revision names the digest of its predecessor. */
 export interface DayRecord {
   readonly day: string;
   readonly state: 'open' | 'closed';
-  /** Null for a closed day. */
+  /** Reason why the day is open; null for a closed day. */
   readonly reason: (typeof openReasons)[number] | null;
   readonly revision: number;
   readonly previous: string | null;
   readonly files: readonly ListedFile[];
-  /** Names of computed files that are not written, because the privacy scan found an identity in them. */
+  /** Names of computed files that were not written because the privacy scan found an identity in them. */
   readonly withheld: readonly string[];
 }
 
-/** Returns the bytes of a day's record. */
+/** Formats a day's record as the bytes of its file. */
 export function formatDay({ day, state, reason, revision, previous, files, withheld }: DayRecord): Buffer {
   const record = {
     schema: daySchema,
@@ -46,7 +46,7 @@ export function formatDay({ day, state, reason, revision, previous, files, withh
   return Buffer.from(`${canonicalJson(record)}\n`);
 }
 
-/** Parses a day's record; null unless the bytes are exactly those that `formatDay` returns. */
+/** Parses a day's record; null unless the bytes are exactly what `formatDay` returns for it. */
 export function parseDay(bytes: Uint8Array): DayRecord | null {
   const value = parsedObject(bytes);
   if (value === null) return null;
@@ -73,7 +73,7 @@ export function parseFile(value: unknown): ListedFile | null {
   return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? { name, bytes, sha256 } : null;
 }
 
-/** Returns true for the name of a day's file: it cannot lead out of its directory. */
+/** Returns true for a valid name of a day's file. Such a name cannot leave the day's directory. */
 export function isFileName(name: string): boolean {
   return /^[a-z][a-z0-9-]{0,63}\.(?:json|jsonl|csv|parquet)$/.test(name);
 }

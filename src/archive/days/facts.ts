@@ -1,6 +1,6 @@
 import { paths } from '../../contract/identifiers.ts';
 
-/** Published bodies that the archive keeps, by the name of their file: the paths below the address of the facts API. */
+/** Paths of the published bodies that the archive keeps, below the address of the facts API, by archive file name. */
 export const archivedFacts = {
   instruments: paths.instruments,
   'labels-overview': paths.labelsOverview,

@@ -4,9 +4,9 @@ import { parsedObject } from './json.ts';
 
 /** Name of the file that lists the days of an archive. */
 export const indexFile = 'index.json';
-/** Schema of that file. */
+/** Schema of the index. */
 export const archiveSchema = 'almanac.archive/v1';
-/** Licence of an archive's files. */
+/** Licence under which an archive's files are published. */
 const licence = 'CC0-1.0';
 
 /** A listed day, with the digest of its record. */
@@ -16,9 +16,9 @@ export interface ListedDay {
   readonly sha256: string;
 }
 
-/** Start page of an archive for programs: its key and its days. */
+/** Index of an archive, the entry point for programs: its key and its days. */
 export interface ArchiveIndex {
-  /** Text form of the key that signs the log. */
+  /** Text form of the public key of the log. */
   readonly key: string;
   readonly days: readonly ListedDay[];
 }
@@ -28,7 +28,7 @@ export function formatIndex({ key, days }: ArchiveIndex): Buffer {
   return Buffer.from(`${JSON.stringify({ schema: archiveSchema, licence, log: 'log/', key, days }, null, 1)}\n`);
 }
 
-/** Parses the index; null if the bytes are not one. */
+/** Parses the bytes of an index; null if they are not a valid index. */
 export function parseIndex(bytes: Uint8Array): ArchiveIndex | null {
   const { schema, key, days } = parsedObject(bytes) ?? {};
   if (schema !== archiveSchema || typeof key !== 'string' || !Array.isArray(days)) return null;

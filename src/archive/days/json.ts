@@ -1,7 +1,7 @@
 import { type JsonLimits, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 
-/** Parses bytes as a JSON object; null if they are not one, or exceed the limits. */
+/** Parses bytes as a JSON object; null if they are not a JSON object or exceed the limits. */
 export function parsedObject(
   bytes: Uint8Array,
   limits: JsonLimits = inputLimits.archiveFile,

@@ -5,7 +5,7 @@ import { parsedObject } from './json.ts';
 
 /** Name of the operator's list of known issues, in the directory of the archive and in that of a day. */
 export const issuesFile = 'known-issues.json';
-/** Schema of that list. */
+/** Schema of the list of known issues. */
 export const issuesSchema = 'almanac.archive.known-issues/v1';
 /** Maximum number of known issues. */
 export const maxIssues = 1_000;
@@ -18,12 +18,12 @@ export const issueSources = ['archive', 'publication', 'labels', 'weather'] as c
 /** A known issue: published values that are wrong or incomplete, in the words of the operator. */
 export interface KnownIssue {
   readonly id: string;
-  /** Instant at which the operator added the issue. */
+  /** Time at which the operator added the issue. */
   readonly reported_at: string;
   readonly source: (typeof issueSources)[number];
-  /** Start of the affected time. */
+  /** Start of the affected period. */
   readonly start: string;
-  /** End of the affected time, exclusive; null while it lasts. */
+  /** End of the affected period, exclusive; null while the problem persists. */
   readonly end: string | null;
   readonly summary: string;
 }
@@ -33,7 +33,7 @@ export function formatIssues(issues: readonly KnownIssue[]): Buffer {
   return Buffer.from(`${canonicalJson({ schema: issuesSchema, issues })}\n`);
 }
 
-/** Parses a list of known issues; null if it is not one, or if an issue has another field or an invalid one. */
+/** Parses a list of known issues; null if the list is malformed, or if an issue has an unknown or invalid field. */
 export function parseIssues(bytes: Uint8Array): KnownIssue[] | null {
   const { schema, issues, ...others } = parsedObject(bytes) ?? {};
   if (schema !== issuesSchema || !Array.isArray(issues) || Object.keys(others).length > 0) return null;
@@ -62,7 +62,7 @@ function isSummary(text: string): boolean {
   return text.trim() !== '' && text.length <= maxSummaryLength && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text);
 }
 
-/** Returns the issues that concern a day. */
+/** Returns the issues whose period overlaps a day. */
 export function issuesOf(day: string, issues: readonly KnownIssue[]): KnownIssue[] {
   const [start, end] = [startOf(day), startOf(day) + dayMs];
   return issues.filter(

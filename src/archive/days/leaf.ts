@@ -9,12 +9,12 @@ export interface DayLeaf {
   readonly sha256: string;
 }
 
-/** Returns the bytes of an entry. */
+/** Formats a log entry as bytes. */
 export function formatLeaf({ day, sha256 }: DayLeaf): Buffer {
   return Buffer.from(canonicalJson({ day, sha256 }));
 }
 
-/** Parses an entry; null unless the bytes are exactly those that `formatLeaf` returns. */
+/** Parses a log entry; null unless the bytes are exactly what `formatLeaf` returns for it. */
 export function parseLeaf(bytes: Uint8Array): DayLeaf | null {
   const { day, sha256 } = parsedObject(bytes) ?? {};
   if (typeof day !== 'string' || !isDay(day) || !isDigest(sha256)) return null;

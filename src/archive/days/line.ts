@@ -5,13 +5,13 @@ import { hourOf } from './calendar.ts';
 import { parsedObject } from './json.ts';
 
 /**
- * Why an hour has no response. `unusable`: the body is not UTF-8, or a long text that is not JSON of the usual shape.
+ * Reasons why an hour has no response. `unusable`: the body is not UTF-8, or is too long and not a JSON object.
  * `withheld`: the privacy scan found an identity in the body.
  */
 export const failureReasons = ['unreachable', 'too_large', 'unusable', 'withheld'] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** A response as it was served. */
+/** A response of the facts API as it was served. */
 export interface ServedResponse {
   readonly status: number;
   readonly body: Uint8Array;
@@ -19,7 +19,7 @@ export interface ServedResponse {
   readonly lastModified: string | null;
 }
 
-/** One line of an archived file: the response of one hour, or the reason for its absence. */
+/** One line of an archived file: the response of one hour, or the reason why there is none. */
 export type ArchivedLine = ArchivedResponse | ArchivedFailure;
 
 /** The response of one hour. */
@@ -41,12 +41,12 @@ export interface ArchivedFailure {
 }
 
 const bodyKey = ',"body":';
-/** Maximum length of a body that is not a JSON object, such as the error page of a proxy, in characters. */
+/** Maximum length of a body that is not a JSON object, such as a proxy's error page, in characters. */
 const maxTextLength = 65_536;
 
 /**
- * Formats the line of a response. A body that is one JSON object on one line is embedded byte for byte; any other text is
- * a JSON string in `text`. Null if the body is unusable.
+ * Formats the line of a response. A body that is a JSON object on one line is embedded byte for byte; any other text
+ * becomes a JSON string in `text`. Returns null if the body is unusable.
  */
 export function formatResponse(path: string, at: number, served: ServedResponse): string | null {
   const text = decoded(served.body);
@@ -78,7 +78,9 @@ function decoded(bytes: Uint8Array): string | null {
   }
 }
 
-/** U+2028 and U+2029 also end a line for some readers of JSON lines. */
+/**
+ * Returns true for a JSON object without line breaks. U+2028 and U+2029 also end a line for some JSON Lines readers.
+ */
 function isObjectOnOneLine(text: string, bytes: Uint8Array): boolean {
   if (!text.startsWith('{') || /[\n\r\u2028\u2029]/.test(text)) return false;
   if (scanJson(bytes, inputLimits.archivedFact).fault !== null) return false;
@@ -91,8 +93,8 @@ function isObjectOnOneLine(text: string, bytes: Uint8Array): boolean {
 }
 
 /**
- * Parses a line of the file of `path`, without its newline. Null if it is not one: of another path, with a time outside
- * its hour, or with a body that does not match its digest.
+ * Parses one line, without its newline, of the file that archives `path`. Returns null if the line is malformed,
+ * belongs to another path, has a time outside its hour, or has a body that does not match its digest.
  */
 export function parseLine(line: string, path: string): ArchivedLine | null {
   const head = parsedObject(Buffer.from(line));
@@ -109,7 +111,7 @@ export function parseLine(line: string, path: string): ArchivedLine | null {
   return { kind: 'response', hour, at, status, text };
 }
 
-/** Returns the embedded body. The key cannot occur in a string before it, where JSON escapes its quotes. */
+/** Returns the embedded body. The key cannot occur earlier within a string, because JSON escapes the quotes there. */
 function bodyText(line: string): string | null {
   const start = line.indexOf(bodyKey);
   return start < 0 ? null : line.slice(start + bodyKey.length, -1);

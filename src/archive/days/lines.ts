@@ -3,8 +3,8 @@ import { archivedFacts, type FactName } from './facts.ts';
 import { type ArchivedLine, parseLine } from './line.ts';
 
 /**
- * Parses the file of one fact and day. Null if a line is not whole, cannot be parsed, belongs to another day, or does not
- * follow the hour of the line before it.
+ * Parses the file of one fact and day. Returns null if a line is incomplete or malformed, belongs to another day, or is
+ * not later than the line before it.
  */
 export function parseLines(text: string, name: FactName, day: string): ArchivedLine[] | null {
   if (text === '') return [];
@@ -20,7 +20,7 @@ export function parseLines(text: string, name: FactName, day: string): ArchivedL
   return lines;
 }
 
-/** Returns the error code of a refusal of the facts API; null for any other response. */
+/** Returns the error code of a response in which the facts API refuses a fact; null for any other response. */
 export function refusalCode({ status, text }: { readonly status: number; readonly text: string }): string | null {
   if (status === 200) return null;
   try {
@@ -33,7 +33,7 @@ export function refusalCode({ status, text }: { readonly status: number; readonl
   }
 }
 
-/** Returns true if the last response for the label overview states that the operator holds it. */
+/** Returns true if the last response for the label overview states that the operator withholds it. */
 export function isHeld(lines: readonly ArchivedLine[]): boolean {
   const last = lines.findLast((line) => line.kind === 'response');
   return last?.kind === 'response' && refusalCode(last) === 'source_held';

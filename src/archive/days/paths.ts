@@ -1,4 +1,4 @@
-/** Returns the path of a file of a day below the directory of an archive. */
+/** Returns the path of a day's file, relative to the directory of the archive. */
 export function pathOf(day: string, name: string): string {
   return `days/${day}/${name}`;
 }

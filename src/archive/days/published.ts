@@ -1,6 +1,6 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 
-/** Parts of archived bodies that the gap manifest uses. A body of another shape has none. */
+/** Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields none. */
 
 interface StatedGap {
   readonly start: string;
@@ -8,14 +8,14 @@ interface StatedGap {
   readonly reason: string;
 }
 
-/** Interval of published weather, and its unobserved part in seconds. */
+/** Interval of a published weather window, with its unobserved time in seconds. */
 interface StatedWindow {
   readonly start: string;
   readonly end: string;
   readonly unobservedSeconds: number;
 }
 
-/** Returns the gaps and the warm-up that a label overview states. */
+/** Returns the gaps and the warm-up period that a label overview states. */
 export function observedIn(text: string): StatedGap[] {
   const coverage = at(parsed(text), ['facts', 'coverage']);
   const gaps = at(coverage, ['gaps']);
@@ -32,7 +32,7 @@ export function weatherWindow(text: string): StatedWindow | null {
   const [start, end] = [at(window, ['start']), at(window, ['end'])];
   const [span, observed] = [at(window, ['span_seconds']), at(window, ['observed_seconds'])];
   if (!isTime(start) || !isTime(end) || typeof span !== 'number' || typeof observed !== 'number') return null;
-  // Rounded to microseconds: a difference of decimal fractions has digits that no fact states.
+  // Round to microseconds: subtracting decimal fractions adds digits that no fact states.
   return { start, end, unobservedSeconds: Math.round((span - observed) * 1e6) / 1e6 };
 }
 

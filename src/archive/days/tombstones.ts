@@ -5,14 +5,17 @@ import { parsedObject } from './json.ts';
 
 /** Name of the file with the tombstones of a day. */
 export const tombstoneFile = 'withdrawn.json';
-/** Schema of that file. */
+/** Schema of the tombstones. */
 const tombstoneSchema = 'almanac.archive.withdrawn/v1';
-/** Maximum length of the reason of a withdrawal, in characters. */
+/** Maximum length of the reason for a withdrawal, in characters. */
 export const maxReasonLength = 300;
 
-/** Record of a withdrawn file. Its length and digest remain, because the record of its closed day still lists them. */
+/**
+ * Record of a withdrawn file. It keeps the length and digest, because the record of the closed day still lists the
+ * file.
+ */
 export interface Tombstone extends ListedFile {
-  /** Instant of the withdrawal. */
+  /** Time of the withdrawal. */
   readonly withdrawn_at: string;
   readonly reason: string;
 }
@@ -22,7 +25,7 @@ export function formatTombstones(day: string, files: readonly Tombstone[]): Buff
   return Buffer.from(`${canonicalJson({ schema: tombstoneSchema, day, files })}\n`);
 }
 
-/** Parses the tombstones of a day; null unless the bytes are exactly those that `formatTombstones` returns. */
+/** Parses the tombstones of a day; null unless the bytes are exactly what `formatTombstones` returns for them. */
 export function parseTombstones(bytes: Uint8Array, day: string): Tombstone[] | null {
   const { files } = parsedObject(bytes) ?? {};
   const listed: unknown[] = Array.isArray(files) ? files : [null];
@@ -39,7 +42,7 @@ function parseTombstone(value: unknown): Tombstone | null {
   return typeof reason === 'string' && isReason(reason) ? { ...file, withdrawn_at: at, reason } : null;
 }
 
-/** Returns true for a reason: one line of printable text. */
+/** Returns true if a text may be the reason for a withdrawal: one line of printable text. */
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= maxReasonLength && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }

@@ -19,27 +19,27 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../ops/errors.ts';
 import { isDay } from '../days/calendar.ts';
 
-/** Files of an archive, by their paths below its directory. Every method throws the system's error on failure. */
+/** Files of an archive, by their paths relative to its directory. Every method throws the system's error on failure. */
 export interface ArchiveFiles {
   /** Returns the bytes of a file; null if it does not exist. */
   read(path: string): Buffer | null;
-  /** Appends a whole line durably; a failed or interrupted append leaves no part of the line for later readers. */
+  /** Appends a complete line durably. Readers never see a partial line after a failed or interrupted append. */
   append(path: string, line: Uint8Array): void;
-  /** Removes the part of a line at the end of a file, which an interrupted append has left. */
+  /** Removes a partial line that an interrupted append left at the end of a file. */
   repair(path: string): void;
   /** Replaces a file atomically and durably. */
   replace(path: string, bytes: Uint8Array): void;
   /** Removes a file durably, if it exists. */
   remove(path: string): void;
-  /** Returns the days that have a directory, in their order. */
+  /** Returns the days that have a directory, in ascending order. */
   days(): string[];
 }
 
 const newline = 0x0a;
-/** Names of the temporary files that `replaceFile` makes. */
+/** Matches the names of the temporary files that `replaceFile` creates. */
 const temporary = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
-/** Opens the files below a directory, which exists. Removes the temporary files of an earlier, killed process. */
+/** Opens the files of an archive in an existing directory. Removes temporary files that a killed process left there. */
 export function openArchiveFiles(root: string): ArchiveFiles {
   sweep(root);
   return {
@@ -107,7 +107,7 @@ function append(path: string, line: Uint8Array): void {
   }
 }
 
-/** Returns the length of the whole lines of a file: a killed process may have left part of a line. */
+/** Returns the length of the complete lines of a file; a killed process may have left a partial line after them. */
 function wholeBytes(file: number, size: number): number {
   const chunk = Buffer.alloc(65_536);
   for (let end = size; end > 0; ) {

@@ -1,24 +1,26 @@
 import { hourMs, startOf } from '../days/calendar.ts';
 
-/** Lists with one entry for each hour of a day, and the gaps of a day. */
+/** Lists with one entry for each hour of a day, and operations on the gaps of a day. */
 
-/** Hours of a day. */
+/** Number of hours in a day. */
 export const dayHours = 24;
-/** Reasons for which the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file. */
+/** Reasons why the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file. */
 export const hoursFailures = ['missing', 'unreadable', 'malformed', 'held', 'withheld'] as const;
-/** Reason for which the archive has no counts of an hour. */
+/** Reason why the archive has no counts of an hour. */
 export type HoursFailure = (typeof hoursFailures)[number];
 
-/** Counts or seconds by hour; a list whose entries are equal is written as this entry. */
+/**
+ * Written form of a list with one entry for each hour: the entry itself if all entries are equal, otherwise the list.
+ */
 export type Packed<T> = T | readonly T[];
 
-/** Returns the written form of a list of a day. */
+/** Returns the written form of a list with one entry for each hour. */
 export function packed<T>(list: readonly T[]): Packed<T> {
   const [first] = list;
   return first !== undefined && list.every((one) => one === first) ? first : list;
 }
 
-/** Returns the list of a written form; null if it does not have one entry for each hour, or is not packed. */
+/** Returns the list of a written form; null if the list does not have one entry for each hour or could be shorter. */
 export function unpacked<T>(value: Packed<T>): T[] | null {
   if (!isList(value)) return Array.from({ length: dayHours }, () => value);
   return value.length === dayHours && isList(packed(value)) ? [...value] : null;
@@ -28,12 +30,12 @@ function isList<T>(value: Packed<T>): value is readonly T[] {
   return Array.isArray(value);
 }
 
-/** Returns the list of a day with the same entry for each hour. */
+/** Returns a list with the same entry for each hour of a day. */
 export function dayList<T>(entry: T): T[] {
   return Array.from({ length: dayHours }, () => entry);
 }
 
-/** Returns the place of an hour in the lists of a day; null for an hour of another day. */
+/** Returns the index of an hour within its day; null if the hour belongs to another day. */
 export function placeOf(day: string, start: string): number | null {
   const place = (Date.parse(start) - startOf(day)) / hourMs;
   return Number.isInteger(place) && place >= 0 && place < dayHours ? place : null;
@@ -51,7 +53,9 @@ export interface Span {
   readonly end: number;
 }
 
-/** Replaces the gaps within spans by others. A gap that crosses a border keeps the part outside. */
+/**
+ * Within each span, replaces the `kept` gaps with the `news` gaps. A gap that crosses a border keeps its part outside.
+ */
 export function replacedGaps<G extends HoursGap>(kept: readonly G[], news: readonly G[], spans: readonly Span[]): G[] {
   return spans.reduce<readonly G[]>((all, span) => replacedIn(all, news, span), kept) as G[];
 }
@@ -63,14 +67,14 @@ function replacedIn<G extends HoursGap>(kept: readonly G[], news: readonly G[], 
   return [...before, ...own, ...after].sort((a, b) => Date.parse(a.start) - Date.parse(b.start));
 }
 
-/** Returns the part of a gap within a span, as a list of one gap or none. */
+/** Returns the part of a gap within a span as a list, which is empty if they do not overlap. */
 function clipped<G extends HoursGap>(gap: G, span: Span): G[] {
   const start = Math.max(span.start, Date.parse(gap.start));
   const end = Math.min(span.end, Date.parse(gap.end));
   return start < end ? [{ ...gap, start: new Date(start).toISOString(), end: new Date(end).toISOString() }] : [];
 }
 
-/** Returns the spans of consecutive hours of a day, by their places in ascending order. */
+/** Groups consecutive hours of a day into spans; `places` are hour indices in ascending order. */
 export function spansOf(day: string, places: readonly number[]): Span[] {
   const spans: Span[] = [];
   for (const place of places) {
@@ -82,18 +86,20 @@ export function spansOf(day: string, places: readonly number[]): Span[] {
   return spans;
 }
 
-/** Returns the end of the closed minutes of an hour: the earlier one of its end and the end of the file. */
+/**
+ * Returns the instant up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
+ */
 export function throughOf(start: string, through: string): string {
   return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();
 }
 
-/** Returns a copy of a list with some entries replaced. */
+/** Returns a copy of a list in which the entries at `places` are replaced. */
 export function replacedEntries<T>(kept: readonly T[], places: readonly number[], entryAt: (place: number) => T): T[] {
   const own = new Set(places);
   return kept.map((entry, place) => (own.has(place) ? entryAt(place) : entry));
 }
 
-/** Returns the failures of a day with a reason for each past hour without data. */
+/** Returns the failures of a day, with `reason` added for each past hour that has neither data nor a failure. */
 export function notedFailures(
   day: string,
   failures: readonly (HoursFailure | null)[],

@@ -9,12 +9,12 @@ import { inputLimits } from '../../input/limits.ts';
 import { parsedObject } from '../days/json.ts';
 import { dayHours, dayList, type HoursFailure, hoursFailures, packed, unpacked } from './hour-lists.ts';
 
-/** Name of the file with the labels of the hours of a day, and of the instrument's file. */
+/** Name of the archive file with the hourly labels of a day, and of the instrument's hours file. */
 export const labelsHoursFile = 'labels-hours.json';
-/** Schema of the archived file. */
+/** Schema of the archive file. */
 const labelsDaySchema = 'almanac.archive.labels-hours/v1';
 
-/** States of sources whose numbers the file states for each hour, after the number of enrolled sources. */
+/** Source states that the file counts for each hour, after the number of enrolled sources. */
 export const sourceStates = [
   'unstarted',
   'probing',
@@ -32,7 +32,7 @@ const list = <S extends Type.TSchema>(item: S) =>
 const gaps = (maxItems: number) =>
   Type.Array(
     Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }, closed),
-    // Gaps of an earlier file may precede and follow those of a later one.
+    // Gaps of an earlier file may remain before and after the gaps of a later one.
     { maxItems: 3 * maxItems },
   );
 const states = Object.fromEntries(sourceStates.map((state) => [state, count()])) as Record<
@@ -42,9 +42,9 @@ const states = Object.fromEntries(sourceStates.map((state) => [state, count()]))
 
 const HourSchema = Type.Object(
   {
-    /** Epoch of the store that stated the hour. */
+    /** Generation of the label store that reported the hour. */
     generation_id: uuidText(),
-    /** End of the closed minutes of the hour. */
+    /** Instant up to which the hour is counted. */
     through: usableInstant(),
     observed_seconds: measure(),
     labeler_seconds: measure(),
@@ -82,12 +82,12 @@ const Schema = Type.Object(
 );
 const checkSchema = check(Schema);
 
-/** Labels of all labelers in one hour. */
+/** Labels of all labelers in one hour, with the states of the sources. */
 export type DayHour = Type.Static<typeof HourSchema>;
-/** A gap of the instrument or of one labeler. */
+/** A period during which the whole instrument or one labeler was not observed. */
 export type LabelGap = LabelsHours['gaps'][number];
 
-/** Labels of one labeler by hour. An hour in which the labeler was not observed has no counts and no seconds. */
+/** Hourly labels of one labeler. An hour in which the labeler was not observed has neither counts nor seconds. */
 export interface DayLabeler {
   readonly labeler_did: string;
   readonly applications: (number | null)[];
@@ -97,20 +97,20 @@ export interface DayLabeler {
   readonly gap_overflow: boolean;
 }
 
-/** Labels of one day as the instrument last reported them. */
+/** Hourly labels of one day, as the instrument last reported them. */
 export interface LabelsDay {
   readonly day: string;
-  /** `generated_at` of the last file that changed the day; null without one. */
+  /** `generated_at` of the last hours file that changed the day; null if no file has changed it. */
   readonly generated_at: string | null;
-  /** Reason for each hour without counts, as far as one is known. */
+  /** Reason for each hour without counts; null if the hour has counts or no reason is known. */
   readonly failures: (HoursFailure | null)[];
-  /** Null for an hour without data. */
+  /** Entry of each hour; null for an hour without data. */
   readonly hours: (DayHour | null)[];
   readonly gaps: readonly LabelGap[];
   readonly gap_overflow: boolean;
-  /** Sorted by DID. */
+  /** Labelers of the day, sorted by DID. */
   readonly labelers: readonly DayLabeler[];
-  /** Number of labelers that did not fit into the instrument's file. */
+  /** Number of labelers that the instrument omitted because its file was full. */
   readonly omitted: number;
 }
 

@@ -13,8 +13,8 @@ import {
 import { type DayHour, type DayLabeler, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
 
 /**
- * Returns the labels of a day with the hours of a newer file; the same object for an older file. An hour of
- * another epoch of the store replaces a known one only if more of it was observed.
+ * Merges the hours of a newer file into the labels of a day; returns the same object for an older file. An hour from
+ * another generation of the label store replaces a known hour only if more of it was observed.
  */
 export function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
@@ -38,13 +38,13 @@ export function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
   };
 }
 
-/** Returns the labels of a day with a reason for each hour that is over and unknown. */
+/** Returns the labels of a day, with `reason` noted for each past hour without data. */
 export function noteLabelsFailure(kept: LabelsDay, reason: HoursFailure, now: number): LabelsDay {
   const isKnown = (place: number): boolean => kept.hours[place] !== null;
   return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
 }
 
-/** Returns the index within the file of each hour that the file replaces, by its place in the day. */
+/** Returns which hours of the day the file replaces: maps the index within the day to the index within the file. */
 function replacedPlaces({ day, hours }: LabelsDay, file: LabelsHours): Map<number, number> {
   const index = new Map<number, number>();
   for (const [at, hour] of file.hours.entries()) {
@@ -112,7 +112,7 @@ function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replace
   };
 }
 
-/** Returns true if anything is known of a labeler on the day. */
+/** Returns true if the day has any count, observed second or gap for the labeler. */
 function isKnown({ applications, removals, observed_seconds, gaps }: DayLabeler): boolean {
   return gaps.length > 0 || observed_seconds.some((one) => one > 0) || [...applications, ...removals].some(isCount);
 }

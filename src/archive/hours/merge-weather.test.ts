@@ -7,14 +7,14 @@ import { mergeWeather } from './merge-weather.ts';
 import { formatWeatherDay, parseWeatherDay, unknownWeather, type WeatherDay } from './weather-day.ts';
 
 /**
- * The hours of a day are those that the instrument stated last. One series of a day is that of the published weather,
- * because series of two hosts must never be added.
+ * The hours of a day are those that the instrument reported last. Exactly one series of a day is marked as published,
+ * because the series of two hosts must never be added up.
  */
 
 const day = '2026-11-20';
 const at = (hour: number): number => startOf(day) + hour * hourMs;
 
-/** Returns the file at an hour of the day, of a host that was first read at another hour. */
+/** Returns the hours file written at `hour`, from a host that was first read at hour `since`. */
 function fileAt(hour: number, host = 'a.example', since = Number.NEGATIVE_INFINITY): WeatherHours {
   const gap = { start: startOf(day) - 100 * hourMs, end: at(since), knownAt: 0 };
   const weather = weatherOf(simulatedHours(at(hour), { weather: Number.isFinite(since) ? [gap] : [] }));
@@ -27,7 +27,7 @@ function weatherOf({ weather }: HoursReadings): WeatherHours {
   return weather.artifact;
 }
 
-/** Returns the file of both hosts of a failover, the second of which is published. */
+/** Returns the hours file after a failover, with both hosts. The second host is the published one. */
 function afterFailover(hour: number, since: number): WeatherHours {
   const [from, to] = [fileAt(hour), fileAt(hour, 'b.example', since)];
   return { ...to, series: [...from.series.map((one) => ({ ...one, published: false })), ...to.series] };
@@ -36,7 +36,7 @@ function afterFailover(hour: number, since: number): WeatherHours {
 const merged = (name: string, ...files: WeatherHours[]): WeatherDay => files.reduce(mergeWeather, unknownWeather(name));
 const published = ({ series }: WeatherDay): string[] => series.filter((one) => one.published).map(({ host }) => host);
 
-it('the series of a host that the operator removed is no longer published from the day of the change on', () => {
+it('the series of a removed host is no longer published from the day of the removal onwards', () => {
   const files = [fileAt(10), fileAt(12, 'b.example', 11)];
   const changed = merged(day, ...files);
   expect(changed.series.map(({ host }) => host)).toEqual(['a.example', 'b.example']);
@@ -44,13 +44,16 @@ it('the series of a host that the operator removed is no longer published from t
   expect(published(merged('2026-11-19', ...files))).toEqual(['a.example']);
 });
 
-it('the series of the host that failed stays published on the days that the other host did not observe', () => {
+it('the series of a failed host stays published on days that the other host did not observe', () => {
   const files = [fileAt(10), afterFailover(12, 11)];
   expect(published(merged(day, ...files))).toEqual(['b.example']);
   expect(published(merged('2026-11-19', ...files))).toEqual(['a.example']);
 });
 
-/** Returns the file of an instrument whose store observes since one instant, and with a gap between two others. */
+/**
+ * Returns the hours file of an instrument whose store began at hour `since` and has a gap between hours `from` and
+ * `to`.
+ */
 function fileWith(hour: number, since: number, [from, to]: readonly [number, number] = [0, 0]): WeatherHours {
   const ever = { start: startOf(day) - 100 * dayMs, end: at(since) };
   const gap = { start: at(from), end: at(to), knownAt: 0 };
@@ -59,13 +62,13 @@ function fileWith(hour: number, since: number, [from, to]: readonly [number, num
 
 const observed = (kept: WeatherDay): number[] => kept.series.flatMap((one) => one.observed_seconds).slice(8, 13);
 
-it('a late gap replaces known hours, in the hour of the first observation of the store too', () => {
+it('a late gap replaces known hours, including the hour in which the store began', () => {
   const whole = merged(day, fileWith(14, 9.5));
   expect(observed(whole)).toEqual([0, 1_800, 3_600, 3_600, 3_600]);
   expect(observed(merged(day, fileWith(14, 9.5), fileWith(15, 9.5, [9.75, 11.5])))).toEqual([0, 900, 0, 1_800, 3_600]);
 });
 
-it('a lost store erases no hour that began before its successor, in any of the files that follow', () => {
+it('after the loss of a store, no later file erases an hour that began before the new store', () => {
   const files = [fileWith(10.9, -50), fileWith(11.2, 10.95), fileWith(11.5, 10.95), fileWith(14, 10.95)];
   for (let count = 2; count <= files.length; count++) {
     expect(observed(merged(day, ...files.slice(0, count))).slice(0, 3)).toEqual([3_600, 3_600, 3_180]);
@@ -79,7 +82,7 @@ it('a store that has observed nothing erases no hour', () => {
   expect(observed(merged(day, fileWith(13, -50), empty))).toEqual([3_600, 3_600, 3_600, 3_600, 3_540]);
 });
 
-it('a file of an earlier version, which does not state since when its store observes, erases no early hour', () => {
+it('a file of an earlier version, which does not state its first observation, erases no early hour', () => {
   const old = (file: WeatherHours): WeatherHours => ({
     ...file,
     series: file.series.map(({ observed_since: _, ...one }) => one),
@@ -89,13 +92,13 @@ it('a file of an earlier version, which does not state since when its store obse
   ]);
 });
 
-it('the hours of a day are written as they are read', () => {
+it('the hours of a day survive formatting and parsing unchanged', () => {
   for (const kept of [merged(day, fileWith(14, -50)), merged(day, fileWith(14, 9.5))]) {
     expect(parseWeatherDay(formatWeatherDay(kept), day)).toEqual(kept);
   }
   expect(formatWeatherDay(merged(day, fileWith(14, -50))).toString()).not.toContain('observed_since');
 });
 
-it('the only series of a day is published, although it observed nothing', () => {
+it('the only series of a day is published even if it observed nothing', () => {
   expect(published(merged(day, fileAt(10, 'a.example', 20)))).toEqual(['a.example']);
 });

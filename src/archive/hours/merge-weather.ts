@@ -13,9 +13,9 @@ import {
 import { type DaySeries, type HourCounts, maxDaySeries, type WeatherDay } from './weather-day.ts';
 
 /**
- * Returns the weather of a day with the hours of a newer file; the same object for an older file. An instrument that lost
- * its store observed nothing before a certain instant: such a file does not erase what is known of earlier hours. Any other
- * hour is replaced, even if less of it was observed than an earlier file stated.
+ * Merges the hours of a newer file into the weather of a day; returns the same object for an older file. The file of an
+ * instrument that lost its store does not erase hours before the new store's first observation. Any other hour is
+ * replaced, even if the newer file reports less observed time for it.
  */
 export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
@@ -39,8 +39,8 @@ export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
 }
 
 /**
- * Returns the series of a day, of which one is that of the published weather: the one of the file, or the earlier one if
- * that of the file observed nothing of the day. The file omits the series of a host that the operator removed.
+ * Marks one series of a day as published: the file's published series, or the earlier one if the file's series observed
+ * nothing on that day. The file omits the series of a host that the operator removed.
  */
 function publishedOnce(series: readonly DaySeries[], file: WeatherHours): DaySeries[] {
   const current = file.series.find(({ published }) => published);
@@ -51,7 +51,7 @@ function publishedOnce(series: readonly DaySeries[], file: WeatherHours): DaySer
   return series.map((one) => ({ ...one, published: one === own }));
 }
 
-/** Returns the weather of a day with a reason for each hour that is over and unknown. */
+/** Returns the weather of a day, with `reason` noted for each past hour without data. */
 export function noteWeatherFailure(kept: WeatherDay, reason: HoursFailure, now: number): WeatherDay {
   const isKnown = (place: number): boolean => kept.series.some((one) => one.through[place] !== null);
   return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
@@ -116,7 +116,7 @@ function secondsOf(hour: WeatherHour): number {
   return hour.observed_seconds;
 }
 
-/** Returns the index within the file of each hour that the file replaces, by its place in the day. */
+/** Returns which hours of the day the file replaces: maps the index within the day to the index within the file. */
 function replacedPlaces(day: string, before: DaySeries, own: WeatherHourSeries): Map<number, number> {
   const index = new Map<number, number>();
   for (const [at, hour] of own.hours.entries()) {
@@ -128,11 +128,11 @@ function replacedPlaces(day: string, before: DaySeries, own: WeatherHourSeries):
   return index;
 }
 
-/** Returns true if the store of the instrument had already observed when an hour of the file began. */
+/** Returns true if the instrument's store already existed when an hour of the file began. */
 function isKnownFrom({ hours, observed_since }: WeatherHourSeries, at: number): boolean {
   const start = hours[at]?.start ?? '';
   if (observed_since !== undefined) return observed_since !== null && Date.parse(start) >= Date.parse(observed_since);
-  // In files of earlier versions, the store may have been lost before the first observed hour.
+  // Files of earlier versions omit `observed_since`: their store may have been lost before the first observed hour.
   const first = hours.findIndex(({ observed_seconds }) => observed_seconds > 0);
   return first >= 0 && at > first;
 }
@@ -142,7 +142,7 @@ function isSameStore(hour: WeatherHour, own: WeatherHourSeries, kept: string | n
   return since !== null && since === kept;
 }
 
-/** Returns the first observation of the store if the hour began before it. */
+/** Returns the first observation of the store if the hour began before it; otherwise null. */
 function sinceOf({ start }: WeatherHour, { observed_since: since }: WeatherHourSeries): string | null {
   return since && Date.parse(start) < Date.parse(since) ? since : null;
 }

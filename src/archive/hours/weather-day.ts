@@ -7,43 +7,46 @@ import { inputLimits } from '../../input/limits.ts';
 import { parsedObject } from '../days/json.ts';
 import { dayHours, dayList, type HoursFailure, hoursFailures, type Packed, packed, unpacked } from './hour-lists.ts';
 
-/** Name of the file with the weather of the hours of a day, and of the instrument's file. */
+/** Name of the archive file with the hourly weather of a day, and of the instrument's hours file. */
 export const weatherHoursFile = 'weather-hours.json';
-/** Schema of the archived file. */
+/** Schema of the archive file. */
 const weatherDaySchema = 'almanac.archive.weather-hours/v1';
 
-/** Maximum number of series of one day: its host and protocol may change during the day. */
+/**
+ * Maximum number of series of one day. It exceeds that of one file, because host and protocol may change during the
+ * day.
+ */
 export const maxDaySeries = 4 * maxHourSeries;
 
-/** Counts and seconds by hour. An hour that was not observed has no count and no seconds. */
+/** Hourly counts and observed seconds. An hour that was not observed has neither. */
 export interface HourCounts {
   readonly events: (number | null)[];
   readonly observed_seconds: number[];
 }
 
-/** Gaps of a series of weather. */
+/** A period during which a weather series was not observed. */
 export type WeatherGap = WeatherHourSeries['gaps'][number];
 
-/** Weather of one day from one host, read with one protocol. */
+/** Hourly weather of one day from one host, read with one protocol. */
 export interface DaySeries extends HourCounts {
   readonly host: string;
   readonly protocol: WeatherHourSeries['wire'];
   readonly published: boolean;
-  /** End of the closed minutes of each hour; null for an hour that the series does not contain. */
+  /** Instant up to which each hour is counted; null for an hour that the series does not contain. */
   readonly through: (string | null)[];
-  /** First observation of the store that stated the hour, if the hour began before it; otherwise null. */
+  /** First observation of the store that reported each hour, if the hour began before it; otherwise null. */
   readonly observed_since: (string | null)[];
   readonly collections: Partial<Record<(typeof collectionNames)[number], HourCounts>>;
   readonly gaps: readonly WeatherGap[];
   readonly gap_overflow: boolean;
 }
 
-/** Weather of one day as the instrument last reported it. */
+/** Hourly weather of one day, as the instrument last reported it. */
 export interface WeatherDay {
   readonly day: string;
-  /** `generated_at` of the last file that changed the day; null without one. */
+  /** `generated_at` of the last hours file that changed the day; null if no file has changed it. */
   readonly generated_at: string | null;
-  /** Reason for each hour without counts, as far as one is known. */
+  /** Reason for each hour without counts; null if the hour has counts or no reason is known. */
   readonly failures: (HoursFailure | null)[];
   readonly series: readonly DaySeries[];
 }
@@ -114,7 +117,7 @@ export function formatWeatherDay({ day, generated_at, failures, series }: Weathe
     series: series.map(({ observed_since, ...one }) => ({
       ...one,
       through: packed(one.through),
-      // Nearly all hours begin after the first observation.
+      // Omitted if every hour is null, which is the usual case: nearly all hours begin after the first observation.
       ...(observed_since.some((since) => since !== null) ? { observed_since: packed(observed_since) } : {}),
       ...packedCounts(one),
       collections: Object.fromEntries(

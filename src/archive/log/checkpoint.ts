@@ -15,12 +15,12 @@ export type OpenedCheckpoint =
   | { readonly kind: 'verified'; readonly checkpoint: Checkpoint }
   | { readonly kind: Exclude<OpenedNote['kind'], 'verified'> };
 
-/** Returns the text of a checkpoint, which the signature covers. */
+/** Formats the text of a checkpoint, which the signature covers. */
 export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`;
 }
 
-/** Parses the text of a checkpoint; extension lines are ignored. Null if it is not one. */
+/** Parses the text of a checkpoint; extension lines are ignored. Returns null if the text is malformed. */
 export function parseCheckpoint(text: string): Checkpoint | null {
   if (!text.endsWith('\n')) return null;
   const lines = text.slice(0, -1).split('\n');
@@ -31,12 +31,12 @@ export function parseCheckpoint(text: string): Checkpoint | null {
   return { origin, size: Number(size), root };
 }
 
-/** Signs a checkpoint. The name of the key is the origin of the log. */
+/** Signs a checkpoint. The origin of the log is the name of the key. */
 export function signCheckpoint(head: Omit<Checkpoint, 'origin'>, key: SignerKey): string {
   return signNote(formatCheckpoint({ origin: key.verifier.name, ...head }), key);
 }
 
-/** Opens a signed checkpoint of the log of a key. A signed text of another origin is malformed. */
+/** Opens a signed checkpoint of the log whose key is given. A signed checkpoint with another origin is malformed. */
 export function openCheckpoint(note: Uint8Array, key: VerifierKey): OpenedCheckpoint {
   const opened = openNote(note, key);
   if (opened.kind !== 'verified') return opened;

@@ -1,12 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { parseBase64 } from './base64.ts';
 
-/** Keys of signed notes (C2SP signed-note): Ed25519, with a name and an id that signature lines repeat. */
+/** Ed25519 keys of signed notes (C2SP signed-note). Each key has a name and an id, which its signature lines repeat. */
 
 /** Identifier of Ed25519 signatures in key ids and in encoded keys. */
 const ed25519 = 1;
 const keyBytes = 32;
-/** Beginnings of the DER encodings of Ed25519 keys (RFC 8410), which the 32 bytes of the key follow. */
+/** Prefixes of the DER encodings of Ed25519 keys (RFC 8410); the 32 bytes of the key follow. */
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const signerLabel = 'PRIVATE+KEY+';
@@ -14,10 +14,10 @@ const signerLabel = 'PRIVATE+KEY+';
 /** A key that verifies signatures. */
 export interface VerifierKey {
   readonly name: string;
-  /** Key id: 32 bits, the most significant byte first. */
+  /** Key id: 32 bits in big-endian order. */
   readonly id: Buffer;
   readonly publicKey: KeyObject;
-  /** Text form, in which a key is published: `NAME+ID+KEY`. */
+  /** Published text form of the key: `NAME+ID+KEY`. */
   readonly text: string;
 }
 
@@ -25,18 +25,21 @@ export interface VerifierKey {
 export interface SignerKey {
   readonly verifier: VerifierKey;
   readonly privateKey: KeyObject;
-  /** Text form, in which the key is kept in its file. */
+  /** Text form of the private key, as stored in the key file. */
   readonly text: string;
 }
 
-/** Returns true for a key name: not empty, without spaces, invisible and control characters, and plus signs. */
+/**
+ * Returns true for a valid key name: not empty, and without spaces, control or invisible characters, and plus signs.
+ */
 export function isKeyName(name: string): boolean {
   return name !== '' && name.length <= 255 && !/[\p{White_Space}\p{Cc}\p{Cf}+]/u.test(name);
 }
 
-/** Creates a signing key from 32 random bytes. Throws RangeError if the name or the seed cannot be used. */
+/** Creates a signing key from 32 random bytes. Throws RangeError if the name or the seed is invalid. */
 export function signerKey(name: string, seed: Uint8Array): SignerKey {
-  if (!isKeyName(name) || seed.length !== keyBytes) throw new RangeError('a signing key has a name and 32 bytes');
+  if (!isKeyName(name) || seed.length !== keyBytes)
+    throw new RangeError('a signing key requires a valid name and 32 bytes');
   const privateKey = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: 'der', type: 'pkcs8' });
   const publicDer = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   const verifier = verifierKey(name, publicDer.subarray(publicPrefix.length));
@@ -44,7 +47,7 @@ export function signerKey(name: string, seed: Uint8Array): SignerKey {
   return { verifier, privateKey, text };
 }
 
-/** Parses the text form of a signing key; null if it is not one, or if its id does not belong to it. */
+/** Parses the text form of a signing key; null if it is malformed, or if the id does not match the key. */
 export function parseSignerKey(text: string): SignerKey | null {
   if (!text.startsWith(signerLabel)) return null;
   const parts = partsOf(text.slice(signerLabel.length));
@@ -53,7 +56,7 @@ export function parseSignerKey(text: string): SignerKey | null {
   return key.text === text ? key : null;
 }
 
-/** Parses the text form of a verifying key; null if it is not one, or if its id does not belong to it. */
+/** Parses the text form of a verifying key; null if it is malformed, or if the id does not match the key. */
 export function parseVerifierKey(text: string): VerifierKey | null {
   const parts = partsOf(text);
   if (!parts) return null;
@@ -71,7 +74,7 @@ function encoded(bytes: Uint8Array): string {
   return Buffer.concat([Buffer.of(ed25519), bytes]).toString('base64');
 }
 
-/** Returns the name and the key of `NAME+ID+KEY`; the encoded key itself may contain plus signs. */
+/** Splits `NAME+ID+KEY` into the name and the key bytes. The encoded key itself may contain plus signs. */
 function partsOf(text: string): { name: string; bytes: Buffer } | null {
   const [name = '', id = '', ...rest] = text.split('+');
   const bytes = parseBase64(rest.join('+'));

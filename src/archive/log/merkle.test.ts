@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { consistencyProof, inclusionProof, leafHash, treeHash } from './merkle.ts';
 import { verifyConsistency, verifyInclusion } from './proofs.ts';
 
-/** Entries of the test vectors that implementations of RFC 6962 share, and the root of each prefix. */
+/** Entries of the test vectors that RFC 6962 implementations share, in hexadecimal digits. */
 const entries = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
 const roots = [
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -57,7 +57,7 @@ describe('an inclusion proof', () => {
     );
   });
 
-  it('is refused for another leaf, index or root, and with a hash too few or too many', () => {
+  it('is refused for another leaf, index or root, and with one hash too few or too many', () => {
     fc.assert(
       fc.property(placed, ({ size, index }) => {
         const tree = leavesOf(size);
@@ -102,7 +102,7 @@ describe('a consistency proof', () => {
     );
   });
 
-  it('is refused for a tree whose old part differs in one leaf', () => {
+  it('is refused if one leaf of the old tree was changed', () => {
     fc.assert(
       fc.property(sizes, fc.nat(), ({ size, oldSize }, place) => {
         fc.pre(oldSize > 0);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Merkle tree of RFC 6962, section 2.1, with SHA-256. A leaf and a node have different prefixes, so that no node can be
- * presented as a leaf. Sizes and indices are safe integers.
+ * Merkle tree of RFC 6962, section 2.1, with SHA-256. Leaves and nodes are hashed with different prefixes, so that no
+ * node can be presented as a leaf. Sizes and indices are safe integers.
  */
 
 /** Length of a hash, in bytes. */
@@ -18,7 +18,10 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return createHash('sha256').update('\x01').update(left).update(right).digest();
 }
 
-/** Returns the Merkle Tree Hash of the leaves from `start` to `end`, exclusive; for no leaves, the hash of nothing. */
+/**
+ * Returns the Merkle Tree Hash of the leaves from `start` to `end` (exclusive). For no leaves, it is the hash of the
+ * empty string.
+ */
 export function treeHash(leaves: readonly Uint8Array[], start = 0, end = leaves.length): Buffer {
   if (end <= start) return createHash('sha256').digest();
   if (end - start === 1) return Buffer.from(leafAt(leaves, start));
@@ -54,8 +57,9 @@ function pathTo(leaves: readonly Uint8Array[], index: number, start: number, end
 }
 
 /**
- * Returns the proof that the tree of the first `oldSize` leaves is a prefix of the tree of all leaves (RFC 6962, section
- * 2.1.2). It is empty for equal sizes, and for an empty tree, because every tree continues it.
+ * Returns the proof that the tree of the first `oldSize` leaves is a prefix of the tree of all leaves (RFC 6962,
+ * section 2.1.2). The proof is empty if the sizes are equal or the old tree is empty, because every tree continues an
+ * empty one.
  */
 export function consistencyProof(leaves: readonly Uint8Array[], oldSize: number): Buffer[] {
   if (oldSize > leaves.length) throw new RangeError('the tree is smaller than its predecessor');
@@ -66,7 +70,7 @@ export function consistencyProof(leaves: readonly Uint8Array[], oldSize: number)
 interface Subtree {
   readonly start: number;
   readonly end: number;
-  /** True while the old tree is a complete subtree of the new one, whose hash the verifier knows. */
+  /** True while the old tree is a complete subtree of the new one; the verifier knows the hash of such a subtree. */
   readonly isWhole: boolean;
 }
 

@@ -6,7 +6,7 @@ import { parseSignerKey, parseVerifierKey, signerKey } from './keys.ts';
 import { leafHash } from './merkle.ts';
 import { openNote, signNote } from './note.ts';
 
-/** Published test vector of the notes of Go's checksum database. */
+/** Published test vector for the notes of Go's checksum database. */
 const vector = {
   signer: 'PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz',
   verifier: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
@@ -14,7 +14,7 @@ const vector = {
   line: '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
 };
 
-/** Example of the specification of checkpoints, and the published key of that log. */
+/** Example checkpoint from the specification, and the published key of its log. */
 const checkpointOfSpecification = `example.com/behind-the-sofa
 20852163
 CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
@@ -43,7 +43,7 @@ describe('a signing key', () => {
     expect(parseSignerKey(vector.signer.replace('AYEK', 'AYEL'))).toBeNull();
   });
 
-  it('keeps its identity through its text form, whatever its random bytes', () => {
+  it('survives formatting and parsing of its text form for any random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
         const made = signerKey('a.example/b', seed);
@@ -54,7 +54,7 @@ describe('a signing key', () => {
     );
   });
 
-  it('has a name without spaces and plus signs', () => {
+  it('is refused if its name has spaces or plus signs', () => {
     for (const name of ['', 'a b', 'a+b', 'a\u00a0b', 'a\nb']) {
       expect(() => signerKey(name, randomBytes(32)), name).toThrow(RangeError);
     }
@@ -67,7 +67,7 @@ describe('a signed note', () => {
     expect(signer && signNote(vector.text, signer)).toBe(`${vector.text}\n${vector.line}`);
   });
 
-  it('opens with its key, and keeps empty lines in its text', () => {
+  it('opens with its key, even if its text has empty lines', () => {
     const text = 'one\n\ntwo\n';
     expect(openNote(Buffer.from(signNote(text, key)), key.verifier)).toEqual({ kind: 'verified', text });
   });
@@ -81,7 +81,7 @@ describe('a signed note', () => {
     expect(openNote(both, signerKey('c.example', Buffer.alloc(32, 7)).verifier).kind).toBe('unknown_key');
   });
 
-  it('is refused after a change of any one byte', () => {
+  it('is refused after any single byte was changed', () => {
     const note = Buffer.from(signNote(formatCheckpoint({ origin: 'a', size: 1, root: leafHash(Buffer.of(1)) }), key));
     fc.assert(
       fc.property(fc.nat(note.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
@@ -109,7 +109,7 @@ describe('a signed note', () => {
 });
 
 describe('a checkpoint', () => {
-  it('of the specification is parsed and formatted without a change', () => {
+  it('from the specification is parsed and formatted unchanged', () => {
     const parsed = parseCheckpoint(checkpointOfSpecification);
     expect(parsed).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20_852_163 });
     expect(parsed && formatCheckpoint(parsed)).toBe(checkpointOfSpecification);
@@ -131,7 +131,7 @@ describe('a checkpoint', () => {
     expect(parseCheckpoint(`a\n1\n${root}\nextension\n`)).toMatchObject({ size: 1 });
   });
 
-  it('that a key signed is opened by that key, and by no other', () => {
+  it('is opened by the key that signed it and by no other', () => {
     const root = leafHash(Buffer.of(1));
     const note = Buffer.from(signCheckpoint({ size: 1, root }, key));
     const checkpoint = { origin: 'almanac.example/archive', size: 1, root };
@@ -139,7 +139,7 @@ describe('a checkpoint', () => {
     expect(openCheckpoint(note, other.verifier)).toEqual({ kind: 'unknown_key' });
   });
 
-  it('is malformed if its origin differs, although the key signed it', () => {
+  it('is malformed if its origin is not the name of the key that signed it', () => {
     const note = signNote(formatCheckpoint({ origin: 'b.example', size: 1, root: leafHash(Buffer.of(1)) }), key);
     expect(openCheckpoint(Buffer.from(note), key.verifier)).toEqual({ kind: 'malformed' });
   });

@@ -2,7 +2,7 @@ import { sign, verify } from 'node:crypto';
 import { parseBase64 } from './base64.ts';
 import { isKeyName, type SignerKey, type VerifierKey } from './keys.ts';
 
-/** Signed notes: a text, an empty line, and lines with signatures (C2SP signed-note). */
+/** Signed notes (C2SP signed-note): a text, an empty line, and one line for each signature. */
 
 /** Maximum length of a note, in bytes. */
 export const maxNoteBytes = 65_536;
@@ -10,7 +10,6 @@ export const maxNoteBytes = 65_536;
 const maxSignatures = 100;
 const idBytes = 4;
 
-/** One signature line. */
 interface SignatureLine {
   readonly name: string;
   readonly id: Buffer;
@@ -26,14 +25,15 @@ export type OpenedNote =
 
 /** Signs a text, which must end with a newline. */
 export function signNote(text: string, { verifier, privateKey }: SignerKey): string {
-  if (!isText(text)) throw new RangeError('the text of a note ends with a newline and has no control characters');
+  if (!isText(text))
+    throw new RangeError('the text of a note must end with a newline and must not contain other control characters');
   const signature = Buffer.concat([verifier.id, sign(null, Buffer.from(text), privateKey)]);
   return `${text}\n— ${verifier.name} ${signature.toString('base64')}\n`;
 }
 
 /**
- * Opens a note with one known key. Signatures of other keys are ignored; a known key's invalid signature refuses the
- * note, whatever else it contains.
+ * Opens a note with one known key. Signatures of unknown keys are ignored. An invalid signature of the known key
+ * refuses the note, even if the note also has a valid one.
  */
 export function openNote(note: Uint8Array, key: VerifierKey): OpenedNote {
   const parsed = parseNote(note);
@@ -59,7 +59,7 @@ function parseNote(note: Uint8Array): { text: string; signatures: SignatureLine[
 
 function decoded(bytes: Uint8Array): string | null {
   try {
-    // Without `ignoreBOM` the decoder removes a leading byte order mark, which the signature covers.
+    // Set `ignoreBOM` to keep a leading byte order mark, because the signature covers it.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return null;

@@ -2,7 +2,7 @@ import { nodeHash } from './merkle.ts';
 
 /** A claim that a tree contains a leaf, with its proof. */
 export interface InclusionClaim {
-  /** Hash of the leaf. */
+  /** RFC 6962 leaf hash of the entry. */
   readonly leaf: Uint8Array;
   readonly index: number;
   readonly size: number;
@@ -29,7 +29,7 @@ export function verifyInclusion({ leaf, index, size, root, proof }: InclusionCla
     if (last === 0) return false;
     if (place % 2 === 1 || place === last) {
       hash = nodeHash(sibling, hash);
-      // A node without a right sibling moves up unchanged.
+      // A node without a right sibling is promoted to the next level unchanged.
       while (place % 2 === 0 && place !== 0) [place, last] = [half(place), half(last)];
     } else {
       hash = nodeHash(hash, sibling);
@@ -39,7 +39,7 @@ export function verifyInclusion({ leaf, index, size, root, proof }: InclusionCla
   return last === 0 && hash.equals(root);
 }
 
-/** Returns true if the proof shows that the new tree continues the old one (RFC 9162, section 2.1.4.2). */
+/** Returns true if the proof shows that the new tree extends the old one (RFC 9162, section 2.1.4.2). */
 export function verifyConsistency({ oldSize, oldRoot, size, root, proof }: ConsistencyClaim): boolean {
   if (oldSize < 0 || oldSize > size) return false;
   if (oldSize === size) return proof.length === 0 && Buffer.from(oldRoot).equals(root);

@@ -28,12 +28,12 @@ describe('the tiles of a tree', () => {
     ]);
   });
 
-  it('are a full tile on level 0 and a partial tile on level 1 for 256 entries', () => {
+  it('consist of a full tile on level 0 and a partial tile on level 1 for 256 entries', () => {
     expect(tilesOf(256).map(tilePath)).toEqual(['tile/0/000', 'tile/1/000.p/1']);
     expect(tilesOf(0)).toEqual([]);
   });
 
-  it('have the paths of the specification', () => {
+  it('have the paths that the specification defines', () => {
     expect(tilePath({ level: 0, index: 1_234_067, width: 256 })).toBe('tile/0/x001/x234/067');
     expect(tilePath({ level: 5, index: 999, width: 17 })).toBe('tile/5/999.p/17');
     expect(bundlePath({ index: 1000, width: 255 })).toBe('tile/entries/x001/000.p/255');
@@ -48,7 +48,7 @@ describe('the tiles of a tree', () => {
     expect(parseTile(tileBytes(leaves, { level: 0, index: 2, width: 88 }).subarray(1), 88)).toBeNull();
   });
 
-  it('of a larger tree are those that its predecessor lacks', () => {
+  it('that are new in a larger tree are exactly those that its predecessor lacks', () => {
     expect(newTiles(255, 257).map(tilePath)).toEqual(['tile/0/000', 'tile/0/001.p/1', 'tile/1/000.p/1']);
     expect(newTiles(5, 5)).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('the tiles of a tree', () => {
 describe('an entry bundle', () => {
   const bundle = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 256 });
 
-  it('returns the entries that were put in', () => {
+  it('returns the entries from which it was formatted', () => {
     fc.assert(
       fc.property(bundle, (entries) => {
         const parsed = parseBundle(formatBundle(entries), entries.length);

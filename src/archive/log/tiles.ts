@@ -2,17 +2,17 @@ import { hashBytes, treeHash } from './merkle.ts';
 
 /** Tiles and entry bundles of a log, as static files (C2SP tlog-tiles). */
 
-/** Hashes of a full tile, and entries of a full bundle. */
+/** Number of hashes in a full tile, and of entries in a full bundle. */
 export const tileWidth = 256;
 
-/** Maximum length of an entry, in bytes: its length is a 16-bit number. */
+/** Maximum length of an entry, in bytes: a bundle stores the length as a 16-bit number. */
 export const maxEntryBytes = 65_535;
 
-/** Place of a tile: its level, its index within the level, and its number of hashes. */
+/** Position of a tile: its level, its index within the level, and its number of hashes. */
 export interface TileShape {
   readonly level: number;
   readonly index: number;
-  /** 256 for a full tile. */
+  /** Number of hashes in the tile; 256 for a full tile. */
   readonly width: number;
 }
 
@@ -26,7 +26,9 @@ export function bundlePath({ index, width }: Pick<TileShape, 'index' | 'width'>)
   return `tile/entries/${placePath(index, width)}`;
 }
 
-/** Formats an index in groups of three digits, all but the last with an `x`; a partial tile adds its width. */
+/**
+ * Formats an index in groups of three digits; every group but the last begins with `x`. A partial tile adds its width.
+ */
 function placePath(index: number, width: number): string {
   const digits = String(index);
   const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0');
@@ -35,7 +37,7 @@ function placePath(index: number, width: number): string {
   return width === tileWidth ? path : `${path}.p/${width}`;
 }
 
-/** Returns the tiles of a tree: on each level the full ones, and at most one partial one. */
+/** Returns the tiles of a tree: on each level all full tiles, and at most one partial tile. */
 export function tilesOf(size: number): TileShape[] {
   const shapes: TileShape[] = [];
   let hashes = size;
@@ -64,17 +66,17 @@ export function tileBytes(leaves: readonly Uint8Array[], { level, index, width }
   return Buffer.concat(hashes);
 }
 
-/** Returns the hashes of a tile; null if the bytes are not a tile of this width. */
+/** Returns the hashes of a tile; null if the bytes are not a tile of the given width. */
 export function parseTile(bytes: Buffer, width: number): Buffer[] | null {
   if (bytes.length !== width * hashBytes) return null;
   return Array.from({ length: width }, (_, place) => bytes.subarray(place * hashBytes, (place + 1) * hashBytes));
 }
 
-/** Encodes entries as a bundle: each after its length in two bytes, the most significant byte first. */
+/** Encodes entries as a bundle. Each entry follows its length, which is a 16-bit big-endian number. */
 export function formatBundle(entries: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     entries.flatMap((entry) => {
-      if (entry.length > maxEntryBytes) throw new RangeError('an entry of a log has at most 65535 bytes');
+      if (entry.length > maxEntryBytes) throw new RangeError('a log entry must not exceed 65535 bytes');
       const length = Buffer.alloc(2);
       length.writeUInt16BE(entry.length);
       return [length, entry];

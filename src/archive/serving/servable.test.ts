@@ -14,7 +14,10 @@ beforeAll(async () => {
   content = archive.content;
 });
 
-/** Writes the archive to a directory and returns whether a path in it may change; null if it is not served. */
+/**
+ * Writes the archive to a directory and returns a function that opens a path and reports whether the file is immutable,
+ * or null if it is not served.
+ */
 function directory() {
   const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
   onTestFinished(() => rmSync(root, { recursive: true }));

@@ -12,9 +12,9 @@ import { tombstoneFile } from '../days/tombstones.ts';
 import { checkpointPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 
-/** Maximum bytes of a served file. */
+/** Maximum size of a served file, in bytes. */
 export const maxServedBytes = inputLimits.archiveFile.bytes;
-/** Maximum bytes of the record of a day. */
+/** Maximum size of a day's record, in bytes. */
 const maxRecordBytes = 1024 * 1024;
 
 /** An open file of an archive. */
@@ -33,13 +33,13 @@ export interface OpenedFile {
 /** The files of an archive that may be served. */
 export interface ServableArchive {
   /**
-   * Opens a file by its path below the directory. Resolves with null for a path that names no file of an archive, for a
-   * file that does not exist or is too large, and for every path through a symbolic link.
+   * Opens a file by its path relative to the directory of the archive. Resolves with null if the path is not that of an
+   * archive file, if the file does not exist or is too large, or if the path contains a symbolic link.
    */
   open(path: string): Promise<OpenedFile | null>;
 }
 
-/** Paths of the files that do not belong to a day and change. */
+/** Paths of the files outside the days that may change. */
 const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath]);
 /** Matches the tiles and entry bundles of the log, which never change. */
 const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
@@ -60,7 +60,7 @@ export function servableArchive(root: string): ServableArchive {
   };
 }
 
-/** Returns true if the file at a path never changes, false if it may change, and null if it is no file of an archive. */
+/** Returns true if the file at a path never changes, false if it may change, and null if it is not an archive file. */
 async function immutability(root: string, path: string): Promise<boolean | null> {
   if (changing.has(path)) return false;
   if (tile.test(path)) return true;
@@ -80,7 +80,7 @@ async function readRecord(path: string): Promise<Buffer> {
 
 async function openInside(root: string, path: string, isImmutable: boolean): Promise<OpenedFile | null> {
   const file = join(root, path);
-  // Only the directory itself may be a symbolic link, and no part of the path below it.
+  // The directory itself may be a symbolic link, but no part of the path below it.
   if ((await realpath(file)) !== `${await realpath(root)}${sep}${path.replaceAll('/', sep)}`) return null;
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {

@@ -10,14 +10,14 @@ import { checkpointPath, filesAfter, hasRoot, readEntries } from './log-files.ts
 
 /** The log of closed days of one archive. */
 export interface DayLog {
-  /** Closed days, in their order. */
+  /** Returns the closed days in ascending order. */
   leaves(): readonly DayLeaf[];
   /**
-   * Appends a day durably. Throws the system's error if a file cannot be written; a repeated call with the same day then
+   * Appends a day durably. Throws the system's error if a file cannot be written; calling it again with the same day
    * completes the append.
    */
   append(leaf: DayLeaf): void;
-  /** Publishes a head that an earlier process signed and did not publish. Throws like `append`. */
+  /** Publishes a checkpoint that an earlier process signed but did not publish. Throws like `append`. */
   complete(): void;
 }
 
@@ -28,24 +28,26 @@ export interface DayLogOptions {
   readonly kept: KeptHead;
 }
 
-/** The last checkpoint that the key signed, kept outside the archive: a restored archive may be older. */
+/**
+ * The last checkpoint that the key signed. It is stored outside the archive, because a restored archive may be older.
+ */
 export interface KeptHead {
-  /** Description of the place, for messages. */
+  /** Description of the storage place, for messages. */
   readonly name: string;
-  /** Returns null if nothing was signed. */
+  /** Returns the stored checkpoint; null if nothing was signed yet. */
   read(): Buffer | null;
   /** Replaces the checkpoint atomically and durably; throws the system's error on failure. */
   write(note: Buffer): void;
 }
 
-/** Keeps the last signed checkpoint in a file. */
+/** Stores the last signed checkpoint in a file. */
 export function keptInFile(path: string): KeptHead {
   return { name: path, read: () => readKept(path), write: (note) => replaceFile(path, note, 0o600) };
 }
 
 /**
- * Opens the log. Throws OperatorError if it is damaged, if another key signed it, or if it lacks days that the key has
- * signed: a continuation would then contradict the published log.
+ * Opens the log. Throws OperatorError if the log is damaged, if another key signed it, or if it lacks days that the key
+ * has signed: continuing it would contradict the published log.
  */
 export function openDayLog(options: DayLogOptions): DayLog {
   const { files, key } = options;
@@ -84,7 +86,7 @@ class SignedLog implements DayLog {
   readonly #entries: Buffer[];
   readonly #hashes: Buffer[];
   readonly #leaves: DayLeaf[];
-  /** Size of the published tree, whose tiles exist. */
+  /** Number of entries in the published tree, whose tiles are all written. */
   #published: number;
 
   constructor(options: DayLogOptions, entries: readonly Buffer[], published: number) {
@@ -109,8 +111,9 @@ class SignedLog implements DayLog {
 
   append(leaf: DayLeaf): void {
     const last = this.#leaves[this.#published - 1];
-    if (last && leaf.day !== addDays(last.day, 1)) throw new Error('a day of the log follows its predecessor');
-    // Entries of an append that failed are replaced.
+    if (last && leaf.day !== addDays(last.day, 1))
+      throw new Error('a day must be appended to the log directly after its predecessor');
+    // Discard the entries of a failed append.
     for (const list of [this.#entries, this.#hashes, this.#leaves]) list.length = this.#published;
     const entry = formatLeaf(leaf);
     this.#entries.push(entry);
@@ -119,7 +122,7 @@ class SignedLog implements DayLog {
     this.#publish();
   }
 
-  /** Writes the files of the tree, then signs its head: first next to the key, then in the archive. */
+  /** Writes the files of the tree, then signs its checkpoint: first next to the key, then in the archive. */
   #publish(): void {
     const { files, key, kept } = this.#options;
     for (const { path, bytes } of filesAfter(this.#published, this.#entries, this.#hashes)) files.replace(path, bytes);

@@ -8,9 +8,9 @@ export interface KeyFileOptions {
   readonly path: string;
   /** Name of a new key, which is also the origin of its log. */
   readonly name: string;
-  /** False if a log exists, for which a new key would be of no use. */
+  /** False if a log already exists: a new key could not continue it. */
   readonly mayCreate: boolean;
-  /** Returns that many random bytes. */
+  /** Returns `count` random bytes. */
   readonly random: (count: number) => Buffer;
 }
 

@@ -10,18 +10,18 @@ import {
   tileWidth,
 } from '../log/tiles.ts';
 
-/** Directory of the log in an archive. */
+/** Directory of the log, relative to the archive. */
 export const logFolder = 'log/';
-/** Path of the signed head of the log in an archive. */
+/** Path of the log's signed checkpoint, relative to the archive. */
 export const checkpointPath = `${logFolder}checkpoint`;
 
-/** A file of the log. */
+/** A tile or entry bundle of the log, with its path relative to the archive. */
 interface LogFile {
   readonly path: string;
   readonly bytes: Buffer;
 }
 
-/** Returns the tiles and bundles that a log of these entries has, and a log of the first `oldSize` entries lacks. */
+/** Returns the tiles and bundles that a log of these entries has but a log of the first `oldSize` entries lacks. */
 export function filesAfter(oldSize: number, entries: readonly Buffer[], leaves: readonly Buffer[]): LogFile[] {
   return newTiles(oldSize, entries.length).flatMap((shape) => {
     const start = shape.index * tileWidth;
@@ -32,7 +32,7 @@ export function filesAfter(oldSize: number, entries: readonly Buffer[], leaves: 
   });
 }
 
-/** Reads the entries of a log of a size from its bundles; null if a bundle is missing or damaged. */
+/** Reads the entries of a log with `size` entries from its bundles; null if a bundle is missing or damaged. */
 export function readEntries(size: number, read: (path: string) => Buffer | null): Buffer[] | null {
   const entries: Buffer[] = [];
   for (const shape of tilesOf(size).filter(({ level }) => level === 0)) {

@@ -11,12 +11,12 @@ import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.
 import { archiveSummary } from './archive-summary.ts';
 import { labelsSums, weatherSums } from './day-summary.ts';
 
-/** The summary of a day states the sums of its tables, and nothing that was not observed is 0. */
+/** The summary of a day adds up the rows of its tables and never reports an unobserved value as 0. */
 
 const weatherHeader = 'hour,host,protocol,published,collection,events,observed_seconds\r\n';
 const labelsHeader = 'hour,applications,removals,repeats,observed_seconds,labeler_seconds\r\n';
 
-test('the sums of the weather are those of the published series, and of all its events', () => {
+test('the weather sums count all events of the published series and of no other', () => {
   const rows = [
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600',
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,like.create,90,3600',
@@ -29,7 +29,7 @@ test('the sums of the weather are those of the published series, and of all its 
   expect(weatherSums(csv)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0] });
 });
 
-test('two published series of a day are not added', () => {
+test('two published series of a day are not added up', () => {
   const rows = [
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,600',
     '2026-11-20T01:00:00Z,b.example,jetstream.legacy,true,total,700,3600',
@@ -37,7 +37,7 @@ test('two published series of a day are not added', () => {
   expect(weatherSums(`${weatherHeader}${rows.join('\r\n')}\r\n`)).toMatchObject({ count: 700, observedSeconds: 3600 });
 });
 
-test('the sums of labels are applications and removals, and null if nothing was observed', () => {
+test('the label sums count applications and removals, and are null if nothing was observed', () => {
   const observed = `${labelsHeader}2026-11-20T00:00:00Z,5,2,1,3600,7200\r\n2026-11-20T01:00:00Z,1,,0,600,600\r\n`;
   expect(labelsSums(observed)).toEqual({ count: 7, observedSeconds: 3600, wholeHours: [0] });
   expect(labelsSums(`${labelsHeader}2026-11-20T00:00:00Z,,,,0,0\r\n`)).toEqual({
@@ -45,7 +45,7 @@ test('the sums of labels are applications and removals, and null if nothing was 
   });
 });
 
-test('an hour without a count adds no observed time, and is not whole', () => {
+test('an hour without a count adds no observed time and is not a whole hour', () => {
   const labels = ['2026-11-20T00:00:00Z,60,12,0,3600,7200', '2026-11-20T01:00:00Z,,,,3600,7200'];
   expect(labelsSums(`${labelsHeader}${labels.join('\r\n')}\r\n`)).toEqual({
     ...{ count: 72, observedSeconds: 3600, wholeHours: [0] },
@@ -54,7 +54,7 @@ test('an hour without a count adds no observed time, and is not whole', () => {
   expect(weatherSums(weather)).toEqual({ count: null, observedSeconds: 0, wholeHours: [] });
 });
 
-test('a table of the header alone has no whole hour', () => {
+test('a table that has only a header has no whole hours', () => {
   const none = { count: null, observedSeconds: 0, wholeHours: [] };
   expect([weatherSums(weatherHeader), labelsSums(labelsHeader)]).toEqual([none, none]);
 });
@@ -64,7 +64,7 @@ test('a table without the columns, or with quoted cells, has no sums', () => {
   expect(labelsSums(`${labelsHeader}"2026-11-20T00:00:00Z",1,1,1,1,1\r\n`)).toBeNull();
 });
 
-test('the days of an archive are summarised, and a day is read again only after its record changed', async () => {
+test('the days of an archive are summarised, and a day is read again only if its record has changed', async () => {
   const simulated = simulateArchive({ hours: (now) => simulatedHours(now) });
   await simulated.run(30);
   const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));

@@ -9,12 +9,12 @@ import { pathOf } from '../days/paths.ts';
 import { labelsByHour, weatherByHour } from '../tables/columns.ts';
 import { type DaySums, labelsSums, weatherSums } from './day-summary.ts';
 
-/** One day of an archive with its sums. */
+/** Summary of one archived day. */
 export interface SummarisedDay {
-  /** `YYYY-MM-DD`. */
+  /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
-  /** Sums of the published weather; null if the archive has no table of the day. */
+  /** Sums of the published weather; null if the archive has no readable table of the day. */
   readonly weather: DaySums | null;
   readonly labels: DaySums | null;
 }
@@ -24,34 +24,34 @@ export interface ArchiveSummaryOptions {
   /** Directory of the archive, which may not exist yet. */
   readonly root: string;
   readonly pollMs: number;
-  /** Returns the description of an identity in the list of known issues; null if it contains none. */
+  /** Describes an identity found in the list of known issues; null if it contains none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Called with an error that is not the absence of a file. */
+  /** Called with every error except that a file does not exist. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Summary of the newest days of an archive, which is read in the background. */
+/** Summary of the newest days of an archive, which a background task keeps up to date. */
 export interface ArchiveSummary {
   /**
-   * Returns the newest days, oldest first; the same list until the archive or its known issues change. Null while there is
-   * no archive.
+   * Returns the newest days, oldest first. The list is the same object until the archive or its known issues change.
+   * Returns null while the archive does not exist or is not read yet.
    */
   days(): readonly SummarisedDay[] | null;
-  /** Returns the known issues; none while their list is invalid or contains an identity. */
+  /** Returns the known issues; an empty list while the file is invalid or contains an identity. */
   issues(): readonly KnownIssue[];
-  /** Starts background work. Resolves after the first reading, or after a second. */
+  /** Starts the background task. Resolves once the archive has been read, or after one second if that takes longer. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Number of days of the summary. */
+/** Maximum number of days in the summary. */
 export const summaryDays = 366;
-/** Maximum bytes of the index and of a table. */
+/** Maximum size of the index and of a table, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 const firstMs = 1_000;
 const csvOf = { weather: `${weatherByHour.name}.csv`, labels: `${labelsByHour.name}.csv` };
 
-/** Creates the summary of an archive. A day is read again only after its record changed. */
+/** Creates the summary of an archive. A day is read again only if its record has changed. */
 export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
   const stopping = new AbortController();
   const known = new Map<string, { readonly sha256: string; readonly summary: SummarisedDay }>();
@@ -66,7 +66,7 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       if (index !== null && isSame(index, read.index) && isSame(list, read.issues)) return;
       const listed = index === null ? null : (parseIndex(index)?.days ?? null);
       const summaries = listed && (await summarised(listed.slice(-summaryDays)));
-      // Both change in one turn.
+      // Replace both without an `await` in between, so that callers never see new issues with old days.
       issues = shownIssues(list, findIdentityIn);
       days = summaries;
       read = { index, issues: list };
@@ -83,7 +83,7 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       const summary = isKnown ? before.summary : await readDay(root, day, state === 'closed');
       known.set(day, { sha256, summary });
       result.push(summary);
-      // One day at a time, so that no request waits for a year of days.
+      // Let other tasks run after each day: reading a year of days must not delay requests.
       if (!isKnown) await nextTurn();
       if (stopping.signal.aborted) break;
     }

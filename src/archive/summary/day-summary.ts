@@ -1,25 +1,25 @@
-/** Sums of one kind of observation on one day, from a table of the archive. */
+/** Sums of one day's events or labels, from a table of the archive. */
 export interface DaySums {
-  /** Events or labels; null if nothing was observed. */
+  /** Number of events or labels; null if nothing was observed. */
   readonly count: number | null;
-  /** Observed time of the hours that have a count. */
+  /** Observed time of the hours that have a count, in seconds. */
   readonly observedSeconds: number;
-  /** Hours of the day with a count that were observed entirely, 0 to 23. */
+  /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
 }
 
-/** Returns the sums of the published series in `weather-by-hour.csv`; null if the table is not readable. */
+/** Returns the sums of the published series in `weather-by-hour.csv`; null if the text is not such a table. */
 export function weatherSums(csv: string): DaySums | null {
   const rows = readTable(csv, ['hour', 'host', 'protocol', 'published', 'collection', 'events', 'observed_seconds']);
   const published = rows?.filter((row) => row.published === 'true' && row.collection === 'total') ?? null;
   if (published === null) return null;
-  // Series of two hosts or protocols must never be added: the one that was observed longest is taken.
+  // The series of two hosts or protocols must never be added up: use the one that was observed longest.
   const series = [...Map.groupBy(published, (row) => `${row.host} ${row.protocol}`).values()];
   const sums = series.map((own) => sumsOf(own.map((row) => ({ ...row, counts: [row.events] }))));
   return sums.reduce((best, one) => (one.observedSeconds > best.observedSeconds ? one : best), sumsOf([]));
 }
 
-/** Returns the sums of `labels-by-hour.csv`: applications and removals; null if the table is not readable. */
+/** Returns the sums of applications and removals in `labels-by-hour.csv`; null if the text is not such a table. */
 export function labelsSums(csv: string): DaySums | null {
   const rows = readTable(csv, ['hour', 'applications', 'removals', 'observed_seconds']);
   return rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
@@ -37,7 +37,7 @@ function sumsOf(rows: readonly HourRow[]): DaySums {
   const wholeHours: number[] = [];
   for (const { hour, counts, observed_seconds } of rows) {
     const seconds = Number(observed_seconds);
-    // Time without a count would lower the rate of the other hours.
+    // Observed time without a count would lower the day's rate.
     if (counts.includes('') || !(seconds > 0)) continue;
     count = counts.reduce((sum, text) => sum + Number(text), count ?? 0);
     observedSeconds += seconds;
@@ -46,7 +46,10 @@ function sumsOf(rows: readonly HourRow[]): DaySums {
   return { count, observedSeconds, wholeHours };
 }
 
-/** Returns the named cells of a table of the archive, which has no quoted cells in these columns; null for another table. */
+/**
+ * Returns the cells of the named columns, which the archive never quotes; null if a column is missing or any cell is
+ * quoted.
+ */
 function readTable<const C extends string>(csv: string, columns: readonly C[]): Record<C, string>[] | null {
   const [header = '', ...lines] = csv.split('\r\n');
   const names = header.split(',');

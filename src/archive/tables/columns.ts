@@ -1,11 +1,11 @@
 import { collectionNames, wires } from '../../contract/vocabulary.ts';
 import { sourceStates } from '../hours/labels-day.ts';
 
-/** Kinds of cells. An hour and a day are written as text in CSV and as a time in Parquet. */
+/** Kind of a column's cells. Hours and days are text in CSV and timestamps in Parquet. */
 export type CellKind = 'hour' | 'day' | 'text' | 'count' | 'seconds' | 'flag';
 /** A cell; null means not observed or not known, never 0. */
 export type Cell = string | number | boolean | null;
-/** A row, with one cell for each column. */
+/** A row of a table, with one cell for each column. */
 export type Row = readonly Cell[];
 
 /** A column with its entry in the data dictionary. */
@@ -14,10 +14,10 @@ export interface Column {
   readonly kind: CellKind;
   readonly isNullable: boolean;
   readonly unit: string | null;
-  /** Clock by which events belong to the row; null for a column that does not depend on a clock. */
+  /** Clock that decides to which row an event belongs; null for a column that does not depend on a clock. */
   readonly clock: string | null;
   readonly description: string;
-  /** Possible values of a text; null for other texts. */
+  /** Possible values of a text column; null if any text is possible. */
   readonly values: readonly string[] | null;
 }
 
@@ -43,7 +43,7 @@ const labels = { clock: acceptanceClock };
 const orNull = { isNullable: true };
 const labelCount = { ...labels, ...orNull, unit: 'labels' };
 
-/** Weather by hour, series and collection. */
+/** Table with the weather of a day by hour, series and collection. */
 export const weatherByHour: Table = {
   name: 'weather-by-hour',
   description:
@@ -71,7 +71,7 @@ export const weatherByHour: Table = {
   ],
 };
 
-/** Labels by hour. */
+/** Table with the labels of a day by hour. */
 export const labelsByHour: Table = {
   name: 'labels-by-hour',
   description: 'Observed label applications and removals of all labelers by hour, and the states of the sources.',
@@ -105,7 +105,7 @@ export const labelsByHour: Table = {
   ],
 };
 
-/** Labels by labeler and day. */
+/** Table with the labels of a day by labeler. */
 export const labelsByLabeler: Table = {
   name: 'labels-by-labeler',
   description: 'Observed label applications and removals of the day by labeler.',
@@ -120,7 +120,7 @@ export const labelsByLabeler: Table = {
 
 /** All daily tables. */
 export const tables: readonly Table[] = [weatherByHour, labelsByHour, labelsByLabeler];
-/** Formats of each table, which are the extensions of the files. */
+/** File formats of each table; the name of the format is the file extension. */
 export const tableFormats = ['csv', 'parquet'] as const;
 /** Names of the files of all tables. */
 export const tableFiles: readonly string[] = tables.flatMap(({ name }) => tableFormats.map((ext) => `${name}.${ext}`));

@@ -10,13 +10,13 @@ export interface FilledTable {
   readonly rows: readonly Row[];
 }
 
-/** Hours of one day as the archive keeps them. */
+/** Hourly weather and labels of one day, as the archive keeps them. */
 export interface DayHours {
   readonly weather: WeatherDay;
   readonly labels: LabelsDay;
 }
 
-/** Returns the tables of a day for the hours that are over at an instant, in milliseconds since 1970. */
+/** Computes the tables of a day. They contain the hours that are over at `until` (milliseconds since 1970). */
 export function dayTables({ weather, labels }: DayHours, until: number): FilledTable[] {
   const hours = hoursOf(weather.day, until);
   return [
@@ -65,12 +65,12 @@ function labelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
     labeler_did,
     sumOf(applications.slice(0, hours)),
     sumOf(removals.slice(0, hours)),
-    // Rounded to microseconds: a sum of decimal fractions has digits that no fact states.
+    // Round to microseconds: adding decimal fractions produces digits that no fact states.
     Math.round((sumOf(observed_seconds.slice(0, hours)) ?? 0) * 1e6) / 1e6,
   ]);
 }
 
-/** Returns the sum of the known values; null without any. */
+/** Returns the sum of the known values; null if all are unknown. */
 function sumOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);

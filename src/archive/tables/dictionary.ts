@@ -2,10 +2,10 @@ import { type Column, type Table, tableFormats, tables } from './columns.ts';
 
 /** Name of the data dictionary in the directory of an archive. */
 export const dictionaryFile = 'tables.json';
-/** Schema of the tables. */
+/** Schema of the data dictionary. */
 export const tablesSchema = 'almanac.archive.tables/v1';
 
-/** Returns the bytes of the data dictionary: each column with unit and clock, and a JSON Schema of the rows. */
+/** Formats the data dictionary: each column with its unit and clock, and a JSON Schema of the rows of each table. */
 export function formatDictionary(): Buffer {
   const dictionary = {
     schema: tablesSchema,
@@ -24,7 +24,7 @@ export function formatDictionary(): Buffer {
   return Buffer.from(`${JSON.stringify(dictionary, null, 1)}\n`);
 }
 
-/** Returns the JSON Schema of a row, as an object by column name. */
+/** Returns the JSON Schema of a row, given as an object with one property for each column. */
 export function rowSchema({ name, columns }: Table): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -11,10 +11,10 @@ const types = {
   flag: { type: 'BOOLEAN' },
 } as const satisfies Readonly<Record<CellKind, object>>;
 
-/** Maximum number of rows of a group; a table of one day has one group. */
+/** Maximum number of rows in a row group. The table of one day fits into one group. */
 const rowGroupSize = 100_000;
 
-/** Returns a table as Parquet. The bytes depend on the rows alone, which a rebuild of the day requires. */
+/** Formats a table as Parquet. The bytes depend only on the rows, so that a rebuild of the day reproduces them. */
 export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Buffer {
   const bytes = parquetWriteBuffer({
     columnData: columns.map((column, place) => ({

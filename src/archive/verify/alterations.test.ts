@@ -8,7 +8,10 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { VerifyOptions } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** Every deliberate alteration has its exit code and its problem, at first contact, with a kept checkpoint, and with a key. */
+/**
+ * Every deliberate alteration leads to its exit code and its finding, whether verified at first contact, with a kept
+ * checkpoint, or with a key.
+ */
 
 let archives: IntactArchive;
 
@@ -25,7 +28,7 @@ async function verdict(content: Content, options: Partial<VerifyOptions>) {
   return { code, report, paths: deciding.map(({ path }) => path) };
 }
 
-it('the table has at least 40 alterations, of every kind that the issue of a forged archive has, and each once', () => {
+it('the table lists at least 60 different alterations and covers every kind of finding', () => {
   const names = alterations.map(({ name }) => name);
   expect(names.length).toBeGreaterThanOrEqual(60);
   expect(new Set(names).size).toBe(names.length);
@@ -47,7 +50,7 @@ it('the table has at least 40 alterations, of every kind that the issue of a for
     ]),
   );
   const kinds = new Set(alterations.flatMap(({ first, kept = first, key = first }) => [first, kept, key]));
-  // A file that cannot be read is no alteration.
+  // No alteration leads to `unreadable`: a file that cannot be read is not an alteration.
   expect([...kinds, 'unreadable'].sort()).toEqual(Object.keys(verifyExitCodes).sort());
 });
 
@@ -74,7 +77,7 @@ describe('a verification', () => {
     const withKey = await verdict(content, { key: simulatedKey.verifier });
     expect([atFirst.code, withKept.code, withKey.code]).toEqual([first, kept, key].map((one) => verifyExitCodes[one]));
     expect(withKept.paths).toContain(path);
-    // What an altered archive signs is not kept, unless nothing shows the alteration.
+    // A checkpoint of an altered archive must not be kept if the verification found the alteration.
     expect(withKept.report.keep).toBeNull();
     expect([atFirst.report.isFirstContact, withKept.report.isFirstContact]).toEqual([true, false]);
   });

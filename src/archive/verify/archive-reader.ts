@@ -7,11 +7,11 @@ import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 /** Maximum size of a file of an archive, in bytes. */
 const maxBytes = inputLimits.archiveFile.bytes;
 
-/** Files of an archive that is verified, by their paths below its directory or URL. */
+/** Reads the files of an archive under verification, by their paths relative to its directory or URL. */
 export interface ArchiveReader {
   /**
-   * Resolves with the bytes of a file; null if it does not exist. Rejects with OperatorError if it cannot be read, so that
-   * an interrupted connection is not reported as a missing file.
+   * Resolves with the bytes of a file; null if it does not exist. Rejects with OperatorError if the file cannot be
+   * read, so that an interrupted connection is not reported as a missing file.
    */
   read(path: string): Promise<Buffer | null>;
 }
@@ -34,19 +34,20 @@ export function directoryReader(root: string): ArchiveReader {
   };
 }
 
-/** Limits for all files of an archive that is read from a URL. */
+/** Limits on the total time and bytes of reading an archive from a URL. */
 export interface ReadingLimits {
   readonly ms: number;
   readonly bytes: number;
 }
 
 /**
- * Limits of a verification: a server that responds slowly forever, or with ever more bytes, must not keep it. Ten years of
- * archive have 150,000 files of 3 GB, each of which is read twice at most; a response every half second reads them in time.
+ * Limits of a verification, so that a server that responds slowly or without end cannot keep it busy. Ten years of
+ * archive have 150,000 files with 3 GB in total, each of which is read at most twice; one response every half second is
+ * fast enough for that.
  */
 export const verifyLimits: ReadingLimits = { ms: 24 * 3_600_000, bytes: 64_000_000_000 };
 
-/** The files of an archive cost more than the limits of a verification allow. It ends with the findings so far. */
+/** Error for an archive that exceeds the limits of a verification. The verification ends with the findings so far. */
 export class ReadingLimitError extends OperatorError {
   readonly limit: keyof ReadingLimits;
 
@@ -69,7 +70,7 @@ export interface UrlReaderOptions {
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits: ReadingLimits;
-  /** Returns milliseconds of a clock that is never set. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 
@@ -94,12 +95,12 @@ export function urlReader(options: UrlReaderOptions): ArchiveReader {
 }
 
 interface Response {
-  /** Null if the file does not exist. */
+  /** Body of the response; null if the file does not exist. */
   readonly bytes: Buffer | null;
   readonly failure?: { readonly error: OperatorError; readonly isTooLarge: boolean };
 }
 
-/** Requests a file within what is left of the limits. */
+/** Requests a file within the remaining time and bytes. */
 async function request(
   { base, fetch, userAgent, timeoutMs }: UrlReaderOptions,
   path: string,

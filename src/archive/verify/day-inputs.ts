@@ -4,7 +4,7 @@ import { parseTombstones, type Tombstone, tombstoneFile } from '../days/tombston
 import type { ArchiveReader } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 
-/** Reads the files from which those of a day are computed, each once. */
+/** Reads the input files of days, each file once. */
 export class InputReader {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
@@ -16,14 +16,14 @@ export class InputReader {
     this.#report = report;
   }
 
-  /** Forgets the files of days before a day. */
+  /** Discards the files of all days before the given day. */
   forgetBefore(day: string): void {
     for (const map of [this.#inputs, this.#tombstones]) {
       for (const known of map.keys()) if (known < day) map.delete(known);
     }
   }
 
-  /** Resolves with the inputs of a day; null after reporting a damaged file, and without a report if one was withdrawn. */
+  /** Resolves with the inputs of a day; null if a file is damaged, which is reported, or withdrawn, which is not. */
   inputsOf(day: string): Promise<DayInputs | null> {
     const known = this.#inputs.get(day) ?? this.#readInputs(day);
     this.#inputs.set(day, known);
@@ -45,7 +45,7 @@ export class InputReader {
     }
     const isMissing = inputFiles.some((name) => !read.has(name));
     const withdrawn = isMissing ? await this.tombstonesOf(day) : [];
-    // Nothing can be computed from a withdrawn file.
+    // A withdrawn input makes the computed files of its day unverifiable.
     if (withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name))) return null;
     const { inputs, damaged } = parseInputs(day, (name) => read.get(name) ?? null);
     for (const name of damaged) {

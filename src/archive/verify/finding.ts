@@ -2,8 +2,8 @@ import { OperatorError } from '../../ops/errors.ts';
 import { ReadingLimitError } from './archive-reader.ts';
 
 /**
- * Kinds of findings of a verification, with their exit codes. The exit code of a verification is the highest one: a higher
- * code casts more doubt on the publisher, a lower one on single files.
+ * Kinds of findings of a verification, with their exit codes. A verification exits with the highest code: higher codes
+ * cast doubt on the publisher, lower codes on single files.
  */
 export const verifyExitCodes = {
   intact: 0,
@@ -23,7 +23,7 @@ export const verifyExitCodes = {
 /** Kind of a finding. */
 export type FindingKind = Exclude<keyof typeof verifyExitCodes, 'intact'>;
 
-/** Meaning of each kind, for the help and the docs. */
+/** Meaning of each kind, for the help text and the documentation. */
 export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   unreadable: 'a file cannot be read; other findings have precedence',
   missing: 'a file that the archive lists, or that its log requires, does not exist',
@@ -39,22 +39,22 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   key: 'the log is signed with a key other than the given or kept one',
 };
 
-/** One difference between an archive and its promises. */
+/** A difference between the archive and what its log, its index or its records promise. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** Path of the file below the archive. */
+  /** Path of the file, relative to the archive. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Returns the exit code for findings: the highest one, 0 without findings. */
+/** Returns the highest exit code of the findings; 0 if there are none. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(verifyExitCodes.intact, ...findings.map(({ kind }) => verifyExitCodes[kind]));
 }
 
 /**
- * Runs a step. Reports a file that cannot be read, and then resolves with null, so that earlier findings are kept. Rejects
- * with ReadingLimitError if nothing more may be read.
+ * Runs a step of the verification. If a file cannot be read, reports it and resolves with null, so that earlier
+ * findings are kept. Rejects with ReadingLimitError if a limit is reached.
  */
 export async function orReport<T>(
   path: string,

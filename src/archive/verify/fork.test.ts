@@ -8,7 +8,7 @@ import { OperatorError } from '../../ops/errors.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** The archive in memory does not change between the passes of a verification. */
+/** Resolves at once: the archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();
 let intact: Content = new Map();
 let kept: KeptCheckpoint | null = null;
@@ -33,7 +33,7 @@ describe('a fork', () => {
     return findings.map(({ kind }) => kind);
   };
 
-  it('is reported although the entries, the index or both cannot be read', async () => {
+  it('is reported even if the entries, the index or both cannot be read', async () => {
     expect(await kindsWithout(forked(), bundle)).toEqual(['unreadable', 'fork']);
     expect(await kindsWithout(forked(), 'index.json')).toContain('fork');
     expect(await kindsWithout(forked(), bundle, 'index.json')).toEqual(['unreadable', 'unreadable', 'fork']);
@@ -42,7 +42,7 @@ describe('a fork', () => {
     expect(await kindsWithout(removed)).toEqual(['missing', 'fork']);
   });
 
-  it('cannot be excluded without the entries and the tiles, which is reported', async () => {
+  it('cannot be ruled out without the entries and the tiles, which is reported', async () => {
     expect(await kindsWithout(intact, bundle)).toEqual(['unreadable']);
     expect(await kindsWithout(intact, bundle, 'log/tile/0/000.p/4')).toEqual(['unreadable', 'unreadable']);
     const truncated = copyOf(intact);

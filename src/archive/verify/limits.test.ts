@@ -9,7 +9,10 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** A verification of a URL ends within its limits of time and bytes, whatever the server does, with what it has found. */
+/**
+ * A verification of a URL ends within its limits of time and bytes, whatever the server does, and reports its findings
+ * so far.
+ */
 
 let intact: Content = new Map();
 let kept: KeptCheckpoint | null = null;
@@ -44,7 +47,7 @@ async function verifyServed({ limits, responseMs = 0, isKnown = false, respond }
   return { report, requests, elapsedMs: at, code: exitCodeOf(report.findings) };
 }
 
-/** Returns an index of twenty thousand open days. */
+/** Returns an index that lists twenty thousand open days. */
 function endlessIndex(): Buffer {
   const days = Array.from({ length: 20_000 }, (_, at): ListedDay => {
     const day = new Date(at * 86_400_000).toISOString().slice(0, 10);
@@ -54,7 +57,7 @@ function endlessIndex(): Buffer {
 }
 
 describe('a verification of a URL', () => {
-  it('ends after its time if the server answers slowly forever', async () => {
+  it('ends at its time limit if the server responds slowly forever', async () => {
     const index = endlessIndex();
     const responseMs = 20_000;
     const { report, requests, elapsedMs, code } = await verifyServed({
@@ -67,7 +70,7 @@ describe('a verification of a URL', () => {
     expect([elapsedMs, requests]).toEqual([verifyLimits.ms, verifyLimits.ms / responseMs]);
   });
 
-  it('ends after its bytes if the server sends files without end', async () => {
+  it('ends at its byte limit if the server sends files without end', async () => {
     const index = endlessIndex();
     const limits = { bytes: index.length * 3 };
     const { report, requests } = await verifyServed({
@@ -78,7 +81,7 @@ describe('a verification of a URL', () => {
     expect(requests).toBeLessThan(limits.bytes / 100_000);
   });
 
-  it('ends after its bytes if every file is too large, although none is kept', async () => {
+  it('ends at its byte limit if every file is too large, although no file is kept', async () => {
     const { report, requests } = await verifyServed({
       limits: { bytes: 1_000_000 },
       respond: () => Buffer.alloc(2_000_000),
@@ -87,7 +90,7 @@ describe('a verification of a URL', () => {
     expect(report.findings).toMatchObject([{ kind: 'unreadable' }]);
   });
 
-  it('keeps what it has found: a slow server hides no fork', async () => {
+  it('keeps its findings, so that a slow server cannot hide a fork', async () => {
     const forked = copyOf(intact);
     const other = closedDays(forked).map((leaf) => (leaf.day === first ? { ...leaf, sha256: '0'.repeat(64) } : leaf));
     signDays(forked, other, simulatedKey);
@@ -98,7 +101,7 @@ describe('a verification of a URL', () => {
     expect([report.limit, code]).toEqual(['ms', verifyExitCodes.fork]);
   });
 
-  it('keeps the findings of a complete pass if the limit ends the next one', async () => {
+  it('keeps the findings of a complete pass if a limit ends the next pass', async () => {
     const damaged = copyOf(intact);
     flip(damaged, `days/${first}/day.json`, 20);
     const { requests } = await verifyServed({ limits: {}, respond: (path) => damaged.get(path) });
@@ -109,7 +112,7 @@ describe('a verification of a URL', () => {
     expect([report.limit, code]).toEqual(['ms', verifyExitCodes.altered]);
   });
 
-  it('meets no limit with an honest archive of ten years', async () => {
+  it('reaches no limit with an intact archive of ten years', async () => {
     let bytes = 0;
     const { report, requests } = await verifyServed({
       limits: {},
@@ -121,14 +124,14 @@ describe('a verification of a URL', () => {
     });
     expect(report).toMatchObject({ findings: [], limit: null });
     const days = report.closedDays + report.openDays;
-    // Ten years of 300 MB, and files that are read more than once.
+    // An archive of ten years has 300 MB for each year, and some files are read more than once.
     const repeated = bytes / [...intact.values()].reduce((sum, { length }) => sum + length, 0);
     expect(10 * 300_000_000 * repeated).toBeLessThan(verifyLimits.bytes / 2);
     // Every request may take half a second.
     expect((3_653 * requests * 500) / days).toBeLessThan(verifyLimits.ms);
   });
 
-  it('has an error of its own for each limit', () => {
+  it('reports each limit with its own error', () => {
     const limits = { ms: 5_000, bytes: 7 };
     expect(new ReadingLimitError('ms', limits)).toMatchObject({
       limit: 'ms',

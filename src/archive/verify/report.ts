@@ -2,7 +2,7 @@ import type { VerifierKey } from '../log/keys.ts';
 import type { ArchiveReader, ReadingLimits } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 
-/** Record that a verifier keeps for its next run: the key in its text form, and the signed checkpoint. */
+/** Record that a verifier keeps for its next run: the key in text form, and the signed checkpoint. */
 export interface KeptCheckpoint {
   readonly key: string;
   readonly note: string;
@@ -11,13 +11,13 @@ export interface KeptCheckpoint {
 /** Options for a verification. */
 export interface VerifyOptions {
   readonly reader: ArchiveReader;
-  /** Key that the operator trusts; null to use the kept one, or at first contact the archive's own. */
+  /** Key that the operator trusts; null to use the kept key or, at first contact, the archive's own. */
   readonly key: VerifierKey | null;
-  /** Result of an earlier verification; null at first contact. */
+  /** Record of an earlier verification; null at first contact. */
   readonly kept: KeptCheckpoint | null;
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** Resolves when an archive that was being written may be consistent again. */
+  /** Waits until an archive that was being written is likely to be consistent again. */
   readonly wait: () => Promise<void>;
 }
 
@@ -28,12 +28,12 @@ export interface VerifyReport {
   readonly openDays: number;
   /** Paths of files that the publisher has withdrawn. */
   readonly withdrawn: readonly string[];
-  /** True if the archive's own key was used, because no other was known. */
+  /** True if the archive's own key was used because no other key was known. */
   readonly isFirstContact: boolean;
-  /** Key that was used; null if the archive names none. */
+  /** Text form of the key that was used; null if no key was given and the archive names none. */
   readonly key: string | null;
-  /** Limit of a verification that was reached before all files were read; null if all were. */
+  /** Limit that ended the verification before all files were read; null if all were read. */
   readonly limit: keyof ReadingLimits | null;
-  /** Checkpoint to keep for the next run; null unless the archive is intact and has closed days. */
+  /** Record to keep for the next run; null unless the archive is intact and has closed days. */
   readonly keep: KeptCheckpoint | null;
 }

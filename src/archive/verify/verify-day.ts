@@ -8,7 +8,7 @@ import type { ArchiveReader } from './archive-reader.ts';
 import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
 
-/** Verifies the files of days, each read once. */
+/** Verifies the files of days and reads each file once. */
 export class DayVerifier {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
@@ -27,8 +27,8 @@ export class DayVerifier {
   }
 
   /**
-   * Verifies a day whose record has a known digest. The record of an open day may have a newer revision than the index
-   * states, its files may have grown since, and its other files may have been replaced.
+   * Verifies a day against the digest of its record. For an open day, newer content is accepted: a record with a later
+   * revision, files that have grown, and computed files that were replaced.
    */
   async verify(day: string, sha256: string, state: DayRecord['state']): Promise<void> {
     this.#inputs.forgetBefore(day);
@@ -72,7 +72,9 @@ export class DayVerifier {
     this.#withdrawn.push(path);
   }
 
-  /** Reports unknown and repeated names of a record, before a file is read. */
+  /**
+   * Returns false, and reports it, if the record lists an unknown or repeated name; checked before any file is read.
+   */
   #hasKnownNames({ day, files }: DayRecord): boolean {
     const missing = new Set([...inputFiles, ...computedFiles]);
     const wrong = files.find(({ name }) => !missing.delete(name));
@@ -82,7 +84,7 @@ export class DayVerifier {
     return false;
   }
 
-  /** Reports files that exist and that the record does not list. */
+  /** Reports files that exist but are not listed in the record. */
   async #verifyUnlisted({ day, files }: DayRecord): Promise<void> {
     const listed = new Set(files.map(({ name }) => name));
     for (const name of [...inputFiles, ...computedFiles].filter((one) => !listed.has(one) && one !== gapsFile)) {
@@ -92,11 +94,11 @@ export class DayVerifier {
     }
   }
 
-  /** Computes the files again that depend on the others. The gap manifest exists for every closed day. */
+  /** Recomputes the computed files and compares them. The gap manifest exists for every closed day. */
   async #verifyComputed({ day, files, withheld }: DayRecord): Promise<void> {
     const days = await Promise.all([0, 1, 2].map((count) => this.#inputs.inputsOf(addDays(day, count))));
     const intact = days.filter((inputs) => inputs !== null);
-    // Damaged files are reported where they are read.
+    // Damaged files have already been reported by the reader.
     const isComplete = intact.length === days.length;
     const computed = isComplete ? computeFiles(day, intact, startOf(day) + dayMs) : [];
     for (const { name, bytes } of computed.filter((one) => !withheld.includes(one.name))) {

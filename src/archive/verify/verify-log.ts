@@ -9,7 +9,7 @@ import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { type Finding, orReport } from './finding.ts';
 
-/** Maximum number of days of a log that is verified. */
+/** Maximum number of entries of a log that is verified. */
 const maxDays = 100_000;
 
 /** A log whose signature is valid, with its closed days. */
@@ -17,26 +17,26 @@ export interface VerifiedLog {
   readonly checkpoint: Checkpoint;
   /** Signed note with the checkpoint. */
   readonly note: Buffer;
-  /** Null for an entry that is not a day. */
+  /** Closed days; null for an entry that is not a day. */
   readonly days: readonly (DayLeaf | null)[];
 }
 
-/** Dependencies of the verification of a log. */
+/** Dependencies of `verifyLog`. */
 export interface LogVerification {
   readonly reader: ArchiveReader;
   readonly key: VerifierKey;
-  /** Text form of the key that the archive itself names; null without an index. */
+  /** Text form of the key that the archive itself names; null if the archive has no index. */
   readonly ownKey: string | null;
-  /** Checkpoint of an earlier verification, which was verified with `key`. */
+  /** Checkpoint of an earlier verification, whose signature by `key` was verified; null without one. */
   readonly kept: Checkpoint | null;
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
   readonly report: (finding: Finding) => void;
 }
 
 /**
- * Verifies the checkpoint, the tiles and the entries of a log. Resolves with null if no day can be trusted. Rejects with
- * OperatorError only if the checkpoint itself cannot be read.
+ * Verifies the checkpoint, the tiles and the entries of a log. Resolves with null if no day can be trusted. Rejects
+ * with OperatorError only if the checkpoint itself cannot be read.
  */
 export async function verifyLog(options: LogVerification): Promise<VerifiedLog | null> {
   const { reader, report } = options;
@@ -109,8 +109,9 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
 }
 
 /**
- * Compares two heads without the trees: reports a log that is smaller than the kept one, or differs at the same size.
- * Returns true if the log continues the kept one, or if none is kept, and null if only the trees show it.
+ * Compares the checkpoint with the kept one, and reports a log that is smaller or has another root at the same size.
+ * Returns true if the log continues the kept checkpoint or none is kept, false after a report, and null if only a
+ * consistency proof can tell.
  */
 function comparedHeads({ size, root }: Checkpoint, { kept, report }: LogVerification): boolean | null {
   if (!kept) return true;
@@ -137,7 +138,10 @@ function reportFork({ size }: Checkpoint, report: LogVerification['report']): vo
   report({ kind: 'fork', path: checkpointPath, message });
 }
 
-/** Compares the trees with the hashes in the tiles, so that entries that cannot be read hide no fork. */
+/**
+ * Compares the log with the kept checkpoint using the hashes in the tiles, so that a fork is found even if the entries
+ * cannot be read.
+ */
 async function compareByTiles(checkpoint: Checkpoint, options: LogVerification): Promise<void> {
   const leaves: Buffer[] = [];
   for (const shape of tilesOf(checkpoint.size).filter(({ level }) => level === 0)) {

@@ -8,7 +8,9 @@ import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
 import { DayVerifier } from './verify-day.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
-/** Verifies the files of an archive in one pass, which ends early with the findings so far if a limit is reached. */
+/**
+ * Verifies the files of an archive in one pass. If a limit is reached, the pass ends early with the findings so far.
+ */
 export async function verifyOnce(options: VerifyOptions): Promise<VerifyReport> {
   const pass = new Pass(options);
   try {
@@ -20,7 +22,7 @@ export async function verifyOnce(options: VerifyOptions): Promise<VerifyReport> 
   }
 }
 
-/** One pass with its results so far. */
+/** State of one pass over the archive. */
 class Pass {
   readonly #options: VerifyOptions;
   readonly #findings: Finding[] = [];
@@ -48,7 +50,7 @@ class Pass {
       return;
     }
     if (index && index.key !== trusted.text) {
-      // The text of the archive may contain anything, such as commands for a terminal.
+      // Print only a valid key: the archive's text may contain anything, such as terminal escape sequences.
       const own = parseVerifierKey(index.key)?.text ?? 'malformed';
       report({ kind: 'key', path: indexFile, message: `the key is ${own}, not ${trusted.text}` });
     }
@@ -71,7 +73,7 @@ class Pass {
     }
   }
 
-  /** Returns the results; `reached` is the limit that ended the pass early. */
+  /** Returns the report; `reached` is the limit that ended the pass early, or null. */
   report(reached: ReadingLimitError | null): VerifyReport {
     const { key, kept } = this.#options;
     if (reached) this.#report({ kind: 'unreadable', path: '.', message: reached.message });
@@ -90,7 +92,7 @@ class Pass {
   }
 }
 
-/** Returns the index; null after reporting it if it is missing, damaged or cannot be read. */
+/** Reads the index; null, after reporting it, if the index is missing, damaged or cannot be read. */
 async function readIndex(reader: ArchiveReader, report: (finding: Finding) => void): Promise<ArchiveIndex | null> {
   return orReport(indexFile, report, async () => {
     const bytes = await reader.read(indexFile);
@@ -114,8 +116,8 @@ function keptCheckpoint(
 }
 
 /**
- * Compares the days of the index with those of the log. The index is written after the log, so that it may still list a
- * day of the log as open.
+ * Compares the days of the index with those of the log. The archiver writes the index after the log, so the index may
+ * still list a day of the log as open.
  */
 function verifyIndex({ days }: VerifiedLog, listed: readonly ListedDay[], report: (finding: Finding) => void): void {
   const byDay = new Map(listed.map((one) => [one.day, one]));

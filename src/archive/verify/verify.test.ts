@@ -17,9 +17,9 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** Reports of a verification besides the alterations of `alterations.test.ts`. */
+/** Reports of a verification, except for the alterations, which `alterations.test.ts` covers. */
 
-/** The archive in memory does not change between the passes of a verification. */
+/** Resolves at once: the archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();
 let intact: Content = new Map();
 let kept: KeptCheckpoint | null = null;
@@ -32,7 +32,7 @@ describe('a verification', () => {
   it.each([
     ['commands for a terminal', '\u001b]0;owned\u0007'],
     ['a name that changes the direction of the text', simulatedKey.verifier.text.replace('+', '\u202e+')],
-  ])('repeats no %s from the index', async (_, text) => {
+  ])('does not print %s from the index', async (_, text) => {
     const content = copyOf(intact);
     const index = JSON.parse(String(intact.get('index.json'))) as object;
     content.set('index.json', Buffer.from(JSON.stringify({ ...index, key: text })));
@@ -58,7 +58,7 @@ describe('a verification', () => {
     expect(findings.map(({ kind }) => kind)).toContain('key');
   });
 
-  it('reports a day that was closed before its time', async () => {
+  it('reports a day that was closed too early', async () => {
     const reader = memoryReader(intact);
     const { findings } = await verifyArchive({ reader, key: null, kept: null, now: now - 24 * hourMs, wait });
     expect(exitCodeOf(findings)).toBe(verifyExitCodes.order);
@@ -75,7 +75,7 @@ describe('a verification', () => {
     expect([exitCodeOf(findings), keep]).toEqual([verifyExitCodes.altered, null]);
   });
 
-  it('reads no file of a record that lists a name twice', async () => {
+  it('reads no files of a day whose record lists a name twice', async () => {
     const content = copyOf(intact);
     const record = recordOf(content, third);
     rewriteRecord(content, { ...record, files: [...record.files, ...record.files] }, simulatedKey);
@@ -89,7 +89,7 @@ describe('a verification', () => {
     expect(paths.filter((path) => path === `days/${third}/gaps.json`)).toEqual([]);
   });
 
-  it('reports a file of lines that the record does not list', async () => {
+  it('reports a file of archived lines that the record does not list', async () => {
     const content = copyOf(intact);
     const record = recordOf(content, third);
     const files = record.files.filter(({ name }) => name !== 'instruments.jsonl');

@@ -7,19 +7,20 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { VerifyOptions, VerifyReport } from './report.ts';
 import { verifyOnce } from './verify-once.ts';
 
-/** Maximum number of passes over an archive that changes during every one of them. */
+/** Maximum number of passes over an archive that changes during each pass. */
 const maxPasses = 5;
 
 /**
- * Verifies an archive. The archiver may write during a pass, so that files of two states are compared: a pass with findings
- * is repeated once, and again as long as the archive changes. A finding that a change cannot explain is never repeated.
+ * Verifies an archive. The archiver may write during a pass, which may then compare files of two states. A pass with
+ * findings is therefore repeated once, and again while the archive keeps changing. A pass is never repeated for a
+ * finding that such a change cannot cause.
  */
 export async function verifyArchive(options: VerifyOptions): Promise<VerifyReport> {
   let before: VerifyReport | null = null;
   for (let pass = 1; ; pass++) {
     const head = await headOf(options.reader);
     const report = await verifyOnce(options);
-    // A pass that a limit has ended says less than a complete one before it.
+    // A pass that a limit cut short is less informative than the complete pass before it.
     if (report.limit !== null && before) return { ...before, limit: report.limit };
     before = report;
     const isCertain = exitCodeOf(report.findings) >= verifyExitCodes.signature;
@@ -30,7 +31,7 @@ export async function verifyArchive(options: VerifyOptions): Promise<VerifyRepor
   }
 }
 
-/** Returns a digest of the two files that every change of an archive replaces. */
+/** Returns a digest of the index and the checkpoint: every change of an archive replaces at least one of them. */
 async function headOf(reader: ArchiveReader): Promise<string> {
   const hash = createHash('sha256');
   for (const path of [indexFile, checkpointPath]) {
@@ -40,7 +41,7 @@ async function headOf(reader: ArchiveReader): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A file that cannot be read, and a limit that is reached, are reported by the verification itself. */
+/** Reads a file; null if it cannot be read or a limit is reached, which the verification itself reports. */
 async function readOrNull(reader: ArchiveReader, path: string): Promise<Buffer | null> {
   try {
     return await reader.read(path);

@@ -7,9 +7,9 @@ import { simulateArchive, simulatedStart } from '../../../harness/archive/simula
 import { hourMs } from '../days/calendar.ts';
 import { verifyArchive } from './verify.ts';
 
-/** An archive may be written while it is verified, and its archiver may have been killed. */
+/** An archive may be written while it is verified, and its archiver may have been killed at any write. */
 
-/** The archive in memory does not change between the passes of a verification. */
+/** Resolves at once: the archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();
 let intact: Content = new Map();
 
@@ -17,10 +17,13 @@ beforeAll(async () => {
   ({ intact } = await intactArchive());
 });
 
-/** Archives the hour in which the first day is closed; returns the archive before and after it, and after each write. */
+/**
+ * Archives the hour in which the first day is closed. Returns the archive before and after that hour, and after each
+ * write.
+ */
 async function closingHour() {
   const archive = simulateArchive();
-  // The hours that confirm the first day suffice: the others are gaps.
+  // Archive only as many later hours as are required to close the first day; all other hours are gaps.
   await archive.run(1);
   await archive.run(24, 48);
   const before = archive.copy();
@@ -39,7 +42,7 @@ async function closingHour() {
 const closingAt = simulatedStart + 73 * hourMs;
 
 describe('a verification of an archive that is being written', () => {
-  it('has no finding, whichever read sees the first file of the next hour', async () => {
+  it('has no finding, at whichever read the archive changes to the next hour', async () => {
     const { before, after } = await closingHour();
     let reads = 0;
     const count = (path: string) => {
@@ -66,7 +69,7 @@ describe('a verification of an archive that is being written', () => {
     }
   });
 
-  it('repeats a pass only as long as the archive changes, and at most five times', async () => {
+  it('repeats a pass only while the archive changes, and makes at most five passes', async () => {
     let [waits, changes] = [0, 0];
     const content = copyOf(intact);
     flip(content, `days/${first}/day.json`, 20);

@@ -4,14 +4,14 @@ import { recogniseLabelsHours } from './labels-hours.ts';
 import { decodeHours } from './read-hours.ts';
 import { recogniseWeatherHours } from './weather-hours.ts';
 
-/** An hours file never states a count of an hour that was not observed, and states which hours are not complete. */
+/** An hours file never states a count for an hour that was not observed, and it marks incomplete hours. */
 
 const generatedAt = Date.parse('2026-11-20T10:23:40Z');
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labels = () => labelsHoursFixture({ generatedAt, unobserved: 70, labelers: [did] });
 const weather = () => weatherHoursFixture({ generatedAt, unobserved: 70 });
 
-/** Returns a copy in which the value at a pointer is replaced. */
+/** Returns a copy of the file in which the value at the JSON pointer is replaced. */
 function changed(file: object, pointer: string, value: unknown): object {
   const copy: unknown = structuredClone(file);
   const path = pointer.split('/').slice(1);
@@ -21,7 +21,7 @@ function changed(file: object, pointer: string, value: unknown): object {
   return copy as object;
 }
 
-test('both hours files are recognised, and their last hour is not complete', () => {
+test('both hours files are readable, and their last hour is not complete', () => {
   for (const [file, recognise] of [
     [labels(), recogniseLabelsHours],
     [weather(), recogniseWeatherHours],
@@ -53,7 +53,7 @@ test.each([
   ['/labelers', Array(5_001).fill(''), '/labelers', 'has more than 5000 items'],
   ['/labelers/0/labeler_did', 'at://did:plc:a', '/labelers/0/labeler_did', 'is not a did:plc or did:web'],
   ['/gaps/0/end', '2026-11-20T09:00:00.000Z', '/gaps/0', 'does not end after it starts'],
-])('an hours file of the labels with another %s is malformed', (pointer, value, at, why) => {
+])('a label hours file with an invalid value at %s is malformed', (pointer, value, at, why) => {
   expect(recogniseLabelsHours(changed(labels(), pointer, value))).toMatchObject({
     kind: 'malformed',
     pointer: at,
@@ -61,7 +61,7 @@ test.each([
   });
 });
 
-test('labelers that are not in the order of their DIDs are malformed', () => {
+test('a label hours file whose labelers are not sorted by DID is malformed', () => {
   const file = labels();
   const twice = { ...file, labelers: [...file.labelers, ...file.labelers] };
   expect(recogniseLabelsHours(twice)).toMatchObject({ kind: 'malformed', pointer: '/labelers/1/labeler_did' });
@@ -72,11 +72,11 @@ test.each([
   ['/series/0/collections/like.create/events/70', 0, 'is 0 although the hour was not observed'],
   ['/series/0/collections/like.create/events/3', null, 'is null although the hour was observed'],
   ['/series/0/collections/like.create/observed_seconds/3', 3601, 'is longer than the closed part of the hour'],
-])('an hours file of the weather with another %s is malformed', (pointer, value, why) => {
+])('a weather hours file with an invalid value at %s is malformed', (pointer, value, why) => {
   expect(recogniseWeatherHours(changed(weather(), pointer, value))).toMatchObject({ kind: 'malformed', pointer, why });
 });
 
-test('an hours file with a gap of an unknown collection is malformed', () => {
+test('a weather hours file with a gap of an unknown collection is malformed', () => {
   const file = changed(weather(), '/series/0/gaps/0/collection', 'secret.collection');
   expect(recogniseWeatherHours(file)).toMatchObject({ kind: 'malformed', pointer: '/series/0/gaps/0/collection' });
 });

@@ -10,17 +10,17 @@ import type { Malformed } from '../reading.ts';
  * seconds then end at `through`. A count of an hour that was not observed is null, never 0.
  */
 
-/** Maximum number of hours in a file; the last one contains `through`, or ends at it. */
+/** Maximum number of hours in a file. `through` is within the last hour or at its end. */
 export const maxHours = 72;
 /** Length of an hour in seconds. */
 export const hourSeconds = 3600;
-/** Maximum bytes of an hours file. */
+/** Maximum size of an hours file, in bytes. */
 export const maxHoursBytes = 4 * 1024 * 1024;
 
-/** The first violation of a rule that the schema does not express. */
+/** First violation of a rule that the schema does not express. */
 export type HoursFault = Pick<Malformed, 'pointer' | 'why'>;
 
-/** One hour of a file, with the fields that both files have. */
+/** One hour of a file, with the fields that label and weather hours share. */
 export interface FileHour {
   readonly start: string;
   readonly complete: boolean;
@@ -31,8 +31,8 @@ const minuteUs = 60_000_000;
 const hourUs = 60 * minuteUs;
 
 /**
- * Checks that hours are whole, consecutive UTC hours, that `through` is a whole minute in or at the end of the last one,
- * and that exactly the hours that end by then are complete.
+ * Checks that the hours are whole, consecutive UTC hours, that `through` is a whole minute within the last hour or at
+ * its end, and that exactly the hours that end at `through` or earlier are marked complete.
  */
 export function hoursFault(hours: readonly FileHour[], through: string, pointer: string): HoursFault | null {
   const end = parseTimestamp(through);
@@ -55,8 +55,9 @@ export function hoursFault(hours: readonly FileHour[], through: string, pointer:
 }
 
 /**
- * Returns the first list that is too long: a list has at most 72 items, unless `maxItems` has its name. Checked before
- * the schema, which would describe every wrong item of a long list before it returns the first.
+ * Returns an error for the first list that is too long: a list has at most 72 items unless `maxItems` states another
+ * maximum for its name. The caller must call this before the schema check, which would describe every invalid item of a
+ * long list before it returns the first error.
  */
 export function longListFault(
   value: unknown,
@@ -76,7 +77,7 @@ export function longListFault(
   return null;
 }
 
-/** One list of counts, or several with the same observed time. */
+/** One list of counts, or several lists with the same observed time. */
 export interface HourLists {
   readonly counts: Readonly<Record<string, readonly (number | null)[]>>;
   readonly observed_seconds: readonly number[];
@@ -101,14 +102,14 @@ export function listsFault(lists: HourLists, hours: number, pointer: string): Ho
   return null;
 }
 
-/** Checks that a count is null or more than 0 if nothing was observed, and that it is a number otherwise. */
+/** Checks that a count is a number if the hour was observed, and otherwise is not 0. */
 export function countFault(count: number | null, observedSeconds: number, pointer: string): HoursFault | null {
   if (observedSeconds === 0 && count === 0) return { pointer, why: 'is 0 although the hour was not observed' };
   if (observedSeconds > 0 && count === null) return { pointer, why: 'is null although the hour was observed' };
   return null;
 }
 
-/** Checks that intervals end after they start. */
+/** Checks that every gap ends after it starts. */
 export function gapsFault(
   gaps: readonly { readonly start: string; readonly end: string }[],
   pointer: string,

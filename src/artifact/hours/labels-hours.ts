@@ -8,9 +8,9 @@ import { check, count, labelerDid, measure, nullable, oneOf, own, usableInstant,
 import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
 
 /**
- * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times are of the
- * acceptance clock. The only identities are the labelers' DIDs (`/labelers/N/labeler_did`). Unlike published schemas,
- * this schema is open: only named fields are read.
+ * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times are of
+ * the acceptance clock. The only DIDs are those of labelers (`/labelers/N/labeler_did`). Unlike published schemas, this
+ * schema is open: only named fields are read.
  */
 
 /** Maximum number of labelers in the file. */
@@ -22,7 +22,7 @@ const gapList = (maxItems: number) =>
   Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), { maxItems });
 
 const SourcesSchema = Type.Object({
-  /** Instant of the count: the last publication of the hour. */
+  /** Time at which the sources were counted: the last publication of the hour. */
   at: usableInstant(),
   enrolled: count(),
   unstarted: count(),
@@ -46,9 +46,9 @@ const HourSchema = Type.Object({
   /** Accepted applications of all labelers, including omitted ones; null if no labeler was observed. */
   applications: nullable(count()),
   removals: nullable(count()),
-  /** Rows that repeat known labels after a change of key and are excluded from the counts; null as the counts are. */
+  /** Rows that repeat known labels after a change of key, which the counts exclude; null if the counts are null. */
   repeats: nullable(count()),
-  /** Enrolled sources by state; null if the instrument published nothing in the hour. */
+  /** Number of enrolled sources by state; null if the instrument published nothing in the hour. */
   sources: nullable(SourcesSchema),
 });
 
@@ -57,36 +57,39 @@ const LabelerHoursSchema = Type.Object({
   /** Accepted applications by hour, without repeats; null for an hour in which the labeler was not observed. */
   applications: perHour(nullable(count())),
   removals: perHour(nullable(count())),
-  /** Observed seconds by hour: without the labeler's gaps and those of the instrument. */
+  /** Observed seconds by hour, excluding the gaps of the labeler and of the instrument. */
   observed_seconds: perHour(measure()),
-  /** Time that was not observed, without the gaps of the instrument. Sorted by start, disjoint per reason. */
+  /**
+   * Periods during which the labeler was not observed, excluding the gaps of the instrument. Sorted by start; disjoint
+   * per reason.
+   */
   gaps: gapList(maxLabelerGaps),
-  /** True if there were more gaps than the maximum, so that the closest ones were merged. */
+  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
   gap_overflow: Type.Boolean(),
 });
 
 const LabelsHoursSchema = Type.Object({
   schema: Type.Literal('labels.hours.v1'),
-  /** Equal to the overview's `generated_at`. */
+  /** Same value as the overview's `generated_at`. */
   generated_at: usableInstant(),
   /** True while the operator holds the label facts; absent means false. */
   hold: Type.Optional(Type.Boolean()),
   origin: Type.Optional(oneOf(origins)),
-  /** Equal to the overview's `acquisition.generation_id` and `acquisition.started_at`. */
+  /** Same values as the overview's `acquisition.generation_id` and `acquisition.started_at`. */
   generation_id: uuidText(),
   started_at: usableInstant(),
-  /** End of the closed minutes. */
+  /** End of the last closed minute. */
   through: usableInstant(),
-  /** At most 72 hours. Hours whose rows are no longer retained are omitted, not null. */
+  /** At most 72 hours, oldest first. Hours whose rows are no longer retained are omitted. */
   hours: perHour(HourSchema),
-  /** Time in which the instrument itself did not observe; it applies to every labeler. */
+  /** Periods during which the instrument itself did not observe; they apply to every labeler. */
   gaps: gapList(maxGaps),
   gap_overflow: Type.Boolean(),
-  /** Number of labelers that do not fit into the file. */
+  /** Number of labelers that did not fit into the file. */
   omitted: count(),
   /**
-   * Labelers that were enrolled, or have events in the hours, sorted by DID. The last field, because it is the longest.
-   * Each labeler is checked on its own.
+   * Labelers that are enrolled or have events in these hours, sorted by DID. This field is the last one because it is
+   * the longest. Each labeler is checked separately.
    */
   labelers: Type.Array(Type.Unknown(), { maxItems: maxHourLabelers }),
 });
@@ -97,17 +100,17 @@ export type LabelerHours = Type.Static<typeof LabelerHoursSchema>;
 export interface LabelsHours extends Omit<Type.Static<typeof LabelsHoursSchema>, 'labelers'> {
   labelers: LabelerHours[];
 }
-/** One hour of the file: the counts of all labelers. */
+/** One hour of the file: the counts of all labelers together. */
 export type LabelsHour = LabelsHours['hours'][number];
 
 const checkSchema = check(LabelsHoursSchema);
 const checkLabeler = check(LabelerHoursSchema);
 const maxItems = { labelers: maxHourLabelers, gaps: maxGaps };
 
-/** Detects and checks the hours file of the label instrument. */
+/** Detects the hours file of the label instrument and checks it against its schema. */
 export const recogniseLabelsHours: Recogniser<LabelsHours> = (value) => {
   const schema = isObject(value) ? own(value, 'schema') : undefined;
-  if (schema !== 'labels.hours.v1') return { kind: 'unknown_schema', why: 'this is not an hours file of the labels' };
+  if (schema !== 'labels.hours.v1') return { kind: 'unknown_schema', why: 'this is not a label hours file' };
   const long = longListFault(value, maxItems);
   if (long) return { kind: 'malformed', schema, ...long };
   const checked = checkSchema(value);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type KeyedGap, limitGaps } from './limit-gaps.ts';
 
-/** Joined gaps cover at least the time of the given ones, and state that they were joined. */
+/** Joined gaps cover at least the time of the given gaps, and the result states that gaps were joined. */
 
 const anyGap = fc
   .record({ from: fc.nat(1e9), length: fc.integer({ min: 1, max: 5e7 }), key: fc.constantFrom('a', 'b') })
@@ -17,7 +17,7 @@ test('gaps within the limit are unchanged apart from overlaps', () => {
   expect(limitGaps(gaps, 2)).toEqual({ gaps: [{ from: 1, to: 4, key: 'a' }, gaps[0]], overflow: false });
 });
 
-test('every gap lies within a joined gap of its key, and no more gaps than allowed are returned', () => {
+test('every gap is within a joined gap with its key, and no more gaps than allowed are returned', () => {
   fc.assert(
     fc.property(fc.array(anyGap, { maxLength: 60 }), fc.integer({ min: 2, max: 20 }), (gaps, limit) => {
       const { gaps: joined, overflow } = limitGaps(gaps, limit);

@@ -1,24 +1,24 @@
-/** A gap on any clock, with a key of the gaps that it may be joined with. */
+/** A gap, in any unit of time. Only gaps with the same key may be joined. */
 export interface KeyedGap {
   readonly from: number;
   readonly to: number;
   readonly key: string;
 }
 
-/** Gaps that fit into a file. */
+/** Result of limiting gaps to a maximum number. */
 export interface LimitedGaps<G> {
   /** Gaps sorted by start, then by key. */
   readonly gaps: readonly G[];
-  /** True if gaps were joined because there were too many, which overstates the unobserved time. */
+  /** True if distinct gaps were joined because there were too many; the unobserved time is then overstated. */
   readonly overflow: boolean;
 }
 
-/** First tolerance for joining gaps, in the unit of the gaps: 1 s of microseconds. */
+/** First distance at which gaps are joined, in the unit of the gaps: one second in microseconds. */
 const firstTolerance = 1_000_000;
 
 /**
- * Returns at most `limit` gaps. Joins gaps of one key that are close to each other, with the smallest of the doubling
- * tolerances that suffices. The limit must not be lower than the number of keys.
+ * Returns at most `limit` gaps. If there are more, joins gaps with the same key that are close to each other, and
+ * doubles the permitted distance until the limit is met. The limit must not be lower than the number of keys.
  */
 export function limitGaps<G extends KeyedGap>(gaps: readonly G[], limit: number): LimitedGaps<G> {
   let joined = joinedWithin(gaps, 0);

@@ -5,7 +5,7 @@ import type { Reading, Recogniser } from '../reading.ts';
 import type { ArtifactSource } from '../source.ts';
 import { maxHoursBytes } from './hours.ts';
 
-/** Decodes the bytes of an hours file. The caller has limited the number of bytes to `maxHoursBytes`. */
+/** Decodes the bytes of an hours file. The caller must limit the number of bytes to `maxHoursBytes`. */
 export function decodeHours<A>(bytes: Uint8Array, recognise: Recogniser<A>, modifiedAt = 0): Reading<A> {
   return decodeArtifact(bytes, modifiedAt, recognise, inputLimits.hoursFile);
 }
@@ -18,7 +18,7 @@ export interface HoursSourceOptions<A> {
   readonly clock: () => number;
 }
 
-/** Creates the source of an hours file, which is read again after each change. */
+/** Creates the source of an hours file, which is read again whenever the file has changed. */
 export function hoursSource<A>(options: HoursSourceOptions<A>): ArtifactSource<A> {
   return fileSource({ ...options, maxBytes: maxHoursBytes, limits: inputLimits.hoursFile });
 }

@@ -10,9 +10,9 @@ import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longLis
  * `generated_at` are of the stream's clock. Unlike published schemas, this schema is open: only named fields are read.
  */
 
-/** Maximum number of series: two hosts, each with a legacy protocol that its present one replaces. */
+/** Maximum number of series: two hosts, each with its current protocol and the legacy protocol that it replaces. */
 export const maxHourSeries = 4;
-/** Maximum number of gaps of a series. */
+/** Maximum number of gaps in a series. */
 export const maxSeriesGaps = 1_000;
 
 const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: maxHours });
@@ -20,7 +20,7 @@ const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems
 const CollectionHours = Type.Object({
   /** Events by hour; null for an hour in which the collection was not observed. */
   events: perHour(nullable(count())),
-  /** Observed seconds by hour, without the silences of the collection. */
+  /** Observed seconds by hour, excluding the silences of the collection. */
   observed_seconds: perHour(measure()),
 });
 
@@ -34,16 +34,16 @@ function collections() {
 }
 
 const SeriesSchema = Type.Object({
-  /** URL of the host without credentials and query, as in the summary. */
+  /** URL of the host without credentials and query, the same as in the summary. */
   endpoint: Type.String({ maxLength: 2_048 }),
   wire: oneOf(wires),
-  /** True for the series of the current summary. Series of two hosts or protocols must never be added. */
+  /** True for the series of the current summary. The series of two hosts or protocols must never be added up. */
   published: Type.Boolean(),
-  /** End of the closed minutes. */
+  /** End of the last closed minute. */
   through: usableInstant(),
   /**
-   * Start of the first time that the instrument's store has observed; null without one. Of earlier hours the store knows
-   * nothing, and a store that was lost may have known more. Absent in files of earlier versions.
+   * Time of the store's first observation; null if it has none. The store knows nothing of earlier hours, although a
+   * previous store that was lost may have. Absent in files of earlier versions.
    */
   observed_since: Type.Optional(nullable(usableInstant())),
   hours: perHour(
@@ -57,24 +57,24 @@ const SeriesSchema = Type.Object({
     }),
   ),
   collections: collections(),
-  /** Time in the hours that was not observed, sorted by start. */
+  /** Periods during which the host or one collection was not observed, sorted by start. */
   gaps: Type.Array(
     Type.Object({
       start: usableInstant(),
       end: usableInstant(),
       reason: oneOf(weatherGapReasons),
-      /** The collection that was not observed; null if nothing was observed. */
+      /** Collection that was not observed; null if no collection was observed. */
       collection: nullable(oneOf(collectionNames)),
     }),
     { maxItems: maxSeriesGaps },
   ),
-  /** True if there were more gaps than the maximum, so that the closest ones were merged. */
+  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
   gap_overflow: Type.Boolean(),
 });
 
 const WeatherHoursSchema = Type.Object({
   schema: Type.Literal('weather.hours.v1'),
-  /** Equal to the summary's `generated_at`. */
+  /** Same value as the summary's `generated_at`. */
   generated_at: usableInstant(),
   origin: Type.Optional(oneOf(origins)),
   series: Type.Array(SeriesSchema, { maxItems: maxHourSeries }),
@@ -88,10 +88,10 @@ export type WeatherHourSeries = WeatherHours['series'][number];
 const checkSchema = check(WeatherHoursSchema);
 const maxItems = { series: maxHourSeries, gaps: maxSeriesGaps };
 
-/** Detects and checks the hours file of the weather instrument. */
+/** Detects the hours file of the weather instrument and checks it against its schema. */
 export const recogniseWeatherHours: Recogniser<WeatherHours> = (value) => {
   const schema = isObject(value) ? own(value, 'schema') : undefined;
-  if (schema !== 'weather.hours.v1') return { kind: 'unknown_schema', why: 'this is not an hours file of the weather' };
+  if (schema !== 'weather.hours.v1') return { kind: 'unknown_schema', why: 'this is not a weather hours file' };
   const long = longListFault(value, maxItems);
   if (long) return { kind: 'malformed', schema, ...long };
   const checked = checkSchema(value);

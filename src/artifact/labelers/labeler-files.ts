@@ -7,7 +7,7 @@ import type { Missing, Unreadable } from '../reading.ts';
 import { type ArtifactResponse, requestArtifact } from '../url-source.ts';
 import type { LabelerBytes } from './labeler-set.ts';
 
-/** The result of one attempt to read both files of the labelers artifact. */
+/** Result of one attempt to read both files of the labelers artifact. */
 export type LabelerBytesReading =
   | {
       readonly kind: 'bytes';
@@ -22,15 +22,15 @@ export type LabelerBytesReading =
   | Missing
   | Unreadable;
 
-/** Reads both files of the labelers artifact. Called repeatedly, but never concurrently. */
+/** Reads both files of the labelers artifact. Callers wait for one call to settle before they make the next. */
 export type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
 
-/** Size in bytes of the pieces in which files are read and hashed. A piece takes less than a millisecond. */
+/** Size of the blocks in which files are read and hashed, in bytes. A block takes less than a millisecond. */
 const pieceBytes = 256 * 1024;
 
 const bounds = { labelers: maxLabelersBytes, definitions: maxDefinitionsBytes } as const;
 
-/** Creates the function that reads two files, only after a change of either. */
+/** Creates a function that reads the two files if either has changed. */
 export function labelerFiles(paths: { readonly labelers: string; readonly definitions: string }): ReadLabelerBytes {
   let seen = '';
   return async () => {
@@ -40,7 +40,7 @@ export function labelerFiles(paths: { readonly labelers: string; readonly defini
       const hash = createHash('sha256');
       const labelers = await readPieces(paths.labelers, bounds.labelers, hash.update.bind(hash));
       const definitions = await readPieces(paths.definitions, bounds.definitions, hash.update.bind(hash));
-      // Files that changed in the meantime are read again at the next attempt.
+      // If a file changed during the read, the next attempt must read both again.
       seen = before === (await stampsOf(paths)) ? before : '';
       const modifiedAt = Math.max(labelers.modifiedAt, definitions.modifiedAt);
       const bytes = { labelers: labelers.bytes, definitions: definitions.bytes };
@@ -91,13 +91,13 @@ function failure(error: unknown): Missing | Unreadable {
   return { kind: 'unreadable', why };
 }
 
-/** Options for a labelers artifact at two URLs; times in milliseconds. */
+/** Options for a labelers artifact at two URLs; all times in milliseconds. */
 export interface LabelerUrlOptions {
   readonly urls: { readonly labelers: URL; readonly definitions: URL };
   readonly userAgent: string;
-  /** Timeout of a whole response. */
+  /** Maximum time until a complete response has arrived. */
   readonly timeoutMs: number;
-  /** Time for which the last response stays valid while the URL cannot be reached. */
+  /** Time for which the last response remains valid while the URLs cannot be reached. */
   readonly graceMs: number;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
@@ -106,7 +106,7 @@ export interface LabelerUrlOptions {
 type Received = Extract<ArtifactResponse, { kind: 'bytes' }>;
 type FileName = keyof LabelerBytes;
 
-/** Creates the function that requests two URLs, with conditional requests. */
+/** Creates a function that requests the two URLs with conditional requests. */
 export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
   const { urls, userAgent, timeoutMs, graceMs, clock } = options;
   const kept = new Map<FileName, Received>();

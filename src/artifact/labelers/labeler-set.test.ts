@@ -18,7 +18,7 @@ function decode(files: { labelers: string; definitions: string }, decoder = labe
 const changed = (changes: Partial<LabelerFixture>) => labelerFiles({ ...fixture, ...changes });
 
 describe('the decoder of labelers artifacts', () => {
-  it('returns every line as it was written', async () => {
+  it('returns every line as the writer wrote it', async () => {
     const { decoded, visited } = await decode(labelerFiles(fixture));
     if (decoded.kind !== 'decoded') throw new Error(decoded.kind);
     expect(visited).toEqual(fixture.labelers.map(({ did }) => did));
@@ -27,7 +27,7 @@ describe('the decoder of labelers artifacts', () => {
     expect(decoded.set.labeler('did:plc:aaaaaaaaaaaaaaaaaaaaaaaa')).toBeNull();
   });
 
-  it('reports files of different instants as unequal, and not as malformed', async () => {
+  it('reports two files with different `generated_at` as unequal, not as malformed', async () => {
     const definitionsHeader = { ...fixture.definitionsHeader, generated_at: '2026-11-20T12:01:00.000Z' };
     expect((await decode(changed({ definitionsHeader }))).decoded).toEqual({ kind: 'unequal' });
   });
@@ -56,7 +56,7 @@ describe('the decoder of labelers artifacts', () => {
     );
   });
 
-  it('returns new definitions after it knew others', async () => {
+  it('returns new definitions after it has decoded other ones', async () => {
     const decoder = labelerDecoder();
     await decode(labelerFiles(fixture), decoder);
     const [first, ...rest] = fixture.definitions;

@@ -18,7 +18,10 @@ import type { Malformed } from '../reading.ts';
 import type { Check } from '../schema.ts';
 import type { SliceEnd } from './slices.ts';
 
-/** The decoded files of the labelers artifact. Every line was checked once, and is parsed again only on request. */
+/**
+ * Both decoded files of the labelers artifact. Every line has been checked, and is parsed again only when it is
+ * requested.
+ */
 export interface LabelerSet {
   readonly header: LabelersHeader;
   /** Returns true if the artifact has a line of the labeler. */
@@ -29,13 +32,13 @@ export interface LabelerSet {
   definitions(did: string): LabelerDefinitionsLine | null;
 }
 
-/** Bytes of the two files of the labelers artifact. */
+/** Bytes of both files of the labelers artifact. */
 export interface LabelerBytes {
   readonly labelers: Buffer;
   readonly definitions: Buffer;
 }
 
-/** Names of the two files, for the operator. */
+/** File names, for messages to the operator. */
 const fileNames = { labelers: 'labelers.ndjson', definitions: 'labeler-definitions.ndjson' } as const;
 
 /** A line that is malformed, with its number in the file. */
@@ -45,26 +48,27 @@ export interface MalformedLine extends Malformed {
   readonly line: number;
 }
 
-/** Result of decoding. `unequal` means that the files are of different instants, as while they are being replaced. */
+/**
+ * Result of decoding. `unequal`: the files have different `generated_at` or generations, as while they are being
+ * replaced.
+ */
 export type DecodedLabelers =
   | { readonly kind: 'decoded'; readonly set: LabelerSet }
   | { readonly kind: 'unequal' }
   | MalformedLine;
 
-/** Position of a line in its file: the index of the first byte, and the index after the last byte. */
+/** Position of a line in its file: the index of its first byte and the index after its last byte. */
 type Place = readonly [start: number, end: number];
 
-/**
- * Cache of decoded definitions, because most artifacts repeat the lines of the previous artifact under a new header.
- */
+/** Cache of decoded definitions: most artifacts differ from their predecessor only in the header of this file. */
 interface DecodedDefinitions {
   readonly body: Buffer;
   readonly places: ReadonlyMap<string, Place>;
 }
 
 /**
- * Creates a decoder of labelers artifacts. Each line is parsed and checked once, in slices of the event loop, and
- * passed to `visit`. Afterwards only the bytes and the position of each line remain in memory.
+ * Creates a decoder of labelers artifacts. It parses and checks each line once, in slices of the event loop, and passes
+ * it to `visit`. Afterwards, only the bytes and the position of each line remain in memory.
  */
 export function labelerDecoder() {
   let known: DecodedDefinitions | null = null;
@@ -94,7 +98,7 @@ export function labelerDecoder() {
         return fault;
       });
       const body = definitions.rest();
-      // The comparison of 30 MB takes milliseconds.
+      // Start a new slice, because the following comparison of up to 32 MiB takes several milliseconds.
       await pause();
       if (!known?.body.equals(body)) {
         known = { body, places: await definitions.lines(other.labelers, checkLabelerDefinitions, () => null) };
@@ -118,7 +122,7 @@ function setOf(
   return {
     header,
     has: (did) => places.has(did),
-    // The lines were checked when they were decoded.
+    // No second check: the line was checked when the file was decoded.
     labeler: (did) => parsed(body, places.get(did)) as LabelerLine | null,
     definitions: (did) => parsed(definitions.body, definitions.places.get(did)) as LabelerDefinitionsLine | null,
   };
@@ -167,7 +171,7 @@ class LineReader {
     return this.#bytes.subarray(this.#headerEnd);
   }
 
-  /** Reads as many lines as the header states. Returns the positions of the lines in the bytes after the header. */
+  /** Reads the number of lines that the header states. Returns their positions relative to the end of the header. */
   async lines<T extends { readonly did: string }>(
     count: number,
     check: Check<T>,
@@ -190,7 +194,7 @@ class LineReader {
     return places;
   }
 
-  /** Returns the place of the next line. */
+  /** Returns the position of the next line. */
   #next(): Place {
     const start = this.#at;
     this.#line += 1;
@@ -234,7 +238,7 @@ function headerFault({ days, window, labelers }: LabelersHeader): Fault | null {
   return inverted(window) ? { pointer: '/window', why: 'ends before it starts' } : null;
 }
 
-/** Returns the first place where a labeler's line contradicts itself or the header. */
+/** Returns the first error for which a labeler's line contradicts itself or the header; null if there is none. */
 function labelerFault({ days, gaps, values }: LabelerLine, header: LabelersHeader): Fault | null {
   if (days.length !== header.days.length) return { pointer: '/days', why: 'differs in length from the header' };
   const over = days.findIndex(([, , share]) => share > 1);

@@ -5,7 +5,7 @@ import type { ReadLabelerBytes } from './labeler-files.ts';
 import { type LabelerSet, labelerDecoder, type MalformedLine } from './labeler-set.ts';
 import { type SliceEnd, slices } from './slices.ts';
 
-/** A labelers artifact with what the reader prepared from it. */
+/** A labelers artifact with the data that the reader derived from it. */
 export interface PreparedLabelers<P> {
   readonly set: LabelerSet;
   readonly prepared: P;
@@ -15,18 +15,18 @@ export interface PreparedLabelers<P> {
   readonly modifiedAt: number;
 }
 
-/** The current reading of the labelers artifact. */
+/** Current reading of the labelers artifact. */
 export type LabelersReading<P> =
-  /** The newest artifact and the previous one, which may still belong to the current overview. */
+  /** The newest artifact and its predecessor, which may still match the current overview. */
   { readonly kind: 'readable'; readonly sets: readonly PreparedLabelers<P>[] } | Missing | Unreadable | MalformedLine;
 
 /**
- * Work of the reader on one artifact. `visit` processes each line while it is decoded, and `finish` the whole artifact
- * afterwards.
+ * Reader's work on one artifact. `visit` processes each line during decoding; `finish` then processes the whole
+ * artifact.
  */
 export interface Preparation<P> {
   visit(line: LabelerLine, header: LabelersHeader): void;
-  /** Finishes the work, in slices of the event loop. */
+  /** Completes the work in slices of the event loop. */
   finish(set: LabelerSet, sliceEnd: SliceEnd): Promise<P>;
 }
 
@@ -34,15 +34,15 @@ export interface Preparation<P> {
 export interface LabelersSourceOptions<P> {
   readonly readBytes: ReadLabelerBytes;
   readonly prepare: () => Preparation<P>;
-  /** Interval between two attempts to read the files, in milliseconds. */
+  /** Interval between attempts to read the files, in milliseconds. */
   readonly pollMs: number;
-  /** Maximum time in milliseconds that `start` waits for the first reading. */
+  /** Maximum time for which `start` waits for the first reading, in milliseconds. */
   readonly firstReadingMs: number;
-  /** Returns milliseconds of a clock that is never set, for the length of slices. */
+  /** Returns the time of a monotonic clock in milliseconds; used for the length of slices. */
   readonly monotonic: () => number;
   /** Called with the first reading and with every change, for the log. */
   readonly observe?: (reading: LabelersReading<P>) => void;
-  /** Called with an error that no reading describes. */
+  /** Called with an error that no kind of reading describes. */
   readonly failed: (error: unknown) => void;
   /** Called after every attempt. */
   readonly polled?: () => void;
@@ -51,7 +51,7 @@ export interface LabelersSourceOptions<P> {
 /** A source of the labelers artifact. The artifact is read in the background, so a request never waits for it. */
 export interface LabelersSource<P> {
   read(): LabelersReading<P>;
-  /** Starts background work. Resolves after the first attempt to read the artifact. */
+  /** Starts the background work. Resolves after the first attempt to read the artifact, or after `firstReadingMs`. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -117,7 +117,7 @@ class LabelersPoller<P> {
     const preparation = prepare();
     const sliceEnd = slices(monotonic);
     const decoded = await this.#decode(read.bytes, (line, header) => preparation.visit(line, header), sliceEnd);
-    // Files of different instants are being replaced: a change of the second one follows.
+    // The files are being replaced. The second file is about to change, and the next attempt reads both again.
     if (decoded.kind === 'unequal') return;
     if (decoded.kind === 'malformed') {
       this.#become(decoded);

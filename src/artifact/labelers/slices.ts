@@ -1,12 +1,12 @@
-/** Divides long work on the event loop into slices, between which other work runs. */
+/** Divides long work on the event loop into slices, between which the event loop can run other tasks. */
 
-/** Must be called between two small steps of long work. Returns a promise to await if the slice has ended, or null. */
+/** Called between the small steps of long work. Returns a promise to await if the slice has ended; otherwise null. */
 export type SliceEnd = () => Promise<void> | null;
 
-/** Maximum length of a slice in milliseconds: well below 10, because the last step may exceed it. */
+/** Length of a slice in milliseconds. It is well below 10 because the last step may exceed it. */
 const sliceMs = 2;
 
-/** Creates the slices of one piece of work. `monotonic` returns milliseconds of a clock that is never set. */
+/** Creates the slices of one task. `monotonic` returns the time of a monotonic clock in milliseconds. */
 export function slices(monotonic: () => number): SliceEnd {
   let endsAt = monotonic() + sliceMs;
   const nextTurn = async (): Promise<void> => {

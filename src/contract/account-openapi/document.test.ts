@@ -12,18 +12,18 @@ const described: readonly (readonly [path: string, status: number, name: string,
   ['/health', 200, 'ok', examples.health.ok],
 ];
 
-describe('the document of the account-view surface', () => {
-  it.each(described)('matches the example %s %i (%s)', (path, status, _name, value) => {
+describe('the OpenAPI document of the account-view API', () => {
+  it.each(described)('accepts the example response of %s with status %i (%s)', (path, status, _name, value) => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('describes a page of an export as the last page if it has no cursor', () => {
+  it('rejects a page without a cursor that is not marked as the last page', () => {
     const { next } = examples.exports;
     expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
   });
 });
 
-describe('the documented page of an account', () => {
+describe('the documented account page', () => {
   const { paths, components } = accountOpenApi.document as unknown as {
     paths: Record<string, { get: { parameters: { $ref: string }[]; responses: Record<string, { $ref: string }> } }>;
     components: Record<string, Record<string, { name?: string; schema?: object; headers?: object }>>;
@@ -31,7 +31,7 @@ describe('the documented page of an account', () => {
   const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
   const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
 
-  it('has the parameters of an export, the instant at which a list continues, and the language', () => {
+  it('has the parameters of an export, the instant at which a list continues, and the language of the page', () => {
     const exported = of('/exports').map((one) => one?.name);
     const own = ['before', 'lang'];
     expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), ...own]);
@@ -47,8 +47,8 @@ describe('the documented page of an account', () => {
   });
 });
 
-describe('the documented errors of the account-view surface', () => {
-  it('have the statuses that the contract names', () => {
+describe('the documented errors of the account-view API', () => {
+  it('have the statuses that the contract states', () => {
     const by = Map.groupBy(accountErrorCodes, (code) => accountErrorTable[code].status as number);
     expect(Object.fromEntries([...by].filter(([status]) => [409, 410, 503].includes(status)))).toEqual({
       409: [

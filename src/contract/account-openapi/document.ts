@@ -7,7 +7,7 @@ import { openApiFrame } from '../openapi/frame.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { headerComponents, responseComponents } from './responses.ts';
 
-/** The OpenAPI 3.1 document of the account-view surface, built from the schemas that the types derive from. */
+/** OpenAPI 3.1 document of the account-view API, built from the schemas from which the types derive. */
 
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
@@ -37,7 +37,7 @@ These are observed applications and removals in a rolling window of 30 days. The
 
 No key, no account, no cookies. Nothing is stored by caches. An unknown query parameter is refused. A client may ask for a number of distinct accounts a day.`;
 
-/** Builds the OpenAPI document. `version` is the package's version. */
+/** Builds the OpenAPI document. `version` is the version of the package. */
 export function accountOpenApiDocument(version: string): object {
   return openApiFrame({
     title: 'Almanac: labels observed on an account',

@@ -1,7 +1,7 @@
 import { type AccountDownload, accountExportSchema, type ExportCreated, type ExportPage } from '../account.ts';
 import { type AccountErrorBody, accountErrorBody } from '../account-errors.ts';
 
-/** Examples of responses, which tests validate against the schemas. */
+/** Example responses. Tests validate them against the schemas. */
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
@@ -87,7 +87,7 @@ const refused = {
   ]),
 } satisfies Record<string, AccountErrorBody>;
 
-/** Examples of the OpenAPI document, by the place where the document shows them. */
+/** Examples for the OpenAPI document, grouped by the response in which they appear. */
 export const accountExamples = {
   exports: { created, next, last },
   download: { whole: download },

@@ -5,7 +5,7 @@ import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
 import { headers, htmlContent, jsonContent, pageHeaders, response } from './responses.ts';
 
-/** Paths and parameters of the account-view surface. */
+/** Paths and parameters of the account-view API. */
 
 const did = { type: 'string', pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength };
 const instant = { type: 'string', format: 'date-time' };
@@ -28,7 +28,7 @@ export const parameterComponents = {
     { type: 'string' },
     'alice.bsky.social',
   ),
-  Days: query('days', 'The last 7 or 30 days, clipped to what is available. Default: 30.', {
+  Days: query('days', 'The last 7 or 30 days, clipped to the available time. Default: 30.', {
     type: 'integer',
     enum: [7, 30],
   }),
@@ -67,7 +67,7 @@ function parameters(...names: (keyof typeof parameterComponents)[]) {
 
 const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
 
-/** A path with its specific responses. The document adds the common responses. */
+/** A path with the responses that are specific to it. The document adds the responses that all paths share. */
 type OwnResource = Omit<Resource, 'more'> & Partial<Pick<Resource, 'more'>>;
 
 const below = {
@@ -80,7 +80,7 @@ const below = {
   '500': response('InternalError'),
 };
 const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
-/** Refusals that are rendered as a page. Malformed requests get the same JSON errors as on every path. */
+/** Refusals that are sent as HTML pages. Malformed requests get JSON errors, as on every other path. */
 const pageRefusals = {
   '303': response('ToDid'),
   '409': response('PageRefused'),
@@ -134,7 +134,7 @@ const resources: Record<string, OwnResource> = {
     summary: 'Liveness of this service',
     description: 'Reports that the service responds. It does not report on the store or any instrument.',
     ok: {
-      description: 'It answers.',
+      description: 'The service responds.',
       headers: headers('ContentLength'),
       content: jsonContent('Health', examples.health),
     },
@@ -153,7 +153,7 @@ const resources: Record<string, OwnResource> = {
   },
 };
 
-/** Path items of the OpenAPI document of the account-view surface. */
+/** Path items for the OpenAPI document of the account-view API. */
 export const pathItems = pathItemsOf(
   Object.fromEntries(
     Object.entries(resources).map(([path, { more, ...rest }]) => [path, { ...rest, more: { ...below, ...more } }]),

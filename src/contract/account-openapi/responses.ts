@@ -2,7 +2,7 @@ import { commonHeaderNames, commonHeaders, textHeader } from '../openapi/frame.t
 import { named } from '../openapi/named.ts';
 import { accountExamples as examples } from './examples.ts';
 
-/** Headers and responses shared by the operations of the account-view surface. */
+/** Headers and responses that operations of the account-view API share. */
 
 /** Header components of the OpenAPI document. */
 export const headerComponents = {
@@ -39,7 +39,7 @@ const names: Record<keyof typeof headerComponents, string> = {
   ReferrerPolicy: 'Referrer-Policy',
 };
 
-/** Returns references to the headers of every response and to further headers. */
+/** Returns references to the headers that every response has, followed by the given headers. */
 export function headers(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const all: (keyof typeof headerComponents)[] = [
     'AccessControlAllowOrigin',
@@ -55,13 +55,13 @@ export function headers(...more: (keyof typeof headerComponents)[]): Record<stri
   return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Returns references to the headers of a page, which scripts of other origins cannot read. */
+/** Returns references to the headers of a page. Scripts of other origins cannot read these headers. */
 export function pageHeaders(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const { [names.AccessControlAllowOrigin]: _, [names.AccessControlExposeHeaders]: __, ...own } = headers(...more);
   return own;
 }
 
-/** Returns JSON content that refers to a schema component. */
+/** Returns the JSON content of a response: a reference to a schema component, with examples. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) } };
 }
@@ -93,7 +93,11 @@ export const responseComponents = {
   ),
   Busy: error('The store is busy, or this client has used its allowance.', examples.busy, 'RetryAfter'),
   NotFound: error('No such path. Paths are matched exactly.', examples.notFound),
-  MethodNotAllowed: error('Any method but GET, HEAD and OPTIONS, on every path.', examples.methodNotAllowed, 'Allow'),
+  MethodNotAllowed: error(
+    'Any method other than GET, HEAD and OPTIONS, on every path.',
+    examples.methodNotAllowed,
+    'Allow',
+  ),
   BadRequest: error('The request is not well-formed HTTP.', examples.badRequest),
   RequestTimeout: error('The request did not arrive in time.', examples.requestTimeout),
   UriTooLong: error('The request target is too long.', examples.uriTooLong),

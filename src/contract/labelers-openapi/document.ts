@@ -8,7 +8,7 @@ import { headerComponents } from '../openapi/headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** The OpenAPI 3.1 document of the documents about labelers, built from the schemas that the types derive from. */
+/** OpenAPI 3.1 document of the documents about labelers, built from the schemas from which the types derive. */
 
 const schemas: Record<string, Type.TSchema> = {
   LabelersEnvelope: labelers.LabelersEnvelope,
@@ -36,7 +36,7 @@ A count that is not known is null, never zero: of a day that was not read, nothi
 
 These documents are outside the contract of the facts under /v1/, and are versioned by their field \`contract\`: pin against it.`;
 
-/** Builds the OpenAPI document. `version` is the package's version. */
+/** Builds the OpenAPI document. `version` is the version of the package. */
 export function labelersOpenApiDocument(version: string): object {
   return openApiFrame({
     title: 'Almanac: labelers by name',

@@ -2,7 +2,7 @@ import { labelerErrorBody } from '../labeler-errors.ts';
 import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../labelers.ts';
 import { examples } from '../openapi/examples.ts';
 
-/** Examples of every response about labelers; tests validate the examples against the schemas. */
+/** Examples of every response about labelers. Tests validate them against the schemas. */
 
 const head = {
   instrument: 'labels',
@@ -86,7 +86,7 @@ const one: LabelerEnvelope = {
     ...failing,
     first_answered: '2026-10-06T09:31:02.000Z',
     remedy:
-      'The endpoint responds to anonymous reading with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+      'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
     events: { window: 4192, week: 1204, day: 0 },
     repeats: 0,
     days: [
@@ -119,7 +119,7 @@ const one: LabelerEnvelope = {
   ...tail,
 };
 
-/** Examples of the responses about labelers. */
+/** Examples for the OpenAPI document, grouped by the response in which they appear. */
 export const labelerExamples = {
   list: { list },
   one: { failing: one },

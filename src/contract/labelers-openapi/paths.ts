@@ -8,7 +8,7 @@ import { jsonContent } from '../openapi/responses.ts';
 import { labelerExamples as examples } from './examples.ts';
 import { htmlContent, response } from './responses.ts';
 
-/** The paths of the documents and pages about labelers. */
+/** Paths of the documents and pages about labelers. */
 
 function query(name: string, description: string, schema: object) {
   return { name, in: 'query', required: false, description, schema } as const;
@@ -110,5 +110,5 @@ const resources: Record<string, Resource> = {
   },
 };
 
-/** Path items of the OpenAPI document. */
+/** Path items for the OpenAPI document of the documents about labelers. */
 export const pathItems = pathItemsOf(resources, { '204': response('Preflight'), '405': response('MethodNotAllowed') });

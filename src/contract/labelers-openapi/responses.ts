@@ -3,7 +3,7 @@ import { headers } from '../openapi/headers.ts';
 import { responseComponents as factsResponses, jsonContent } from '../openapi/responses.ts';
 import { labelerExamples } from './examples.ts';
 
-/** Responses shared by several operations on labelers. */
+/** Responses that the operations on labelers share. */
 
 /** HTML content of a response that is a page. */
 export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };

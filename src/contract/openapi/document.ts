@@ -10,7 +10,7 @@ import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** The OpenAPI 3.1 document of the facts API, built from the schemas that the types derive from. */
+/** OpenAPI 3.1 document of the facts API, built from the schemas from which the types derive. */
 
 const schemas: Record<string, Type.TSchema> = {
   InstrumentIndex,
@@ -45,7 +45,7 @@ Every fact carries the limits of its observation: coverage, freshness and, for l
 
 No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract: pin against it. The policy at \`policy\` below the base address lists what may change, how changes are announced and how long old forms remain supported.`;
 
-/** Builds the OpenAPI document. `version` is the package's version. */
+/** Builds the OpenAPI document. `version` is the version of the package. */
 export function openApiDocument(version: string): object {
   return openApiFrame({
     title: 'Almanac: public observation facts',

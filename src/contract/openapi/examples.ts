@@ -3,7 +3,7 @@ import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
 import type { InstrumentIndex } from '../instruments.ts';
 
-/** Examples of every possible response, which tests validate against the schemas. */
+/** Examples of every possible response. Tests validate them against the schemas. */
 
 const sources = {
   enrolled: 121,
@@ -313,7 +313,7 @@ const refusals = {
   missing: errorBody('source_unavailable'),
 } satisfies Record<string, ErrorBody>;
 
-/** Examples of the OpenAPI document, by the place where the document shows them. */
+/** Examples for the OpenAPI document, grouped by the response in which they appear. */
 export const examples = {
   instruments: { instruments },
   labelsOverview: { fresh: labelsFresh, warming_up: labelsWarmingUp, legacy: labelsLegacy },

@@ -1,19 +1,19 @@
 import type Type from 'typebox';
 import { schemaComponents } from './references.ts';
 
-/** Parts of the OpenAPI documents that both surfaces share. */
+/** Parts that the OpenAPI documents of all APIs share. */
 
-/** A readable path, with its description in the document. */
+/** A path that can be read with GET, with its description in the document. */
 export interface Resource {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
   readonly parameters?: readonly object[];
-  /** Parameters of every method: those in the path. */
+  /** Parameters within the path; they apply to every method. */
   readonly pathParameters?: readonly object[];
   readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
-  /** All responses to GET except 200, by status. */
+  /** All responses to GET other than 200, by status. */
   readonly more: Readonly<Record<string, Reference>>;
 }
 
@@ -22,13 +22,13 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** Possible responses to a preflight. */
+/** Possible responses to a CORS preflight request. */
 export interface PreflightResponses {
   readonly '204': Reference;
   readonly '405': Reference;
 }
 
-/** Returns the path items of a document: GET, HEAD and the preflight of each path. */
+/** Returns the path items of a document: GET, HEAD and OPTIONS (preflight) for each path. */
 export function pathItemsOf(resources: Readonly<Record<string, Resource>>, preflight: PreflightResponses): object {
   return Object.fromEntries(Object.entries(resources).map(([path, resource]) => [path, pathItem(resource, preflight)]));
 }
@@ -58,7 +58,7 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
   };
 }
 
-/** The parts of a document that differ between the two surfaces. */
+/** Parts of an OpenAPI document that differ between the APIs. */
 export interface DocumentParts {
   readonly title: string;
   /** Version of the package. */
@@ -73,7 +73,7 @@ export interface DocumentParts {
   readonly parameters: object;
 }
 
-/** Returns a complete document (OpenAPI 3.1.0). */
+/** Returns a complete OpenAPI 3.1.0 document. */
 export function openApiFrame(parts: DocumentParts): object {
   const { title, version, summary, description, tags, paths, schemas, responses, headers, parameters } = parts;
   return {
@@ -94,7 +94,7 @@ export const textHeader = (description: string, example: string) => ({
   example,
 });
 
-/** Header components with the same meaning on both surfaces. */
+/** Header components that have the same meaning in every API. */
 export const commonHeaders = {
   AccessControlAllowOrigin: textHeader('On every response: any origin may read.', '*'),
   AccessControlAllowMethods: textHeader('Response to a preflight.', 'GET, HEAD, OPTIONS'),
@@ -107,7 +107,7 @@ export const commonHeaders = {
   ContentLength: textHeader('Length of the body; of HEAD, of the body that GET would have.', '2351'),
 } as const;
 
-/** Names of the common headers in HTTP messages. */
+/** HTTP names of the common headers. */
 export const commonHeaderNames: Readonly<Record<keyof typeof commonHeaders | 'AccessControlExposeHeaders', string>> = {
   AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
   AccessControlExposeHeaders: 'Access-Control-Expose-Headers',

@@ -1,6 +1,6 @@
 import { commonHeaderNames, commonHeaders, textHeader } from './frame.ts';
 
-/** Response headers of the facts API. The document describes each header once and refers to it. */
+/** Response headers of the facts API. The document describes each header once and refers to it elsewhere. */
 
 /** Header components of the OpenAPI document. */
 export const headerComponents = {
@@ -35,7 +35,7 @@ const names: Record<HeaderName, string> = {
   Vary: 'Vary',
 };
 
-/** Returns references to the headers of every response and to further headers. */
+/** Returns references to the headers that every response has, followed by the given headers. */
 export function headers(...components: HeaderName[]): Record<string, { $ref: string }> {
   const all: HeaderName[] = [
     'AccessControlAllowOrigin',

@@ -4,7 +4,7 @@ import { pathItemsOf, type Resource } from './frame.ts';
 import { headers } from './headers.ts';
 import { jsonContent, response } from './responses.ts';
 
-/** The paths of the contract. Paths outside the contract are not in the document. */
+/** Paths of the contract. The OpenAPI document describes no other paths. */
 
 const ifNoneMatch = { $ref: '#/components/parameters/IfNoneMatch' };
 const acceptEncoding = { $ref: '#/components/parameters/AcceptEncoding' };
@@ -30,7 +30,7 @@ export const parameterComponents = {
   },
 } as const;
 
-/** Error responses that can occur for any request before its path is looked up, or for an unknown path. */
+/** Error responses to requests that are rejected before the path is looked up, or that name an unknown path. */
 const below = {
   '400': response('BadRequest'),
   '404': response('NotFound'),
@@ -122,7 +122,7 @@ const resources: Record<string, Resource> = {
     summary: 'Liveness of this service',
     description: 'Reports that the publication service responds. It does not report on any instrument.',
     ok: {
-      description: 'It answers.',
+      description: 'The service responds.',
       headers: headers('ContentLength', 'NoStore'),
       content: jsonContent('Health', examples.health),
     },
@@ -143,5 +143,5 @@ const resources: Record<string, Resource> = {
   },
 };
 
-/** Path items of the OpenAPI document of the facts API. */
+/** Path items for the OpenAPI document of the facts API. */
 export const pathItems = pathItemsOf(resources, { '204': response('Preflight'), '405': response('MethodNotAllowed') });

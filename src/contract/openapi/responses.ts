@@ -2,9 +2,9 @@ import { examples } from './examples.ts';
 import { headers } from './headers.ts';
 import { named } from './named.ts';
 
-/** Responses shared by several operations of the facts API. */
+/** Responses that several operations of the facts API share. */
 
-/** Returns JSON content that refers to a schema component. */
+/** Returns the JSON content of a response: a reference to a schema component, with examples. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return {
     'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) },
@@ -23,7 +23,7 @@ export const responseComponents = {
     content: jsonContent('Error', examples.notFound),
   },
   MethodNotAllowed: {
-    description: 'Any method but GET, HEAD and OPTIONS, on this path as on every other.',
+    description: 'Any method other than GET, HEAD and OPTIONS, on this path as on every other.',
     headers: headers('ContentLength', 'Allow'),
     content: jsonContent('Error', examples.methodNotAllowed),
   },

@@ -7,7 +7,7 @@ describe('findIdentity', () => {
     ['at-uri', 'at://did:plc:ar7c4by46qjdydhdevvrndac/app.bsky.feed.post/3k'],
     ['handle', 'ask @alice.example'],
     ['handle', 'ask alice.bsky.social'],
-  ])('finds the kind %s', (shape, text) => {
+  ])('finds an identity of the kind %s', (shape, text) => {
     expect(findIdentity(text)).toBe(shape);
   });
 
@@ -15,7 +15,7 @@ describe('findIdentity', () => {
     expect(findIdentity('Posts about spiders, version 1.2. See bsky.app')).toBeNull();
   });
 
-  it('allows the named hosts and no other', () => {
+  it('allows the given hosts and no others', () => {
     expect(findIdentity('read from labels.example.com', new Set(['labels.example.com']))).toBeNull();
     expect(findIdentity('read from mail.example.com', new Set(['labels.example.com']))).toBe('handle');
   });
@@ -31,11 +31,11 @@ describe('findIdentity', () => {
     const start = process.cpuUsage();
     findIdentity(text);
     const { user } = process.cpuUsage(start);
-    // A quadratic scan of these texts uses more than ten seconds; a linear one a few milliseconds.
+    // A quadratic scan of these texts takes more than ten seconds of processor time, a linear scan a few milliseconds.
     expect(user).toBeLessThan(2_000_000);
   });
 
-  it('finds an identity between and below any number of combining marks', () => {
+  it('finds an identity that is surrounded or interspersed with any number of combining marks', () => {
     const marks = '\u0301\u0316'.repeat(500);
     expect(findIdentity(`a${marks}did:plc:${'a'.repeat(24)}${marks}`)).toBe('did');
     expect(findIdentity(`did${'\ufe0f'.repeat(100)}:plc:${'a'.repeat(24)}`)).toBe('did');

@@ -2,19 +2,22 @@ import { namesHandle } from './handle-scan.ts';
 import { plainText } from './plain-text.ts';
 
 /**
- * Detection of identities in text: the part of the privacy scan that facts, pages and instruments share. Callers decide
- * where an identity is allowed, such as a labeler's own DID.
+ * Detects identities (DIDs, AT-URIs and handles) in text: the part of the privacy scan that facts, pages and
+ * instruments share. The callers decide where an identity is allowed, such as a labeler's own DID.
  */
 
 const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
 const atUri = /at:\/\//i;
 
-/** Kind of an identity in a text. `encoded`: the text has more nested encodings than legitimate text. */
+/**
+ * Kind of an identity in a text. `encoded`: the text has more nested encodings than any legitimate text and may hide
+ * one.
+ */
 export type IdentityShape = 'did' | 'at-uri' | 'handle' | 'encoded';
 
 /**
  * Returns the kind of the first identity that a text contains in any spelling; null if it contains none. `hosts` are
- * host names, in lower case, that the text may contain.
+ * lower-case host names that the text may contain.
  */
 export function findIdentity(text: string, hosts: ReadonlySet<string> = new Set()): IdentityShape | null {
   const plain = plainText(text);

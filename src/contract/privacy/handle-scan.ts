@@ -1,9 +1,10 @@
 /**
- * Detection of handles in text. A handle is a domain name; hosts, versions and collection names look similar. The scan
- * reports a name that is written as a handle (`@name.tld`) and a name below a domain that is in use for handles.
+ * Detects handles in text. A handle is a domain name; host names, version numbers and collection names look similar.
+ * The scan therefore reports only a name that is written as a handle (`@name.tld`), and a name below a domain under
+ * which handles are in use.
  */
 
-/** Generic top-level domains under which handles exist, in addition to the two-letter country codes. */
+/** Generic top-level domains under which handles exist. Two-letter country codes are added to them. */
 const domains = new Set(
   (
     'app art bio blog blue chat click cloud club com dev earth email fyi gay games gg gov info ink int land lgbt life live link lol mil ' +
@@ -12,7 +13,7 @@ const domains = new Set(
   ).split(' '),
 );
 
-/** Matches host names of the network's services, which a text may contain because they are not accounts. */
+/** Matches host names of the network's services. They are not accounts, so a text may contain them. */
 const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$/;
 
 /** Matches names of lexicons, which are reversed domain names. */
@@ -23,7 +24,7 @@ const token = /[a-z0-9._@-]+/gi;
 const maxLabelLength = 63;
 const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** Returns true if a plain text contains a handle; `hosts` are host names that the text may contain. */
+/** Returns true if a plain text contains a handle other than the given `hosts`. */
 export function namesHandle(text: string, hosts: ReadonlySet<string>): boolean {
   if (!text.includes('.')) return false;
   for (const [found] of text.matchAll(token)) {
@@ -43,18 +44,21 @@ function isHandle(found: string, hosts: ReadonlySet<string>): boolean {
   return domains.has(last) || /^[a-z]{2}$/.test(last);
 }
 
-/** Returns the domain name at the end of a token, with at least two labels; null if there is none. */
+/** Returns the domain name (at least two labels) at the end of a token; null if there is none. */
 function domainName(text: string): string | null {
   const labels = trimmed(text).split('.');
   let from = labels.length;
   while (from > 0 && domainLabel.test(labels[from - 1] ?? '')) from -= 1;
-  // `_alice` contains the label `alice`: an underscore cannot be part of a handle.
+  // An underscore cannot be part of a handle, so `_alice` still contains the label `alice`.
   const rest = /[a-z0-9-]+$/i.exec((labels[from - 1] ?? '').slice(-maxLabelLength));
   const name = [...(rest ?? []), ...labels.slice(from)];
   return name.length >= 2 && /^[a-z][a-z0-9-]*[a-z0-9]$/i.test(name.at(-1) ?? '') ? name.join('.') : null;
 }
 
-/** Returns a token without dots and hyphens at its ends, in linear time: a pattern that ends with `$` would be quadratic. */
+/**
+ * Removes dots and hyphens from both ends of a token in linear time; a pattern that ends with `$` would take quadratic
+ * time.
+ */
 function trimmed(text: string): string {
   let start = 0;
   let end = text.length;
@@ -63,7 +67,7 @@ function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** Returns true for a name such as `ended.It`: a missing space after a sentence. */
+/** Returns true for text such as `ended.It`, in which the space between two sentences is missing. */
 function isSentenceEnd(name: string): boolean {
   return /^[a-z0-9-]+\.[A-Z][a-z]*$/.test(name);
 }

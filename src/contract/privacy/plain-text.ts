@@ -1,21 +1,21 @@
 /**
- * Normalization of text before the privacy scan: removes compatibility forms, invisible characters, and nested
- * encodings, which could hide a name. The result is used only by the scan and never published.
+ * Normalizes text before the privacy scan: removes compatibility forms, invisible characters and nested encodings,
+ * which could hide an identity. Only the scan uses the result, which is never published.
  */
 
-/** Maximum number of nested encodings that are decoded; legitimate text has none or one. */
+/** Maximum number of nested encodings that are decoded. Legitimate text has at most one. */
 const maxRounds = 6;
 
-/** Matches text that decoding cannot change: printable ASCII without a character that begins an escape. */
+/** Matches text that decoding cannot change: printable ASCII without the characters that begin an escape sequence. */
 const alreadyPlain = /^[\x20-\x24\x27-\x5b\x5d-\x7e]*$/;
 
 /** Matches invisible characters: format and control characters, variation selectors, joiners and fillers. */
 const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Matches the marks after the first 32 of a run of combining marks, and of the halfwidth forms that become marks.
- * Normalization sorts the marks of a run, which takes quadratic time; text in use has at most 30 in a run (Unicode,
- * UAX #15, stream-safe text).
+ * Matches all but the first 32 marks in a run of combining marks or of halfwidth forms that normalize to marks.
+ * Normalization sorts the marks of a run in quadratic time. Real text has at most 30 marks in a run (UAX #15,
+ * stream-safe text format).
  */
 const excessMarks = /([\p{M}\uff9e\uff9f]{32})[\p{M}\uff9e\uff9f]+/gu;
 
@@ -37,7 +37,7 @@ const entities: Readonly<Record<string, string>> = {
   lowbar: '_',
 };
 
-/** Returns the decoded text; null if the text has more nested encodings than legitimate text. */
+/** Returns the decoded text; null if it has more nested encodings than any legitimate text. */
 export function plainText(text: string): string | null {
   let current = text;
   for (let round = 0; round < maxRounds; round += 1) {
@@ -50,7 +50,7 @@ export function plainText(text: string): string | null {
 }
 
 function decoded(text: string): string {
-  // No identity contains a mark, so that the removal of marks hides none.
+  // Identities contain no combining marks, so removing marks cannot hide one.
   let result = text.replace(excessMarks, '$1').normalize('NFKC').replace(unseen, '');
   if (result.includes('%')) result = result.replace(percent, (run) => bytes(run.replaceAll('%', '')));
   if (result.includes('&')) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isPublishableValue } from './published-value.ts';
 
 test.each(['spam', 'ai-generated', '!warn', 'she-her', 'no-ai', 'anti-social', 'misinformation', 'account-security'])(
-  'the value %s may be published',
+  'the label value %s may be published',
   (value) => {
     expect(isPublishableValue(value)).toBe(true);
   },
@@ -25,6 +25,6 @@ test.each([
   ['an escape', 'spam%2E'],
   ['too many characters', 'a-'.repeat(51)],
   ['an empty text', ''],
-])('a value with %s is not published', (_what, value) => {
+])('a label value with %s is not published', (_what, value) => {
   expect(isPublishableValue(value)).toBe(false);
 });

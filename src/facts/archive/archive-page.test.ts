@@ -10,11 +10,11 @@ import { archivePage } from './archive-page.tsx';
 import { RecentSection, recentArchive } from './chart.tsx';
 import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
 
-/** The page of the archive draws only what was observed, and each day links to its files. */
+/** The archive page draws only what was observed, and each day links to its files. */
 
 const dayMs = 86_400_000;
 const newest = Date.parse('2026-11-20T00:00:00Z');
-/** An instant of the newest day at which none of its hours is due. */
+/** An instant on the newest day at which none of that day's hours is due in the archive yet. */
 const now = newest + 3_600_000;
 const nameAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -43,7 +43,7 @@ const htmlOf = (days: readonly ArchivedDay[] | null, at = now): string => {
 const linesOf = (html: string, kind: string): string[] =>
   [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))].map(([, path = '']) => path);
 
-test('the rates are those of the observed time, and a day that the archive omits has none', () => {
+test('rates refer to the observed time only, and a day without a directory in the archive has no rates', () => {
   const half = { count: 4_320, observedSeconds: 43_200, wholeHours: allHours.slice(0, 12) };
   const days = [archived('2026-11-18', { weather: half, labels: half }), archived('2026-11-20')];
   expect(chartDays(days, last(3))).toMatchObject([
@@ -53,7 +53,7 @@ test('the rates are those of the observed time, and a day that the archive omits
   ]);
 });
 
-test('a line breaks at a day that was not observed, and is drawn without a break otherwise', () => {
+test('a line breaks only at a day that was not observed', () => {
   const [weather = ''] = linesOf(htmlOf(year), 'weather');
   expect(weather.match(/M/g)).toHaveLength(1);
   const broken = year.with(-10, archived(year.at(-10)?.day ?? '', { weather: unobserved }));
@@ -63,14 +63,14 @@ test('a line breaks at a day that was not observed, and is drawn without a break
   expect(htmlOf(broken)).toContain('weather not observed');
 });
 
-test('every archived day links to its record, and each day of the month to its tables', () => {
+test('every archived day links to its record, and each day of the last month to its tables', () => {
   const html = htmlOf(year);
   for (const { day } of year) expect(html).toContain(`href="./archive/days/${day}/day.json"`);
   for (const { day } of year.slice(-30)) expect(html).toContain(`href="./archive/days/${day}/labels-by-hour.csv"`);
   expect(html).not.toContain('<script');
 });
 
-/** A year whose values have as many digits as those of a large network, in which every day in `every` is partial. */
+/** Returns a year with values as large as those of a large network. Every `every`th day is partial. */
 function yearOf(every: number): ArchivedDay[] {
   return year.map((one, at) => {
     const wholeHours = at % every === 0 ? allHours.slice(1) : allHours;
@@ -83,10 +83,10 @@ function yearOf(every: number): ArchivedDay[] {
   });
 }
 
-/** The year that needs most bytes. */
+/** Year whose page needs the most bytes. */
 const widest = yearOf(2);
 
-test.each([1, 2, 3])('the page of a year has less than 75 kB if every day in %i is partial', (every) => {
+test.each([1, 2, 3])('the page of a year has less than 75 kB if one day in %i is partial', (every) => {
   expect(Buffer.byteLength(htmlOf(yearOf(every)))).toBeLessThan(75_000);
 });
 
@@ -95,7 +95,7 @@ test('the index of a year has less than 100 kB', () => {
   expect(formatIndex({ key: 'k'.repeat(400), days }).length).toBeLessThan(100_000);
 });
 
-test('consecutive partial days have one mark', () => {
+test('consecutive partial days share one mark', () => {
   const half = { count: 1, observedSeconds: 43_200, wholeHours: [] };
   const days = year.map((one, at) => ([340, 350, 351].includes(at) ? archived(one.day, { weather: half }) : one));
   const [month = '', months = ''] = linesOf(htmlOf(days), 'gaps');
@@ -103,7 +103,7 @@ test('consecutive partial days have one mark', () => {
   expect(pathPoints(month).map(({ x }) => x)).toEqual([50, 60, 150, 170]);
 });
 
-test('a line goes through the values of its days, and a day between two gaps is a short line', () => {
+test('a line connects the values of its days, and a day between two gaps is drawn as a short line', () => {
   const counts = [86_400, null, 172_800, 43_200, 0, null];
   const days = counts.map((count, at) =>
     archived(nameAt(newest - (5 - at) * dayMs), {
@@ -128,14 +128,14 @@ test('a line goes through the values of its days, and a day between two gaps is 
   ]);
 });
 
-test('the page of a year is smaller than 100 kB, and is rendered once per state of the archive, in a few milliseconds', () => {
+test('the page of a year has less than 100 kB and is rendered once per state of the archive, within a few milliseconds', () => {
   expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(100_000);
   htmlOf(year);
   const runs = 20;
   const before = process.cpuUsage();
   for (let run = 0; run < runs; run += 1) htmlOf(year);
   const { user, system } = process.cpuUsage(before);
-  // The limit is 10 ms. A busy machine and garbage collection need room.
+  // The intended limit is 10 ms. The margin allows for a busy machine and garbage collection.
   expect((user + system) / 1_000 / runs).toBeLessThan(30);
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   expect(page('identity', now, shownLabels)).toBe(page('identity', now, shownLabels));
@@ -145,7 +145,7 @@ const without = (...gaps: number[]) => ({
   ...{ count: 1, observedSeconds: 1, wholeHours: allHours.filter((hour) => !gaps.includes(hour)) },
 });
 
-test('the gaps of the two instruments are listed newest first, and joined over midnight', () => {
+test('the gaps of both instruments are listed newest first and joined across midnight', () => {
   const days = [
     archived('2026-11-19', { weather: without(22, 23) }),
     archived('2026-11-20', { weather: without(0, 5), labels: without(4) }),
@@ -157,7 +157,7 @@ test('the gaps of the two instruments are listed newest first, and joined over m
   ]);
 });
 
-test('all hours of a day without a directory, a table or rows are gaps', () => {
+test('all hours of a day are gaps if its directory, table or rows are missing', () => {
   const weather = unobserved;
   const labels = null;
   const days = [archived('2026-11-18', { weather, labels })];
@@ -175,14 +175,14 @@ test('all hours of a day without a directory, a table or rows are gaps', () => {
   expect(htmlOf(year)).toContain('Every hour of these days was observed entirely.');
 });
 
-test('an hour is a gap from two hours after its end, if the archive does not have it', () => {
+test('an hour that the archive lacks becomes a gap two hours after its end', () => {
   const days = [archived('2026-11-19'), archived('2026-11-20', { weather: without(), labels: without(3) })];
   const at = newest + 6 * 3_600_000;
   expect(hourGaps(days, last(2, at - 1))).toEqual([]);
   expect(hourGaps(days, last(2, at))).toMatchObject([{ instrument: 'labels', start: '2026-11-20T03:00:00Z' }]);
 });
 
-test('the days end with the present day, and an archive that is no longer written does not look current', () => {
+test('the chart ends with the present day, so that an archive that is no longer written does not look current', () => {
   const at = now + 60 * dayMs;
   const month = chartDays(year, last(30, at));
   expect(month.at(-1)).toMatchObject({ day: nameAt(at), isArchived: false, eventsPerSecond: null });
@@ -193,7 +193,7 @@ test('the days end with the present day, and an archive that is no longer writte
   expect(recentArchive(year, last(30, at))?.newest).toBe('2026-11-20');
 });
 
-test('the page is rendered again with the same days when an hour is over', () => {
+test('the page is rendered again every hour even if the days have not changed', () => {
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const first = page('identity', now, shownLabels);
   expect(page('identity', now + 60_000, shownLabels)).toBe(first);
@@ -201,7 +201,7 @@ test('the page is rendered again with the same days when an hour is over', () =>
   expect(page('identity', now - 3_600_000, shownLabels)).not.toBe(first);
 });
 
-test('the page shows no labels while the label overview is refused, and says why', () => {
+test('the page shows no labels while the label overview is refused, and states the reason', () => {
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const textOf = (labels: string | null): string => page('identity', now, labels).body?.toString('utf8') ?? '';
   expect(textOf(shownLabels)).toContain('labels per hour');
@@ -213,7 +213,7 @@ test('the page shows no labels while the label overview is refused, and says why
   expect(textOf(shownLabels)).toContain('labels per hour');
 });
 
-test('the section of the front page has neither labels nor their data while the label overview is refused', () => {
+test('the archive section of the front page contains neither labels nor label data while the label overview is refused', () => {
   const recent = recentArchive(year, { ...last(30), areLabelsShown: false });
   const withheld = errorTable.source_held.message;
   const html = renderToString(h(RecentSection, { recent, refusal: withheld }));
@@ -227,7 +227,7 @@ test('the section of the front page has neither labels nor their data while the 
   expect(linesOf(renderToString(h(RecentSection, { recent: all, refusal: null })), 'labels')).toHaveLength(1);
 });
 
-test('known issues are shown on the pages and next to the days concerned, in the words of the operator', () => {
+test('known issues are shown on the pages and next to the affected days, in the words of the operator', () => {
   const issue = {
     ...{ id: 'twice', source: 'labels', start: '2026-11-18T10:00:00Z', end: '2026-11-20T00:00:00Z' },
     summary: 'Removals were <b>counted</b> twice.',
@@ -251,13 +251,13 @@ test('known issues are shown on the pages and next to the days concerned, in the
   expect(front([old])).not.toContain('known issue');
 });
 
-/** A list of known issues of the maximum number and length, in which each character needs the most bytes in HTML. */
+/** A list of known issues with the maximum number and length, whose characters take the most bytes in HTML. */
 const longestIssues = Array.from({ length: 1_000 }, (_, at) => ({
   ...{ id: `${at}`.padStart(64, 'a'), source: 'publication', summary: '"'.repeat(1_000) },
   ...{ reported_at: '2026-11-20T00:00:00Z', start: '2025-11-21T10:00:00.123456789Z', end: null },
 }));
 
-test('the page of a year has less than 100 kB with the longest list of known issues, and costs few milliseconds', () => {
+test('the page of a year with the longest list of known issues has less than 100 kB and is rendered within a few milliseconds', () => {
   expect(parseIssues(formatIssues(longestIssues as KnownIssue[]))).toHaveLength(1_000);
   const render = (): string => {
     const page = archivePage(factsCommonHeaders, { days: () => widest, issues: () => longestIssues });
@@ -268,11 +268,11 @@ test('the page of a year has less than 100 kB with the longest list of known iss
   const before = process.cpuUsage();
   for (let run = 0; run < runs; run += 1) render();
   const { user, system } = process.cpuUsage(before);
-  // The limit is 10 ms. A busy machine and garbage collection need room.
+  // The intended limit is 10 ms. The margin allows for a busy machine and garbage collection.
   expect((user + system) / 1_000 / runs).toBeLessThan(30);
 });
 
-test('the page lists the newest known issues, links to the others with their number, and each day has the number of its issues', () => {
+test('the page lists the newest known issues, links to the remaining ones with their number, and shows the number of issues of each day', () => {
   const issues = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: `i${at}`, source: 'labels', summary: `Issue ${at}.`, end: '2026-11-20T00:00:00Z' },
     start: new Date(Date.parse('2026-11-01T00:00:00Z') + at * 1_600_000).toISOString(),
@@ -289,7 +289,7 @@ test('the page lists the newest known issues, links to the others with their num
   const row = (day: string): string => html.split('<tr>').find((one) => one.includes(`>${day}<`)) ?? '';
   expect(row('2 Nov 2026')).toContain('<a href="#issues">108 known issues</a>');
   expect(row('20 Nov 2026')).not.toContain('known issue');
-  // An issue that is not listed is shown next to its days.
+  // An issue that the page does not list is still shown next to its days.
   const last = { ...issues[0], id: 'first', end: '2026-11-01T01:00:00Z' } as (typeof issues)[number];
   const lasting = issues.slice(1, 12).map((one) => ({ ...one, start: '2026-11-03T00:00:00Z' }));
   expect(page([...lasting, last])).toMatch(/1 Nov 2026<\/th>.*<a href="#issues">known issue<\/a>.*<\/tr>/);
@@ -297,13 +297,13 @@ test('the page lists the newest known issues, links to the others with their num
   expect(page(long).match(/<li id="issue/g)).toHaveLength(2);
 });
 
-test('there is no page while there is no archive, and no chart on the front page', () => {
+test('without an archive, there is neither an archive page nor a chart on the front page', () => {
   expect(htmlOf(null)).toContain('asset_unavailable');
   expect([recentArchive(null, last(30)), recentArchive([], last(30))]).toEqual([null, null]);
   expect(recentArchive(year, last(30))?.days).toHaveLength(30);
 });
 
-test('the archive of a simulated network is marked, and is not indexed; a live one is neither', () => {
+test('the archive of a simulated network is marked and excluded from search engines, and that of the live network is not', () => {
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const html = (...origins: readonly 'simulated'[]) =>
     page('identity', now, shownLabels, origins).body?.toString('utf8');

@@ -21,7 +21,7 @@ import {
   issuesIn,
 } from './model.ts';
 
-/** Path of the page about the archive. */
+/** Path of the archive page. */
 export const archivePagePath = '/archive';
 
 const yearDays = 365;
@@ -37,24 +37,27 @@ const headers: HeaderList = [
   'Accept-Encoding',
 ];
 
-/** State from which the page is rendered. */
+/** State from which the archive page is rendered. */
 interface Shown {
   readonly days: readonly ArchivedDay[];
-  /** Known issues, which change with the list of days. */
+  /** Known issues of the archive. They change together with the list of days. */
   readonly issues: readonly ArchivedIssue[];
-  /** Present time in milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** Reason for which the label overview is refused; null while it is served. */
+  /** Reason why the label overview is refused; null while it is served. */
   readonly refusal: string | null;
-  /** Origins of the served facts except `live`: the archive of a simulated network must not be mistaken for a live one. */
+  /**
+   * Origins of the served facts other than `live`. They are marked, so that a simulated archive cannot be mistaken for
+   * a live one.
+   */
   readonly origins: readonly MarkedOrigin[];
 }
 
 type MarkedOrigin = Exclude<Origin, 'live'>;
 
 /**
- * Creates the resource of the page about the archive, which is rendered once for each state of the archive, hour and
- * refusal of the label overview.
+ * Creates the resource of the archive page. The page is rendered once for each state of the archive, each hour, and
+ * each refusal of the label overview.
  */
 export function archivePage(common: HeaderList, source: ArchivedDays) {
   let kept: { shown: Shown; html: Buffer; replies: Map<Coding, Reply> } | undefined;
@@ -84,7 +87,7 @@ function isSame(a: Shown, b: Shown): boolean {
   return isSameHour && a.refusal === b.refusal && a.origins.join() === b.origins.join();
 }
 
-/** Returns the page about the archive. Links are relative, so that the page works under any path prefix. */
+/** Returns the archive page. Its links are relative, so that it works under any path prefix. */
 function archiveParts(shown: Shown): PageParts {
   const base = '.';
   const { origins } = shown;
@@ -119,7 +122,7 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
         files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
         <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet).{' '}
-        {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
+        {newest === undefined ? 'The archive has no days yet.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
       <IssueList base={base} issues={concerning.all} />
@@ -149,7 +152,7 @@ interface DayTableProps {
   readonly areLabelsShown: boolean;
 }
 
-/** Lists the days of a month with their files and known issues, newest first. */
+/** Lists the days of the last month, newest first, with their files and known issues. */
 function DayTable(props: DayTableProps) {
   const { base, days, issues, areLabelsShown } = props;
   const listed = listedIssues(issues.all);

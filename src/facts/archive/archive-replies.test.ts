@@ -4,12 +4,12 @@ import type { Reply, StreamedReply } from '../../http/reply.ts';
 import { factsCommonHeaders } from '../app.ts';
 import { type ArchiveReplies, archiveReplies } from './archive-replies.ts';
 
-/** Concurrent requests for files share the work on a file, and no client takes all the room. */
+/** Concurrent requests for a file share its digest, and no client can occupy all places. */
 
 const content = Buffer.from('a file');
 const etag = `"${createHash('sha256').update(content).digest('hex')}"`;
 
-/** An archive of one file, whose reads wait until `resume` is called, or fail after `fail` was called. */
+/** Creates an archive with one file. Reads wait until `resume` is called, and fail once `fail` has been called. */
 function archiveOfOne() {
   let reads = 0;
   let fails = false;
@@ -39,7 +39,7 @@ function request(replies: ArchiveReplies, peer = '192.0.2.1', method = 'HEAD'): 
   return replies.reply('index.json', { method, target: '', peer, ...absent }, 0);
 }
 
-test('concurrent first requests for a file read it once for its digest', async () => {
+test('concurrent first requests for a file compute its digest only once', async () => {
   const { directory, resume, reads } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders });
   const pending = Array.from({ length: 20 }, () => request(replies));
@@ -49,7 +49,7 @@ test('concurrent first requests for a file read it once for its digest', async (
   expect(reads()).toBe(1);
 });
 
-test('a digest that could not be computed is computed again at the next request', async () => {
+test('a failed digest is computed again at the next request', async () => {
   const { directory, resume, fail } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders });
   resume();
@@ -59,7 +59,7 @@ test('a digest that could not be computed is computed again at the next request'
   expect((await request(replies)).headers).toContain(etag);
 });
 
-test('a client that holds its share is refused another file, and other clients are not', async () => {
+test('a client that has reached its limit is refused another file, while other clients are served', async () => {
   const { directory, resume } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders, maxFiles: 3, maxClientFiles: 2 });
   resume();
@@ -72,7 +72,7 @@ test('a client that holds its share is refused another file, and other clients a
   expect((await get('192.0.2.1')).status).toBe(200);
 });
 
-test('a client whose responses last long gives way to clients with fewer, if all files are being sent', async () => {
+test('if all places are taken, a response of the client with the most files is cut for a client with fewer', async () => {
   const { directory, resume } = archiveOfOne();
   let now = 0;
   const common = factsCommonHeaders;
@@ -86,7 +86,7 @@ test('a client whose responses last long gives way to clients with fewer, if all
   now = 30_000;
   const honest = await get('198.51.100.1');
   expect([honest.status, slow.map(cutOf)]).toEqual([200, [true, false, false]]);
-  // A client with as many files as the largest one cuts none.
+  // A client that already has as many files as any other cuts none.
   expect((await get('192.0.2.1')).status).toBe(503);
   const [first] = slow;
   if (first && 'stream' in first) await first.release?.();

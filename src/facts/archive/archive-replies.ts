@@ -8,9 +8,9 @@ import { errorReply, methodNotAllowed, preflight, type Reply, type StreamedReply
 import { type ByteRange, byteRange } from '../../http/representation/byte-range.ts';
 import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
 
-/** Prefix of the paths of the archive's files. */
+/** Path prefix of the archive's files. */
 export const archivePrefix = '/archive/';
-/** Name of the route of all files in logs and metrics. */
+/** Route name of all archive files in logs and metrics. */
 export const archiveRoute = '/archive/{file}';
 
 /** An open file of an archive. */
@@ -25,40 +25,40 @@ export interface ArchiveFile {
   readonly isImmutable: boolean;
 }
 
-/** The files of an archive. */
+/** Directory of an archive. */
 export interface ArchiveDirectory {
-  /** Opens a file by its path below the directory; null if the archive has no such file. */
+  /** Opens a file by its path relative to the directory; null if the archive has no such file. */
   open(path: string): Promise<ArchiveFile | null>;
 }
 
-/** Dependencies of the responses. */
+/** Dependencies of the archive responses. */
 export interface ArchiveRepliesOptions {
   readonly directory: ArchiveDirectory;
-  /** Headers of every response of the server. */
+  /** Headers that every response of the server has. */
   readonly common: HeaderList;
-  /** Maximum number of files that are sent at the same time. */
+  /** Maximum number of files that are sent concurrently. */
   readonly maxFiles?: number;
-  /** Maximum number of files that are sent to one client at the same time. */
+  /** Maximum number of files that are sent to one client concurrently. */
   readonly maxClientFiles?: number;
-  /** Returns milliseconds of a clock that is never set; default: the clock of the process. */
+  /** Returns the time of a monotonic clock in milliseconds; default: the clock of the process. */
   readonly monotonic?: () => number;
 }
 
-/** Responses with the files of an archive. */
+/** Serves the files of an archive. */
 export interface ArchiveReplies {
   /** Returns the response to a request for a path below the prefix. */
   reply(path: string, request: FileRequest, now: number): Promise<Reply | StreamedReply>;
 }
 
-/** Maximum number of files sent at the same time, each of which uses a descriptor and two pieces of memory. */
+/** Default maximum number of files sent concurrently. Each of them uses a descriptor and the memory of two chunks. */
 const defaultMaxFiles = 256;
-/** Maximum number of files sent to one client at the same time. */
+/** Default maximum number of files sent to one client concurrently. */
 const defaultMaxClientFiles = 64;
-/** Time in milliseconds for which a file is sent before it may be cut in favour of another client. */
+/** Minimum time in milliseconds for which a file is sent before its response may be cut for another client. */
 const protectedMs = 30_000;
-/** Size of the pieces in which a file is read, in bytes. */
+/** Size of the chunks in which a file is read, in bytes. */
 const pieceBytes = 64 * 1024;
-/** Maximum number of remembered digests. */
+/** Maximum number of cached digests. */
 const maxDigests = 4_096;
 
 const types: Readonly<Record<string, string>> = {
@@ -68,19 +68,21 @@ const types: Readonly<Record<string, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** Creates the responses. A file is read while it is sent, in pieces, and its ETag is the SHA-256 of its bytes. */
+/**
+ * Creates the archive responses. A file is read in chunks while it is sent, and its ETag is the SHA-256 of its bytes.
+ */
 export function archiveReplies(options: ArchiveRepliesOptions): ArchiveReplies {
   return new FileReplies(options);
 }
 
-/** One of the files that are sent at the same time, to a client since an instant. */
+/** A place for one of the files that are sent concurrently, with its client and start time. */
 interface Place {
   readonly client: readonly NetworkTier[];
   readonly since: number;
   readonly cut: AbortController;
 }
 
-/** An open file with its place. */
+/** An open file, with the place that it occupies. */
 interface Opened {
   readonly path: string;
   readonly file: ArchiveFile;
@@ -93,7 +95,7 @@ class FileReplies implements ArchiveReplies {
   readonly #open: TieredLimit;
   readonly #places = new Set<Place>();
   readonly #monotonic: () => number;
-  /** Digests by path, oldest use first. Requests for the same file share a digest that is not computed yet. */
+  /** Digests by path, the least recently used first. Concurrent requests for the same file share a pending digest. */
   readonly #digests = new Map<string, { readonly stamp: string; readonly digest: Promise<string> }>();
 
   constructor(options: ArchiveRepliesOptions) {
@@ -124,7 +126,10 @@ class FileReplies implements ArchiveReplies {
     }
   }
 
-  /** Takes a place; null if the client has its share, or if all places are taken and none may be cut. */
+  /**
+   * Takes a place. Returns null if the client has reached its limit, or if all places are taken and no response may be
+   * cut.
+   */
   #take(client: readonly NetworkTier[]): Place | null {
     let reached = this.#open.take(client, 1);
     if (reached === 'total' && this.#cutLargest(client)) reached = this.#open.take(client, 1);
@@ -135,8 +140,8 @@ class FileReplies implements ArchiveReplies {
   }
 
   /**
-   * Ends the response that lasts longest of the client with most, unless the asking client has as many. Otherwise a few
-   * clients that read slowly would keep the archive from all others.
+   * Cuts the oldest response of the client with the most files, unless the requesting client has as many. Otherwise a
+   * few slow clients could occupy all places.
    */
   #cutLargest(asking: readonly NetworkTier[]): boolean {
     const before = this.#monotonic() - protectedMs;
@@ -180,7 +185,7 @@ class FileReplies implements ArchiveReplies {
       ...this.#common,
     ];
     const status = range === null ? 200 : 206;
-    // The server sends the head of a response to HEAD without reading the stream.
+    // The server answers HEAD without reading the stream.
     if (request.method === 'HEAD') return { status, headers, body: null };
     const stream = this.#read(file, { from, to });
     return { status, headers, stream, release: () => this.#close(file, place), cut: place.cut.signal };
@@ -211,7 +216,7 @@ class FileReplies implements ArchiveReplies {
     try {
       return await entry.digest;
     } catch (error) {
-      // The next request computes a failed digest again.
+      // Discard a failed digest, so that the next request computes it again.
       if (this.#digests.get(path) === entry) this.#digests.delete(path);
       throw error;
     }
@@ -229,7 +234,7 @@ function contentType(path: string): string {
   return types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }
 
-/** Returns the headers of every response, with byte ranges. */
+/** Returns the common headers, changed so that they announce byte ranges. */
 function withRanges(common: HeaderList): HeaderList {
   return common.map((value, at) => {
     if (common[at - 1] === 'Accept-Ranges') return 'bytes';

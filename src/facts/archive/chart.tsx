@@ -11,20 +11,20 @@ import {
   type Period,
 } from './model.ts';
 
-/** Maximum number of gaps that are listed. */
+/** Maximum number of listed gaps. */
 const maxGaps = 20;
 
-/** Content of a chart of rates. */
+/** Content of a chart of daily rates. */
 export interface RateChartProps {
-  /** Relative address of the service. */
+  /** Relative URL of the service. */
   readonly base: string;
   readonly days: readonly ChartDay[];
   readonly what: string;
-  /** False while the label overview is refused: then the chart has no line of labels. */
+  /** False while the label overview is refused; the chart then has no label line. */
   readonly areLabelsShown: boolean;
 }
 
-/** Draws the rates of days. */
+/** Draws the daily rates of weather events and labels. */
 export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) {
   const labels = days.map(({ labelsPerHour, isLabelsPartial }) => {
     return { value: labelsPerHour, isPartial: isLabelsPartial };
@@ -48,7 +48,7 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
         {areLabelsShown
           ? 'Above, events of the network per second; below, label applications and removals per hour, each by day, with its own scale, and only for the observed time.'
           : 'Events of the network per second by day, only for the observed time.'}{' '}
-        The marks below the lines are days that, according to the archive, were not fully observed.
+        Marks below the lines show days that, according to the archive, were not fully observed.
       </figcaption>
     </figure>
   );
@@ -60,7 +60,7 @@ function fileOf(base: string, { day, isArchived }: ChartDay): string {
 
 function titleOf(day: ChartDay, areLabelsShown: boolean): string {
   const texts = areLabelsShown ? [eventsText(day), labelsText(day)] : [eventsText(day)];
-  // A year has 365 of these texts.
+  // Shorten the units, because the page of a year contains 365 of these texts.
   const short = texts.join(', ').replace(' per second', '/s').replace(' per hour', '/h');
   return `${dayText(day.day)}: ${short}`;
 }
@@ -70,24 +70,24 @@ export function dayText(day: string): string {
   return dateText(`${day}T00:00:00Z`);
 }
 
-/** Describes the rate of events. */
+/** Describes the event rate of a day. */
 export function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
   if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
   return `${rateText(eventsPerSecond)} events per second`;
 }
 
-/** Describes the rate of labels. */
+/** Describes the label rate of a day. */
 export function labelsText({ labelsPerHour, isArchived }: ChartDay): string {
   if (labelsPerHour === null) return isArchived ? 'labels not observed' : 'labels unknown';
   return `${rateText(labelsPerHour)} labels per hour`;
 }
 
-/** States why the page shows no labels. */
+/** States why the chart shows no labels. */
 export function LabelsRefused({ why }: { why: string }) {
   return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
 }
 
-/** Lists the newest gaps in words. */
+/** Lists the newest gaps as text. */
 export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; areLabelsShown: boolean }) {
   if (gaps.length === 0) {
     return <p>Every hour of these days was observed entirely{areLabelsShown ? '' : ' by the weather instrument'}.</p>;
@@ -108,29 +108,29 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
   );
 }
 
-/** The newest gaps of a period, and the number of all its gaps. */
+/** The newest gaps of a period, with the number of all its gaps. */
 interface NewestGaps {
   readonly newest: readonly HourGap[];
   readonly count: number;
 }
 
-/** The last month of the archive, which the observatory's page shows. */
+/** The last month of the archive, as the observatory page shows it. */
 export interface RecentArchive {
-  /** Newest day of the archive, which may be before the month. */
+  /** Newest day of the archive. It may be before that month. */
   readonly newest: string;
   readonly days: readonly ChartDay[];
   readonly gaps: NewestGaps;
   readonly weatherGaps: NewestGaps;
-  /** Number of known issues that concern the days. */
+  /** Number of known issues that affect these days. */
   readonly issues: number;
-  /** False if the label overview was refused when the data was read: then the data has no labels. */
+  /** False if the label overview was refused when the data was read; the data then contains no labels. */
   readonly areLabelsShown: boolean;
 }
 
-/** Number of days that the observatory's page shows. */
+/** Number of days that the observatory page shows. */
 export const recentDays = 30;
 
-/** Returns the data of a period of the archive; null for an archive without days. */
+/** Returns the archive data for a period; null if the archive has no days. */
 export function recentArchive(
   days: readonly ArchivedDay[] | null,
   period: Period,
@@ -157,7 +157,7 @@ function withoutLabels(recent: RecentArchive): RecentArchive {
 }
 
 /**
- * Shows the last month of the archive. `refusal` is the reason for which the label overview is refused now, or null. An
+ * Shows the last month of the archive. `refusal` is the reason why the label overview is refused now, or null. An
  * attribute repeats the data for the page's script.
  */
 export function RecentSection({ recent, refusal }: { recent: RecentArchive | null; refusal: string | null }) {
@@ -173,11 +173,11 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>
-          Of these days,{' '}
+          See the{' '}
           <a href="./archive#issues">
             {countText(issues)} known {issues === 1 ? 'issue' : 'issues'}
           </a>{' '}
-          must be considered.
+          {issues === 1 ? 'that affects' : 'that affect'} these days.
         </p>
       ) : null}
       <p>
@@ -189,7 +189,7 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
   );
 }
 
-/** Returns the archive's data of a page that the server rendered, or null if the page has none. */
+/** Returns the archive data embedded in a server-rendered page; null if the page has none. */
 export function recentArchiveOf(page: ParentNode): RecentArchive | null {
   const text = page.querySelector('[data-archive]')?.getAttribute('data-archive');
   return typeof text === 'string' ? (JSON.parse(text) as RecentArchive) : null;

@@ -1,12 +1,12 @@
 import { countText, instantText } from '../../web/format.ts';
 import type { ArchivedIssue, IssuesByDay } from './model.ts';
 
-/** Maximum number of issues that are listed. */
+/** Maximum number of listed issues. */
 const maxIssues = 10;
-/** Maximum length of the summaries of all listed issues, in characters; one issue is listed in any case. */
+/** Maximum total length of the listed summaries, in characters. One issue is always listed, even if it is longer. */
 const maxCharacters = 2_000;
 
-/** Returns the newest issues, as many as a page can list: a character needs up to six bytes in HTML. */
+/** Returns the newest issues, limited by number and length because a character takes up to six bytes in HTML. */
 export function listedIssues(issues: readonly ArchivedIssue[]): readonly ArchivedIssue[] {
   let characters = 0;
   const tooMany = issues.findIndex(({ summary }, at) => {
@@ -16,7 +16,10 @@ export function listedIssues(issues: readonly ArchivedIssue[]): readonly Archive
   return tooMany < 0 ? issues : issues.slice(0, tooMany);
 }
 
-/** Lists the newest known issues in the words of the operator; nothing without any. `issues` are all, newest first. */
+/**
+ * Lists the newest known issues in the words of the operator. Shows nothing if there are none. `issues` contains all
+ * issues, newest first.
+ */
 export function IssueList({ base, issues }: { base: string; issues: readonly ArchivedIssue[] }) {
   if (issues.length === 0) return null;
   const listed = listedIssues(issues);
@@ -26,7 +29,7 @@ export function IssueList({ base, issues }: { base: string; issues: readonly Arc
     <section aria-labelledby="issues">
       <h2 id="issues">Known issues</h2>
       <p>
-        The operator lists in <a href={file}>known-issues.json</a> what is known to be wrong with published values.
+        The operator lists known errors in published values in <a href={file}>known-issues.json</a>.
       </p>
       <ul>
         {listed.map(({ id, source, start, end, summary }) => (
@@ -44,7 +47,10 @@ export function IssueList({ base, issues }: { base: string; issues: readonly Arc
   );
 }
 
-/** Links a day to the known issues that concern it: to the issue itself if it is the only one and `listed`. */
+/**
+ * Links a day to the known issues that affect it. The link goes to the issue itself if there is only one and it is in
+ * `listed`.
+ */
 export function IssueLinks({ day, issues, listed }: IssueLinksProps) {
   const [first, ...more] = issues.on(day);
   if (!first) return null;

@@ -1,16 +1,16 @@
-/** Sums of one kind of observation on one day. */
+/** Sums of one day's events or labels. */
 export interface ArchivedSums {
-  /** Events or labels; null if nothing was observed. */
+  /** Number of events or labels; null if nothing was observed. */
   readonly count: number | null;
-  /** Observed time of the hours that have a count. */
+  /** Observed time of the hours that have a count, in seconds. */
   readonly observedSeconds: number;
-  /** Hours with a count that were observed entirely, 0 to 23. */
+  /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
 }
 
 /** One day of the archive. */
 export interface ArchivedDay {
-  /** `YYYY-MM-DD`. */
+  /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
   readonly weather: ArchivedSums | null;
@@ -22,55 +22,55 @@ export interface ArchivedIssue {
   readonly id: string;
   readonly source: string;
   readonly start: string;
-  /** End of the affected time, exclusive; null while it lasts. */
+  /** End of the affected period, exclusive; null while the problem persists. */
   readonly end: string | null;
   readonly summary: string;
 }
 
-/** Source of the days that the page of the archive shows. */
+/** Source of the days on the archive page. */
 export interface ArchivedDays {
   /**
-   * Returns the newest days, oldest first; null while there is no archive. The same list until the archive or its known
-   * issues change.
+   * Returns the newest days, oldest first; null while the archive does not exist or is not read yet. The list is the
+   * same object until the archive or its known issues change.
    */
   days(): readonly ArchivedDay[] | null;
   issues(): readonly ArchivedIssue[];
 }
 
-/** A column of a chart: a day, with its rates. */
+/** A column of a chart: one day with its rates. */
 export interface ChartDay {
   readonly day: string;
   /** False for a day without a directory in the archive. */
   readonly isArchived: boolean;
   readonly isClosed: boolean;
-  /** Events of the network per second of observation; null if nothing was observed. */
+  /** Events per observed second; null if nothing was observed. */
   readonly eventsPerSecond: number | null;
   readonly isWeatherPartial: boolean;
-  /** Label applications and removals per hour of observation; null if nothing was observed. */
+  /** Label applications and removals per observed hour; null if nothing was observed. */
   readonly labelsPerHour: number | null;
   readonly isLabelsPartial: boolean;
 }
 
-/** Days that a chart shows: the last days until the present day. */
+/** Period that a chart shows; it ends with the current day. */
 export interface Period {
   readonly count: number;
-  /** Present time in milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** False while the label overview is refused: then the period has no values of labels. */
+  /** False while the label overview is refused; the period then has no label values. */
   readonly areLabelsShown: boolean;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Time after the end of an hour within which the archiver may still write it, in milliseconds. */
+/** Time after the end of an hour by which the archiver should have written it, in milliseconds. */
 const dueAfterMs = 2 * hourMs;
 
-/** Returns the number of the hour of an instant: all gaps of a period stay the same within an hour. */
+/** Returns the number of the hour that contains an instant. The gaps of a period do not change within an hour. */
 export function hourNumber(now: number): number {
   return Math.floor(now / hourMs);
 }
 
-/** Returns the days of a chart that ends with the present day. Days that the archive omits have no values. */
+/** Returns the days of a chart that ends with the current day. Days that the archive lacks have no values. */
 export function chartDays(days: readonly ArchivedDay[], period: Period): ChartDay[] {
   const known = new Map(days.map((day) => [day.day, day]));
   return dayNames(period).map((name) => chartDay(name, known.get(name), period));
@@ -96,7 +96,7 @@ function rate(sums: ArchivedSums | null): number | null {
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
 }
 
-/** Returns the starts of the hours that are due in the archive, and that it does not report as fully observed. */
+/** Returns the starts of the hours that are due in the archive but that it does not report as fully observed. */
 function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
   const whole = new Set(sums?.wholeHours);
   const gaps: number[] = [];
@@ -107,15 +107,15 @@ function gapHours(day: string, sums: ArchivedSums | null, now: number): number[]
   return gaps;
 }
 
-/** Known issues of a period. */
+/** Known issues that affect a period. */
 export interface IssuesByDay {
-  /** The issues that concern the period, the newest first. */
+  /** All these issues, newest first. */
   readonly all: readonly ArchivedIssue[];
-  /** Returns the issues that concern a day, the newest first. */
+  /** Returns the issues that affect a day, newest first. */
   on(day: string): ArchivedIssue[];
 }
 
-/** Returns the issues that concern the days of a period. The times of a long list are parsed once. */
+/** Returns the issues that affect a period. Their times are parsed only once, because the list may be long. */
 export function issuesIn(issues: readonly ArchivedIssue[], { count, now }: Period): IssuesByDay {
   const spans = issues
     .map((issue) => ({
@@ -133,7 +133,7 @@ export function issuesIn(issues: readonly ArchivedIssue[], { count, now }: Perio
   };
 }
 
-/** An interval of whole hours that was at least partly unobserved. */
+/** An interval of whole hours, each of which was not observed entirely. */
 export interface HourGap {
   readonly instrument: 'weather' | 'labels';
   readonly start: string;
@@ -141,8 +141,8 @@ export interface HourGap {
 }
 
 /**
- * Returns the gaps of a period, newest first, joined over midnight. All hours of a day without a directory or table are
- * gaps.
+ * Returns the gaps of a period, newest first and joined across midnight. If the directory or table of a day is missing,
+ * all of its hours are gaps.
  */
 export function hourGaps(days: readonly ArchivedDay[], period: Period): HourGap[] {
   const known = new Map(days.map((day) => [day.day, day]));

@@ -4,7 +4,7 @@ import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { errorTable } from '../../contract/errors.ts';
 import type { ArchivedDay } from './model.ts';
 
-/** The observatory's page and the page of the archive follow the archive and the refusals of the label overview. */
+/** The observatory page and the archive page change with the archive and with refusals of the label overview. */
 
 const now = fixtureNow.recent;
 const sums = { count: 86_400, observedSeconds: 86_400, wholeHours: Array.from({ length: 24 }, (_, hour) => hour) };
@@ -20,7 +20,7 @@ const bytesOf = (artifact: object): Buffer => Buffer.from(JSON.stringify(artifac
 const pageOf = (facts: ReturnType<typeof factsInMemory>, path: string, at = now): string =>
   facts.get(path, at).body?.toString('utf8') ?? '';
 
-test('the front page is rendered again when the archive or the hour changes, while all facts are missing', () => {
+test('the front page is rendered again when the archive or the hour changes, even while all facts are missing', () => {
   const facts = factsInMemory(now, null, archive);
   expect(pageOf(facts, '/')).toContain('The newest day in the archive is 19 Nov 2026.');
   days = [...days, dayOf('2026-11-20')];
@@ -29,7 +29,7 @@ test('the front page is rendered again when the archive or the hour changes, whi
   expect(facts.get('/', now + 86_400_000)).toBe(facts.get('/', now + 86_400_001));
 });
 
-test('the rates of labels are shown while the label overview is served, and neither shown nor sent while it is held', () => {
+test('label rates are shown while the label overview is served, and neither shown nor sent while it is held', () => {
   const facts = factsInMemory(now, null, archive);
   for (const path of ['/', '/archive']) {
     facts.set('recent', bytesOf(fixture('recent')));

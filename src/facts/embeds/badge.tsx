@@ -6,12 +6,12 @@ import { networkNames } from './texts.ts';
 /** Content of a badge. */
 export interface Badge {
   readonly origin: Origin;
-  /** Subject of the badge, after the name of the network. */
+  /** Subject of the badge, shown after the name of the network. */
   readonly subject: string;
   readonly value: string;
-  /** Kind of the value: a measured one, the lack of one, or a refusal. */
+  /** Kind of the value: a measurement, the absence of one, or a refusal. */
   readonly kind: 'measured' | 'none' | 'refused';
-  /** Coverage and age, or the reason for a refusal. */
+  /** Coverage and age; for a refusal, its reason. */
   readonly note: string;
 }
 
@@ -20,7 +20,7 @@ const noteSize = 11;
 const margin = 9;
 const rowHeight = 22;
 
-/** Renders a badge of two rows: the value, and below it the coverage and the age. */
+/** Renders a badge with two rows: the value above, the coverage and the age below. */
 export function renderBadge({ origin, subject, value, kind, note }: Badge): string {
   const name = `${networkNames[origin]} ${subject}`;
   const nameWidth = textWidth(name, size) + 2 * margin;

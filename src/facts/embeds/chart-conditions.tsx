@@ -11,7 +11,7 @@ import { ageText } from './texts.ts';
 
 type Fact = Shown<WeatherConditionsEnvelope>;
 
-/** Draws the conditions as a step of a scale from quiet to busy. */
+/** Draws the conditions as one step on a scale from quiet to busy. */
 export function ConditionsSection({ fact, y }: { fact: Fact; y: number }) {
   const state = currentState(fact);
   const note = fact.kind === 'served' ? ageText(fact.envelope) : undefined;
@@ -31,7 +31,7 @@ export function ConditionsSection({ fact, y }: { fact: Fact; y: number }) {
   );
 }
 
-/** Returns the conditions as a sentence. */
+/** Describes the conditions in a sentence. */
 export function conditionsText(fact: Fact): string {
   const age = fact.kind === 'served' ? `, ${ageText(fact.envelope)}` : '';
   return `Conditions: ${stateText(fact)}${age}.`;
@@ -58,7 +58,7 @@ function confidenceOf({ facts: { conditions } }: WeatherConditionsEnvelope): str
   return conditions === null ? '' : `Confidence ${confidenceText[conditions.confidence]}.`;
 }
 
-/** Steps with their place on the scale: each is as wide as its name needs. */
+/** Steps of the scale with their positions. Each step is as wide as its name requires. */
 const steps = scale.map((step, index) => {
   const before = scale.slice(0, index).reduce((sum, { word }) => sum + textWidth(word, 11, true), 0);
   const all = scale.reduce((sum, { word }) => sum + textWidth(word, 11, true), 0);

@@ -9,7 +9,7 @@ import { ageText, labelCoverageText } from './texts.ts';
 
 type Fact = Shown<LabelsOverview>;
 
-/** Draws the label events, and the gaps of their window. */
+/** Draws the label events and the gaps of their window. */
 export function LabelsSection({ fact, y }: { fact: Fact; y: number }) {
   const title = 'Labels applied and removed';
   if (fact.kind !== 'served') {
@@ -33,7 +33,7 @@ export function LabelsSection({ fact, y }: { fact: Fact; y: number }) {
   );
 }
 
-/** Returns the label events as a sentence. */
+/** Describes the label events in a sentence. */
 export function labelsText(fact: Fact): string {
   if (fact.kind !== 'served') return `Labels: ${refusedText(fact)}.`;
   const { envelope } = fact;
@@ -51,7 +51,7 @@ function countsText(envelope: LabelsOverview): string {
   return spans.join(', ');
 }
 
-/** Draws the window as a line of time with its gaps and the time before the observation began. */
+/** Draws the window as a timeline with its gaps and the time before the observation began. */
 function Window({ envelope: { facts, generated_at: generatedAt }, y }: { envelope: RecentEnvelope; y: number }) {
   const end = milliseconds(generatedAt);
   if (end === null) return null;

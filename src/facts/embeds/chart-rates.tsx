@@ -10,7 +10,7 @@ import { ageText, weatherCoverageText } from './texts.ts';
 
 type Fact = Shown<WeatherMetricsEnvelope>;
 
-/** Collections of the chart. None of them contains another one. */
+/** Collections that the chart shows. They do not overlap. */
 const drawn = [
   'like.create',
   'post.create',
@@ -25,7 +25,7 @@ const numberWidth = 90;
 const barWidth = innerWidth - nameWidth - numberWidth;
 const rowHeight = 22;
 
-/** Draws the events a second by kind, and the observed part of the window. */
+/** Draws the events per second by collection, and the observed part of the window. */
 export function RatesSection({ fact, y }: { fact: Fact; y: number }) {
   const title = 'Events per observed second';
   const plateHeight = drawn.length * rowHeight + 40;
@@ -48,7 +48,7 @@ export function RatesSection({ fact, y }: { fact: Fact; y: number }) {
   );
 }
 
-/** Returns the rates as a sentence. */
+/** Describes the rates in a sentence. */
 export function ratesText(fact: Fact): string {
   if (fact.kind !== 'served') return `Events: ${refusedText(fact)}.`;
   const { envelope } = fact;

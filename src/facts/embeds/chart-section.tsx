@@ -11,7 +11,7 @@ export const left = 16;
 /** Width of the chart inside its margins. */
 export const innerWidth = chartWidth - 2 * left;
 
-/** Draws the title of a section with a note at the right, and below it the content. */
+/** Draws a section: its title with a note on the right, and the content below. */
 export function Section({
   title,
   note,
@@ -38,7 +38,7 @@ export function Section({
   );
 }
 
-/** Draws a refused fact, or a fact without current data, as a hatched plate with the reason. */
+/** Draws a hatched plate with the reason in place of a refused fact or of a fact without current data. */
 export function Plate({
   text,
   paint,
@@ -62,7 +62,7 @@ export function Plate({
   );
 }
 
-/** Returns the text of a refused fact. */
+/** Describes the refusal of a fact. */
 export function refusedText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {
   return `refused: ${refusalText(fact)}`;
 }

@@ -10,7 +10,7 @@ import { networkNames } from './texts.ts';
 
 const height = 436;
 
-/** Renders the chart of conditions, rates and label activity. A refused fact is drawn as refused in its section. */
+/** Renders the chart of conditions, rates and label activity. The section of a refused fact shows the refusal. */
 export function observatoryChart(facts: ObservatoryFacts): string {
   const [origin = 'live'] = originsShown(facts);
   const title = titles[origin];

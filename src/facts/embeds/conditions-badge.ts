@@ -5,7 +5,7 @@ import type { ObservatoryFacts, Shown } from '../page/model.ts';
 import { type Badge, renderBadge } from './badge.tsx';
 import { ageText, originOf, refusalText, weatherCoverageText } from './texts.ts';
 
-/** Names of the conditions. A state without a measurement is not a condition. */
+/** Names of the condition states. States without a measurement have a name that does not look like a condition. */
 export const conditionNames: Readonly<Record<ConditionState, string>> = {
   station_offline: 'not observed',
   unavailable: 'no comparison yet',

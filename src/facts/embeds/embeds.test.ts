@@ -23,7 +23,7 @@ const current = () => over({ recent: fixture('recent'), weather: fixture('weathe
 const withWeather = (changes: JsonObject) =>
   over({ recent: fixture('recent'), weather: { ...fixture('weather'), ...changes } });
 
-/** Returns the description of an image, which contains all of its texts. */
+/** Returns the description of an image, which repeats all of its texts. */
 function descriptionOf(svg: string): string {
   return /<desc id="description">([^<]*)<\/desc>/.exec(svg)?.[1]?.replaceAll('\u00a0', ' ') ?? '';
 }
@@ -63,7 +63,7 @@ describe('an image', () => {
     }
   });
 
-  it.each(images)('%s has a policy that permits only its style', (path) => {
+  it.each(images)('%s has a content security policy that permits only its own style', (path) => {
     const reply = current().get(path);
     const [, style = ''] = /<style>([^<]*)<\/style>/.exec(reply.body?.toString('utf8') ?? '') ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
@@ -74,7 +74,7 @@ describe('an image', () => {
     expect(headerOf(reply, 'Content-Type')).toBe('image/svg+xml; charset=utf-8');
   });
 
-  it.each(images)('%s contains no text of an artifact', (path) => {
+  it.each(images)('%s contains no text from an artifact', (path) => {
     const text = '<script>alert(1)</script>';
     const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
     const { text: textOf } = withWeather({
@@ -85,7 +85,7 @@ describe('an image', () => {
     expect(textOf(path)).toContain('</svg>');
   });
 
-  it.each(images)('%s is cached like the facts, with a validator', (path) => {
+  it.each(images)('%s is cacheable like the facts and has a validator', (path) => {
     const reply = current().get(path);
     expect(headerOf(reply, 'Cache-Control')).toBe('public, max-age=60');
     const etag = headerOf(reply, 'ETag') ?? '';
@@ -94,7 +94,7 @@ describe('an image', () => {
 });
 
 describe('a refused fact', () => {
-  it('is drawn as refused in a 200 that no cache stores', () => {
+  it('is drawn as refused in a 200 response that no cache may store', () => {
     const facts = current();
     facts.set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
     facts.set('weather', null);
@@ -116,7 +116,7 @@ describe('a refused fact', () => {
     expect(facts.text(chart)).not.toMatch(/1,391,204|330|37\.7/);
   });
 
-  it('does not affect the image of another fact', () => {
+  it('does not affect the images of other facts', () => {
     const { get } = over({ weather: fixture('weather') });
     expect(headerOf(get(conditions), 'Cache-Control')).toBe('public, max-age=60');
     expect(headerOf(get(chart), 'Cache-Control')).toBe('no-store');
@@ -129,7 +129,7 @@ describe('a refused fact', () => {
   });
 });
 
-describe('weather without a measurement', () => {
+describe('weather without a current measurement', () => {
   it('that is no longer current is drawn without its values', () => {
     const { text } = current();
     expect(descriptionOf(text(conditions, now + 7_200_000))).toBe(
@@ -141,25 +141,25 @@ describe('weather without a measurement', () => {
   it.each([
     ['station_offline', 'not observed'],
     ['unavailable', 'no comparison yet'],
-  ])('of the state %s is drawn as "%s", never as calm', (state, value) => {
+  ])('with the state %s is drawn as "%s", never as calm', (state, value) => {
     const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
     const { text } = withWeather({ conditions: { ...stated, state } });
     expect(text(conditions)).toContain(`AT Protocol weather: ${value}</title>`);
     for (const path of [conditions, chart]) expect(text(path)).not.toContain('class="measured"');
   });
 
-  it('of one kind is drawn as not observed, never as zero', () => {
+  it('of one collection is drawn as not observed, never as zero', () => {
     const { collections } = fixture('weather') as { collections: JsonObject };
     const { text } = withWeather({ collections: { ...collections, 'like.create': null } });
     expect(descriptionOf(text(chart))).toContain('Likes not observed, Posts 37.7');
   });
 });
 
-describe('the origin', () => {
+describe('the origin of an image', () => {
   it.each([
     ['simulated', 'SIMULATED network'],
     ['sample', 'SAMPLE, not current'],
-  ])('%s is part of every image', (origin, name) => {
+  ])('%s is stated in every image', (origin, name) => {
     const facts = over({ recent: { ...fixture('recent'), origin }, weather: { ...fixture('weather'), origin } });
     for (const path of images) {
       const svg = facts.text(path);

@@ -7,9 +7,9 @@ import { textWidth } from './text-width.ts';
 export interface ImageParts {
   readonly width: number;
   readonly height: number;
-  /** The message of the image in one line, for screen readers. */
+  /** Message of the image in one line, for screen readers. */
   readonly title: string;
-  /** Every text of the image, for screen readers. */
+  /** All texts of the image, for screen readers. */
   readonly description: string;
   readonly children: ComponentChildren;
 }
@@ -17,7 +17,7 @@ export interface ImageParts {
 /** Content type of the images. */
 export const svgType = 'image/svg+xml; charset=utf-8';
 
-/** Renders a complete SVG document without scripts, links and references to other documents. */
+/** Renders a complete SVG document. It contains no scripts, links or references to other documents. */
 export function renderImage({ width, height, title, description, children }: ImageParts): string {
   return renderToString(
     <svg
@@ -52,7 +52,7 @@ interface LineProps {
   readonly children: string;
 }
 
-/** Draws a line of text in its estimated width, whatever the reader's font. */
+/** Draws a line of text. The text is fitted to its estimated width, whatever font the viewer has. */
 export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor = 'start', children }: LineProps) {
   return (
     <text
@@ -69,7 +69,7 @@ export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor 
   );
 }
 
-/** Draws a plate that is hatched: nothing was observed there, or nothing may be stated. */
+/** Draws a hatched plate for time that was not observed or about which nothing may be stated. */
 export function Hatched({ x, y, width, height }: { x: number; y: number; width: number; height: number }) {
   return (
     <>

@@ -19,7 +19,7 @@ function activity(fact: Shown<LabelsOverview>): Omit<Badge, 'origin'> {
     return { subject: 'labelers known', value: countText(envelope.facts.labeler_count), kind: 'measured', note };
   }
   const { counts, coverage } = envelope.facts;
-  // Before the first whole day, the count covers only the time since the observation began.
+  // Until a whole day has been observed, the count covers only the time since the observation began.
   const subject = coverage.observed_days === 0 ? 'label events, less than 24 h' : 'label events, 24 h';
   return { subject, value: countText(counts.events_24h), kind: 'measured', note };
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { HeaderList } from '../../http/headers.ts';
 
 /**
- * Style of every image: dark text on a light plate or the reverse, so that the text is legible on any page. The colours
- * are pairs with a contrast of at least 4.5 to 1. The text contains no character that XML escapes.
+ * Style of every image: dark text on a light plate, or the reverse in dark mode, so that the text is legible on any
+ * page. All colour pairs have a contrast of at least 4.5 to 1. The style contains no character that XML must escape.
  */
 export const embedStyle = [
   'text{font-family:Verdana,DejaVu Sans,Geneva,sans-serif}',
@@ -28,8 +28,8 @@ export const embedStyle = [
 const styleHash = createHash('sha256').update(embedStyle).digest('base64');
 
 /**
- * Headers of every image. The policy permits nothing except this style, and pages of every origin may show the image,
- * also those that require permission for it.
+ * Headers of every image. The policy permits nothing except this style. Pages of any origin may embed the image, even
+ * if they require cross-origin permission.
  */
 export const embedHeaders: HeaderList = [
   'Content-Security-Policy',

@@ -1,6 +1,6 @@
 /**
- * Widths of characters in Verdana as fractions of the font size, rounded up to classes. The images are drawn without
- * the reader's font, so `textLength` fits the text into the estimated width.
+ * Widths of characters in Verdana as fractions of the font size, rounded up to classes. The viewer's font is unknown,
+ * so the images fit each text into its estimated width with `textLength`.
  */
 const classes: readonly (readonly [RegExp, number])[] = [
   [/[ijlI.,:;|!'’·]/, 0.42],
@@ -11,7 +11,7 @@ const classes: readonly (readonly [RegExp, number])[] = [
 const other = 0.64;
 const boldFactor = 1.13;
 
-/** Returns the estimated width of a text in units of the drawing. */
+/** Returns the estimated width of a text, in units of the drawing. */
 export function textWidth(text: string, size: number, isBold = false): number {
   const widths = [...text].map((character) => classes.find(([pattern]) => pattern.test(character))?.[1] ?? other);
   const sum = widths.reduce((total, width) => total + width, 0);

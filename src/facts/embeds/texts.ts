@@ -6,23 +6,25 @@ import { agreeing, countText, instantText, percentText, spanText } from '../../w
 import { isLegacy, isRecent, type RecentEnvelope, type Shown } from '../page/model.ts';
 
 /**
- * Texts of the images. An image is copied, cached and looked at later, so each age is stated with the instant at which it
- * was true. The texts contain only numbers and words of this file, and no text of an artifact.
+ * Texts of the images. An image may be copied, cached and viewed later, so each age is stated with the instant to which
+ * it refers. The texts consist of numbers and of words from this file; they contain no text from an artifact.
  */
 
-/** Name of the observed network, by origin: an image of simulated data must not be mistaken for a live one. */
+/**
+ * Name of the observed network, by origin. It prevents an image of simulated data from being mistaken for a live one.
+ */
 export const networkNames: Readonly<Record<Origin, string>> = {
   live: 'AT Protocol',
   simulated: 'SIMULATED network',
   sample: 'SAMPLE, not current',
 };
 
-/** Returns the origin of a fact; a refused fact has the name of the live network, because it states nothing. */
+/** Returns the origin of a fact. A refused fact counts as live, because it states nothing. */
 export function originOf(fact: Shown<LabelsOverview | WeatherConditionsEnvelope | WeatherMetricsEnvelope>): Origin {
   return fact.kind === 'served' ? (fact.envelope.provenance.origin ?? 'live') : 'live';
 }
 
-/** Returns the reason for a refusal; an error code, or the lack of a response. */
+/** Describes the reason for a refusal, or a missing response. */
 export function refusalText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {
   if (fact.kind === 'unreached') return 'no response';
   return refusalTexts[fact.error.code] ?? 'the service could not build the fact';
@@ -34,7 +36,7 @@ const refusalTexts: Partial<Record<ErrorCode, string>> = {
   source_held: 'the operator holds the reading back',
 };
 
-/** Returns the age of a fact and the instant at which it had that age. */
+/** Describes the age of a fact and the instant at which it had that age. */
 export function ageText({
   age_seconds: age,
   retrieved_at: at,
@@ -44,12 +46,12 @@ export function ageText({
   return `${words} on ${instantText(at)}`;
 }
 
-/** Returns the observed part of the weather window. */
+/** Describes the observed part of the weather window. */
 export function weatherCoverageText({ coverage_ratio: ratio, span_seconds: span }: WeatherWindow): string {
   return ratio === null ? 'observed part unknown' : `${percentText(ratio)} of ${spanText(span)} observed`;
 }
 
-/** Returns the coverage of a label overview. */
+/** Describes the coverage of a label overview. */
 export function labelCoverageText(envelope: LabelsOverview): string {
   if (isRecent(envelope)) return recentCoverageText(envelope);
   if (isLegacy(envelope)) return `observation ${envelope.facts.observation?.adequacy ?? 'adequacy not stated'}`;

@@ -14,7 +14,7 @@ function image(path: string, uses: readonly FactName[], render: (facts: Observat
   return { path, uses, contentType: svgType, headers: embedHeaders, render };
 }
 
-/** The formats of the facts in addition to JSON and the page, all outside the contract. */
+/** Formats of the facts other than JSON and the page; all of them are outside the contract. */
 export const factFormats: readonly FactFormat[] = [
   { path: factMetricsPath, uses: all, contentType: openMetricsType, headers: [], render: factMetrics },
   image('/embed/conditions.svg', ['conditions'], conditionsBadge),

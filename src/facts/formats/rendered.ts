@@ -8,14 +8,14 @@ import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
 import type { ObservatoryFacts } from '../page/model.ts';
 import { cacheControl } from '../representation.ts';
 
-/** A name of one of the three facts. */
+/** Name of one of the three facts. */
 export type FactName = keyof FactOutcomes;
 
-/** A format of the facts in addition to JSON and the page. */
+/** A format of the facts other than JSON and the page. */
 export interface FactFormat {
-  /** Path of the document, which distinguishes its validators from those of other documents. */
+  /** Path of the document. It is part of the validator, so that validators of different documents differ. */
   readonly path: string;
-  /** Facts that the document contains. */
+  /** Facts that the document shows. */
   readonly uses: readonly FactName[];
   readonly contentType: string;
   readonly headers: HeaderList;
@@ -25,9 +25,9 @@ export interface FactFormat {
 type Conditions = { readonly ifNoneMatch: string | undefined; readonly acceptEncoding: string | undefined };
 
 /**
- * Creates the resource of a format. It is cached like the facts. A document that states a refusal is a 200 that no
- * cache stores and that has no validator, so that it is replaced as soon as the fact returns. `common` are the headers
- * of every response of the facts API.
+ * Creates the resource of a format, which is cacheable like the facts. A document that shows a refusal has status 200,
+ * but no cache may store it and it has no validator, so that it is replaced as soon as the fact returns. `common` are
+ * the headers that every response of the facts API has.
  */
 export function renderedFacts({ path, uses, contentType, headers: own, render }: FactFormat, common: HeaderList) {
   const documentAt = keepPerOutcomes((facts, outcomes) => {

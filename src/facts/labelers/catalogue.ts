@@ -8,18 +8,18 @@ import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts
 import { listConclusion } from './conclusion.ts';
 import { projectSummary } from './project-labeler.ts';
 
-/** Orders in which the page lists labelers. */
+/** Sort orders of the labeler list on its page. */
 export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;
-/** An order in which the page lists labelers. */
+/** Sort order of the labeler list on its page. */
 export type SortKey = (typeof sortKeys)[number];
 
-/** The list of all labelers, prepared once per artifact, so that a request only selects from it. */
+/** List of all labelers, prepared once per artifact, so that a request only has to select from it. */
 export interface Catalogue {
-  /** Entries in the order of the artifact, which is that of the JSON. */
+  /** Entries in the order of the artifact and of the JSON document. */
   readonly entries: readonly LabelerSummary[];
-  /** For each order, indices of the entries. */
+  /** Indices of the entries in each sort order. */
   readonly orders: Readonly<Record<SortKey, Uint16Array>>;
-  /** For each entry, the text that a search looks at, in lower case. */
+  /** Lower-case search text of each entry. */
   readonly searchTexts: readonly string[];
   readonly states: Readonly<Record<LabelerState, number>>;
   readonly conclusion: string;
@@ -27,7 +27,7 @@ export interface Catalogue {
   readonly json: Buffer;
 }
 
-/** Places of identities in `/labelers.json`. */
+/** Places in `/labelers.json` where identities are allowed. */
 export const listPlaces: IdentityPlaces = {
   dids: /^\/facts\/labelers\/\d+\/did$/,
   handles: /^\/facts\/labelers\/\d+\/handle\/name$/,
@@ -35,7 +35,7 @@ export const listPlaces: IdentityPlaces = {
 
 /**
  * Creates the preparation of a catalogue. If the privacy scan finds an identity in an entry, the handle of that entry
- * is withheld. `alarm` is called with the location and never with the content.
+ * is withheld. `alarm` is called with the location of the identity, never with its text.
  */
 export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Catalogue> {
   const entries: LabelerSummary[] = [];
@@ -85,18 +85,18 @@ function scanned(line: LabelerLine, index: number, alarm: (leak: string) => void
   return { ...entry, handle: null, handle_withheld: 'privacy' };
 }
 
-/** Returns the name under which a labeler is listed: its handle, or its DID if it has no handle. */
+/** Returns the name under which a labeler is listed: its handle or, without one, its DID. */
 export function nameOf({ handle, did }: Pick<LabelerSummary, 'handle' | 'did'>): string {
   return handle === null ? did : handle.name.toLowerCase();
 }
 
 const stateRank: ReadonlyMap<string, number> = new Map(labelerStates.map((state, rank) => [state, rank]));
 
-/** Returns the indices of the entries in an order. Entries that are equal in that order stay sorted by DID. */
+/** Returns the indices of the entries in a sort order. Entries that compare equal remain sorted by DID. */
 function orderBy(key: SortKey, entries: readonly LabelerSummary[], names: readonly string[]): Uint16Array {
   const indices = Uint16Array.from(entries, (_, index) => index);
   if (key === 'name') {
-    // A labeler without a handle follows those with one.
+    // The prefix sorts labelers without a handle after those with one.
     const texts = entries.map(({ handle }, index) => `${handle === null ? 1 : 0}${names[index]}`);
     return indices.sort((a, b) => compareTexts(texts[a] ?? '', texts[b] ?? '') || a - b);
   }
@@ -108,7 +108,7 @@ function compareTexts(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Returns the number by which an entry is sorted, the smallest first. */
+/** Returns the sort key of an entry; entries with smaller keys come first. */
 function rankOf(key: Exclude<SortKey, 'name'>, entry: LabelerSummary): number {
   switch (key) {
     case 'events':

@@ -3,23 +3,20 @@ import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 
-/** Bodies that are compressed often, or that are too large to compress while a client waits. */
+/** Responses with bodies that are compressed often, or that are too large to compress while a client waits. */
 
-/**
- * Brotli level of bodies that are compressed during a request. This level takes a fifth of the time of the highest
- * level.
- */
+/** Brotli level for bodies that are compressed during a request. It takes a fifth of the time of the highest level. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const gzipLevel = { level: 5 };
 
-/** The responses of one body in every coding. */
+/** Responses with the same body in every content coding. */
 export interface CodedReplies {
-  /** Bytes that the body occupies without coding. */
+  /** Size of the uncompressed body, in bytes. */
   readonly bytes: number;
   of(coding: Coding): Reply;
 }
 
-/** Parts of a response that no coding changes. */
+/** Parts of a response that are the same in every content coding. */
 export interface CodedParts {
   readonly status: number;
   readonly contentType: string;
@@ -32,7 +29,7 @@ function replyOf({ status, contentType, headers }: CodedParts, coding: Coding, b
   return withBody(status, contentType, bytes, [...codingHeader, ...headers]);
 }
 
-/** Creates responses that are compressed on the first request for each coding. */
+/** Creates responses whose body is compressed on the first request for each content coding. */
 export function codedOnRequest(parts: CodedParts): CodedReplies {
   const made = new Map<Coding, Reply>();
   return {
@@ -51,14 +48,14 @@ export function codedOnRequest(parts: CodedParts): CodedReplies {
 }
 
 /**
- * Creates responses with a large body, which threads compress immediately. The response has no coding until its
- * compressed form is complete. `compressed` resolves when all forms are complete.
+ * Creates responses with a large body, whose compression in threads starts immediately. Until it is complete, responses
+ * are uncompressed. `compressed` resolves when all compressed forms are complete.
  */
 export function codedInBackground(parts: CodedParts): CodedReplies & { readonly compressed: Promise<void> } {
   const identity = replyOf(parts, 'identity', parts.body);
   const made = new Map<Coding, Reply>([['identity', identity]]);
   const kept = (coding: Coding, resolve: () => void) => (error: Error | null, bytes: Buffer) => {
-    // Without a compressed form, the response without coding stays correct.
+    // If compression failed, keep sending the uncompressed body, which is correct for every client.
     if (error === null) made.set(coding, replyOf(parts, coding, bytes));
     resolve();
   };

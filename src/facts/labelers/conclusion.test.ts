@@ -24,7 +24,7 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
 ];
 
 describe('the conclusion about a labeler', () => {
-  it('names the first day that was read from its beginning after the last gap', () => {
+  it('names the first day after the last gap that was read from its beginning', () => {
     const gaps = [
       gap('2026-10-30T00:00:00Z', '2026-10-31T08:00:00Z'),
       gap('2026-11-01T05:00:00Z', '2026-11-02T18:00:00Z'),
@@ -32,7 +32,7 @@ describe('the conclusion about a labeler', () => {
     expect(labelerConclusion(line({ gaps }), window)).toBe('Read without a gap since 3 November.');
   });
 
-  it('names the day itself if the gap ended at midnight', () => {
+  it('names the day that begins when the gap ends at midnight', () => {
     const gaps = [gap('2026-11-01T05:00:00Z', '2026-11-03T00:00:00Z')];
     expect(labelerConclusion(line({ gaps }), window)).toBe('Read without a gap since 3 November.');
   });
@@ -41,13 +41,13 @@ describe('the conclusion about a labeler', () => {
     expect(labelerConclusion(line({}), window)).toBe('Read without a gap since 22 October.');
   });
 
-  it('counts the last days that were not read', () => {
+  it('counts how many of the last days were not read', () => {
     expect(labelerConclusion(line({ days: lastDays(unreadDay, unreadDay, readDay) }), window)).toBe(
       'Not read on 2 of the last 7 days; what it did then is not known.',
     );
   });
 
-  it('counts days that were read in part apart from those that were not read', () => {
+  it('counts partly read days separately from unread days', () => {
     expect(labelerConclusion(line({ days: lastDays(partDay, readDay) }), window)).toBe(
       'Read only in part on 1 of the last 7 days; what it did in the gaps is not known.',
     );
@@ -56,7 +56,7 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('ignores days before the last seven', () => {
+  it('unreadDays ignores days before the last seven', () => {
     const days = [
       unreadDay,
       ...Array.from({ length: 23 }, () => unreadDay),
@@ -65,7 +65,7 @@ describe('the conclusion about a labeler', () => {
     expect(unreadDays(days)).toBe(0);
   });
 
-  it('names the start of the gaps that last until now, across reasons', () => {
+  it('names the start of adjoining gaps that last until now, even if their reasons differ', () => {
     const gaps = [
       gap('2026-11-18T04:00:00Z', '2026-11-19T00:00:00Z'),
       { ...gap('2026-11-19T00:00:00Z', window.end), reason: 'ingest_paused' as const },
@@ -81,14 +81,14 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('names the end of the enrolment of a labeler that left', () => {
+  it('names the day on which a labeler left the enrolment', () => {
     const left = line({ state: 'departed', state_since: '2025-11-05T10:00:00Z' });
     expect(labelerConclusion(left, window)).toBe(
       'Not followed since 5 November 2025; what it has done since then is not known.',
     );
   });
 
-  it('claims reading without a gap only if no day of the last seven has a hole and no gap is open', () => {
+  it('claims reading without a gap only if each of the last seven days was read completely', () => {
     const fixtures = labelerFixture({ count: 400, seed: 7, generatedAt: Date.parse(window.end) });
     fc.assert(
       fc.property(fc.constantFrom(...fixtures.labelers), (labeler) => {
@@ -116,7 +116,7 @@ describe('the conclusion about all labelers', () => {
       1,
       '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',
     ],
-  ])('of %i labelers with %i read completely is correct English', (enrolled, complete, text) => {
+  ])('is grammatical for %i labelers of which %i were read completely', (enrolled, complete, text) => {
     expect(listConclusion({ enrolled, complete })).toBe(text);
   });
 });

@@ -2,19 +2,19 @@ import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
 
-/** Conclusions in words about the coverage of labelers. A sentence never claims more than the days and gaps show. */
+/** Sentences about the coverage of labelers. A sentence never claims more than the days and gaps show. */
 
 const dayMs = 86_400_000;
-/** Number of days that a conclusion calls "the last days". */
+/** Number of days that a sentence calls "the last days". */
 const recentDays = 7;
 const monthFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
 const yearFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** The parts of a labeler's line that its conclusion depends on. */
+/** Parts of a labeler's line on which the sentence depends. */
 type Covered = Pick<LabelerLine, 'state' | 'state_since' | 'days' | 'gaps'>;
 type Window = LabelersHeader['window'];
 
-/** Returns the conclusion about one labeler, in one sentence. */
+/** Describes the coverage of one labeler in one sentence. */
 export function labelerConclusion({ state, state_since: since, days, gaps }: Covered, window: Window): string {
   if (state === 'departed' || state === 'denied') {
     return `Not followed since ${dateIn(millis(since), window)}; what it has done since then is not known.`;
@@ -29,7 +29,7 @@ export function labelerConclusion({ state, state_since: since, days, gaps }: Cov
   return recentGaps(days) ?? `Read without a gap since ${readSince(gaps, window)}.`;
 }
 
-/** Returns the number of the last 7 days that were not read completely. */
+/** Returns how many of the last 7 days were not read completely. */
 export function unreadDays(days: LabelerLine['days']): number {
   return days.slice(-recentDays).filter(([, , share]) => share < 1).length;
 }
@@ -46,7 +46,7 @@ function recentGaps(days: LabelerLine['days']): string | null {
   return part > 0 ? `Read only in part on ${part} ${of}; what it did in the gaps is not known.` : null;
 }
 
-/** Returns the start of the unread time that reaches the end of the window, or null if the labeler is being read. */
+/** Returns the start of the unread time that lasts until the end of the window; null if the labeler is being read. */
 function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null {
   let start = millis(window.end);
   for (const gap of gaps.toSorted((a, b) => millis(b.end) - millis(a.end))) {
@@ -57,8 +57,8 @@ function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null 
 }
 
 /**
- * Returns the first day after the last gap that was read from its beginning. Returns an instant if there is no such day
- * yet.
+ * Returns the first day after the last gap that was read from its beginning; if there is no such day yet, the instant
+ * at which the gap ended.
  */
 function readSince(gaps: LabelerLine['gaps'], window: Window): string {
   const from = Math.max(millis(window.start), ...gaps.map(({ end }) => millis(end)));
@@ -66,7 +66,7 @@ function readSince(gaps: LabelerLine['gaps'], window: Window): string {
   return day < millis(window.end) ? dateIn(day, window) : instantText(new Date(from).toISOString());
 }
 
-/** Formats a UTC day, with its year unless it is that of the window's end. */
+/** Formats a UTC day. Adds the year only if it differs from the year in which the window ends. */
 function dateIn(instant: number, { end }: Window): string {
   const isThisYear = new Date(instant).getUTCFullYear() === new Date(millis(end)).getUTCFullYear();
   return (isThisYear ? monthFormat : yearFormat).format(instant);
@@ -76,7 +76,7 @@ function millis(timestamp: string): number {
   return Math.floor((parseTimestamp(timestamp) ?? 0) / 1000);
 }
 
-/** Returns the conclusion about all labelers. `complete` of the `enrolled` labelers were read without a gap for 7 days. */
+/** Describes the coverage of all labelers. `complete` of the `enrolled` labelers were read without a gap for 7 days. */
 export function listConclusion({
   enrolled,
   complete,

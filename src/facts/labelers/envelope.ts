@@ -49,7 +49,7 @@ function frame<P>({ overview, labelers }: Pair<P>) {
   };
 }
 
-/** Returns the envelope of the list, without its entries. */
+/** Returns the envelope of the list with an empty list of labelers. */
 export function listEnvelope(pair: Pair<Catalogue>, judgement: Servable, now: number): LabelersEnvelope {
   const { prepared, set } = pair.labelers;
   const { provenance, freshness, ...first } = head(pair, judgement, now);
@@ -69,7 +69,7 @@ export function listEnvelope(pair: Pair<Catalogue>, judgement: Servable, now: nu
   };
 }
 
-/** Returns the envelope of one labeler's document, or null if the artifact has no such labeler. */
+/** Returns the envelope of one labeler's document; null if the artifact has no such labeler. */
 export function labelerEnvelope<P>(
   pair: Pair<P>,
   did: string,

@@ -1,7 +1,7 @@
-/** Maximum total size in bytes of what is kept. */
+/** Maximum total size of the cached values, in bytes. */
 const maxKeptBytes = 4 * 1024 * 1024;
 
-/** Caches what was rendered from one pair of artifacts in one age bucket, up to a total size. */
+/** Cache of values that were rendered from one pair of artifacts in one age bucket. Its total size is limited. */
 export class Kept<V> {
   #source: unknown = null;
   #bucket = Number.NaN;
@@ -10,8 +10,8 @@ export class Kept<V> {
   readonly #values = new Map<string, V>();
 
   /**
-   * Returns the cached value of a key. Returns null if no value is cached, or if the value is of other artifacts, of
-   * another bucket, or of a later time after the clock was set back.
+   * Returns the cached value for a key; null if there is none. Empties the cache first if it belongs to other artifacts
+   * or another bucket, or if it was filled at a later time because the clock was set back since.
    */
   get(source: unknown, bucket: number, now: number, key: string): V | null {
     if (this.#source !== source || this.#bucket !== bucket || now < this.#madeAt) {
@@ -23,7 +23,7 @@ export class Kept<V> {
     return this.#values.get(key) ?? null;
   }
 
-  /** Keeps a value of the artifacts and bucket of the last `get`. `bytes` is the size that counts against the maximum. */
+  /** Caches a value for the artifacts and the bucket of the last `get`. `bytes` counts towards the maximum size. */
   set(key: string, value: V, bytes: number): V {
     if (this.#bytes + bytes > maxKeptBytes) this.#clear();
     this.#bytes += bytes;

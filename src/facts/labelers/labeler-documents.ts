@@ -11,20 +11,20 @@ import { labelerPage } from './page/labeler.tsx';
 import type { PairOutcome } from './pair.ts';
 import { type Conditions, conditional, jsonDocument, pageDocument, refusal, type Validated } from './replies.ts';
 
-/** The document and the page of one labeler. */
+/** JSON document and HTML page of one labeler. */
 
-/** Places of identities in `/labelers/DID.json`. */
+/** Places in `/labelers/DID.json` where identities are allowed. */
 const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/facts\/handle\/name$/ };
 
 type Paired = Extract<PairOutcome<unknown>, { kind: 'paired' }>;
 type Format = 'json' | 'page';
 
-/** A document that was made, or that must not be served. */
+/** A document that was built, or one that must not be served. */
 type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
 
 /**
- * Creates the function that responds with one labeler's document or page. If a document cannot be created, only that
- * document is refused, and `alarm` is called once for it.
+ * Creates a function that responds with one labeler's document or page. If a document cannot be built, only that
+ * document is refused, and `alarm` is called for it once.
  */
 export function labelerDocuments(common: HeaderList, alarm: (did: string, error: unknown) => void) {
   const kept = new Kept<Made>();
@@ -43,7 +43,7 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
         format === 'json'
           ? jsonDocument(Buffer.from(JSON.stringify(envelope, wellFormed)), tag, times, common)
           : pageDocument(renderPage(labelerPage(envelope)), times, common);
-      // A body and its compressed forms have less than twice its bytes.
+      // A body and its compressed forms together take less than twice the size of the body.
       return kept.set(key, { kind: 'made', validated }, 2 * validated.replies.bytes);
     } catch (error) {
       alarm(did, error);

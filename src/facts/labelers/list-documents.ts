@@ -15,14 +15,14 @@ import type { Pair, PairOutcome } from './pair.ts';
 import { isPlain, type ListQuery, plainQuery, selectPage } from './query.ts';
 import { type Conditions, conditional, jsonDocument, pageDocument, passingPage, type Validated } from './replies.ts';
 
-/** The document and the page of all labelers. */
+/** JSON document and HTML page that list all labelers. */
 
 type Paired = Extract<PairOutcome<Catalogue>, { kind: 'paired' }>;
 
-/** Serialized empty list, which the prepared entries replace. */
+/** Serialized empty list, which is replaced by the prepared entries. */
 const emptyList = '"labelers":[]';
 
-/** Creates the functions that respond with the list. Each throws PrivacyAlarm if the list must not be served. */
+/** Creates the functions that respond with the list. They throw PrivacyAlarm if the list must not be served. */
 export function listDocuments(common: HeaderList) {
   const documents = new Kept<Validated>();
   const pages = new Kept<Validated>();
@@ -53,7 +53,7 @@ export function listDocuments(common: HeaderList) {
       if (isPlain(query)) return conditional(plainPage(paired, now), conditions);
       return passingPage(rendered(paired, query, now), chooseCoding(conditions.acceptEncoding), common);
     },
-    /** Makes the large document before a client requests it. */
+    /** Builds the large document before a client requests it. */
     warm(paired: Paired, now: number): void {
       document(paired, now);
     },
@@ -68,8 +68,8 @@ function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], 
 }
 
 /**
- * Inserts the serialized entries. The text of the empty list is unique, because JSON would escape its quotes within a
- * string.
+ * Inserts the serialized entries in place of the empty list. The text of the empty list is unique, because JSON would
+ * escape its quotes within a string.
  */
 function withEntries(text: string, entries: Buffer): Buffer {
   const at = text.indexOf(emptyList) + emptyList.length - '[]'.length;

@@ -8,17 +8,17 @@ import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from
 import { labelRefusals } from '../labels-resource.ts';
 import { oncePer } from '../resource.ts';
 
-/** The label overview and the labelers artifact of one instant. */
+/** The label overview and the labelers artifact that were written at the same instant. */
 export interface Pair<P> {
   readonly overview: RecentOverview;
   readonly labelers: PreparedLabelers<P>;
-  /** Identifier of the bytes of both artifacts. */
+  /** Digest of the bytes of both artifacts. */
   readonly digest: string;
   /** Modification time of the newer artifact, in milliseconds since 1970. */
   readonly modifiedAt: number;
 }
 
-/** The pair that may be served at one instant, or the refusal. */
+/** The pair that may be served at an instant, or the refusal. */
 export type PairOutcome<P> =
   | {
       readonly kind: 'paired';
@@ -36,13 +36,15 @@ export interface PairingOptions<P> {
   readonly overview: ArtifactSource<LabelArtifact>;
   readonly labelers: { read(): LabelersReading<P> };
   readonly bounds: FreshnessBounds;
-  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are read. */
+  /**
+   * Time in milliseconds for which the last pair is still served while the labelers of a newer overview are being read.
+   */
   readonly graceMs: number;
 }
 
 /**
  * Creates the function that pairs the two artifacts. No pair is served if the overview is held, stale or unreadable.
- * While the labelers of a newer overview are read, the last complete pair is served for a short time. Its freshness is
+ * While the labelers of a newer overview are being read, the previous pair is served for `graceMs`; its freshness is
  * computed from its own overview.
  */
 export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
@@ -75,7 +77,7 @@ export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptio
   };
 }
 
-/** Returns the overview with the labelers of the same instant and epoch, or null if there are no such labelers. */
+/** Returns the overview with the labelers of the same instant and generation; null if there are no such labelers. */
 function pairOf<P>(
   { artifact, digest, modifiedAt }: Readable<LabelArtifact>,
   sets: readonly PreparedLabelers<P>[],

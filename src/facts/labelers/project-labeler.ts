@@ -5,7 +5,7 @@ import { signatureVerdicts } from '../../contract/vocabulary.ts';
 import { labelerConclusion, unreadDays } from './conclusion.ts';
 import { remedies } from './remedies.ts';
 
-/** Projection of the labelers artifact: a field reaches a client only because a line here names it. */
+/** Projection of the labelers artifact. Only fields that are named here reach a client. */
 
 const handleText = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
@@ -14,7 +14,7 @@ export function projectSummary(line: LabelerLine): LabelerSummary {
   return { ...identityOf(line), events: eventsOf(line), unread_days_7d: unreadDays(line.days) };
 }
 
-/** Facts of a labeler's document, without the facts of its frame. */
+/** Facts of a labeler's document, except those that come from the artifact's header. */
 export type OwnLabelerFacts = Omit<LabelerFacts, 'window' | 'acquisition' | 'counted_since'>;
 
 /** Returns the facts of a labeler's document. */
@@ -71,7 +71,7 @@ function identityOf(line: LabelerLine) {
   };
 }
 
-/** Returns the handle of a labeler. Withholds a text that is not a handle, because such a text could be anything. */
+/** Returns the handle of a labeler. Withholds any text that is not a valid handle, because it could be anything. */
 function handleOf({ handle, handle_withheld }: LabelerLine): { handle: LabelerHandle | null; withheld: boolean } {
   if (handle === null) return { handle: null, withheld: handle_withheld !== undefined };
   if (!handleText.test(handle.name)) return { handle: null, withheld: true };
@@ -83,8 +83,8 @@ function eventsOf({ events: { window, week, day } }: LabelerLine) {
 }
 
 /**
- * Returns a count as it may be published. A count below five is published only as small, even if the artifact contains
- * it.
+ * Returns a count in its publishable form: a count below five becomes `fewer_than_5`, even if the artifact states the
+ * number.
  */
 function coarse(events: LabelerLine['undeclared']): LabelerFacts['undeclared'] {
   return typeof events === 'number' && events < 5 ? fewerThanFive : events;

@@ -23,7 +23,7 @@ const text = (reply: Reply): string => reply.body?.toString() ?? '';
 const code = (reply: Reply): string => (JSON.parse(text(reply)) as { error: { code: string } }).error.code;
 const header = ({ headers }: Reply, name: string): string | undefined => headers[headers.indexOf(name) + 1];
 
-/** Returns the first labeler of a fixture with changes. */
+/** Returns the fixture reduced to its first labeler, with the given changes. */
 function firstOf(fixture: LabelerFixture, changes: Partial<LabelerLine>): LabelerFixture {
   return {
     ...fixture,
@@ -47,7 +47,7 @@ describe('the documents about labelers', () => {
     expect(app.alarms).toEqual([]);
   });
 
-  it('are found by the path of a client that encodes the DID', async () => {
+  it('are found under a path in which the client has encoded the DID', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     const encoded = encodeURIComponent(didOf(fixture));
@@ -58,7 +58,7 @@ describe('the documents about labelers', () => {
       expect(app.get(path).status).toBe(404);
   });
 
-  it('return 304 for their current validator, and have another one after a minute', async () => {
+  it('return 304 for their current validator, which changes after a minute', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     for (const path of ['/labelers.json', `/labelers/${didOf(fixture)}.json`]) {
@@ -76,7 +76,7 @@ describe('the documents about labelers', () => {
     expect(reply.body?.length).toBeLessThan(text(app.get(`/labelers/${didOf(fixture)}.json`)).length / 2);
   });
 
-  it('report an unknown labeler with its own code, and any other name as an unknown path', async () => {
+  it('report an unknown labeler with its own error code, and any other name as an unknown path', async () => {
     const app = await serving();
     expect(code(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa.json'))).toBe('unknown_labeler');
     expect(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa')).toMatchObject({ status: 404 });
@@ -95,7 +95,7 @@ describe('the documents about labelers', () => {
 });
 
 describe('the pages about labelers', () => {
-  it('show no number that their JSON does not contain, for arbitrary artifacts', { timeout: 60_000 }, async () => {
+  it('show only numbers that their JSON contains, for arbitrary artifacts', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(),
@@ -109,7 +109,7 @@ describe('the pages about labelers', () => {
           for (const { did } of fixture.labelers) {
             const document = app.get(`/labelers/${did}.json`);
             const page = app.get(`/labelers/${did}`);
-            // The privacy scan may refuse the untrusted text, in which case it also refuses the page.
+            // The privacy scan may refuse the untrusted text. It then refuses the page as well.
             expect(page.status).toBe(document.status);
             if (document.status !== 200) continue;
             const labeler = JSON.parse(text(document)) as LabelerEnvelope;
@@ -122,7 +122,7 @@ describe('the pages about labelers', () => {
     );
   });
 
-  it('show no zero for a day that was not read', async () => {
+  it('do not show a zero for a day that was not read', async () => {
     const fixture = fixtureOf();
     const days = fixture.header.days.map((): [null, null, number] => [null, null, 0]);
     const app = await serving(firstOf(fixture, { days }));
@@ -154,10 +154,10 @@ describe('the pages about labelers', () => {
   });
 });
 
-describe('a pair of artifacts', () => {
+describe('a pair of label overview and labelers artifact', () => {
   const paths = (fixture: LabelerFixture) => ['/labelers', '/labelers.json', `/labelers/${didOf(fixture)}.json`];
 
-  it('is refused as the overview is: held, stale, or missing', async () => {
+  it('is refused if its overview is held, stale or missing', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     app.setOverview({ ...fixture.overview, hold: true });
@@ -187,7 +187,7 @@ describe('a pair of artifacts', () => {
     },
   );
 
-  it('is served for the grace period after a newer overview, and refused afterwards', async () => {
+  it('is served for the grace period after a newer overview appeared, and refused afterwards', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     expect(app.get('/labelers.json').status).toBe(200);
@@ -201,14 +201,14 @@ describe('a pair of artifacts', () => {
     expect(app.get('/labelers.json', { at: now + 1_001 + memoryGraceMs }).status).toBe(200);
   });
 
-  it('is refused within the grace period once the newer overview is held', async () => {
+  it('is refused even within the grace period if the newer overview is held', async () => {
     const app = await serving();
     app.get('/labelers.json');
     app.setOverview({ ...fixtureOf({ generatedAt: made + 20_000 }).overview, hold: true });
     expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_held');
   });
 
-  it('is refused if the labelers are of another epoch at the same instant', async () => {
+  it('is refused if the labelers belong to another epoch, even with the same instant', async () => {
     const fixture = fixtureOf();
     const app = labelersInMemory(now);
     app.setOverview(fixture.overview);
@@ -239,7 +239,7 @@ describe('the privacy scan of the documents about labelers', () => {
     }
     expect(app.get(`/labelers/${other}.json`).status).toBe(200);
     expect(app.get('/labelers').status).toBe(200);
-    // Each document and page is reported once.
+    // The document and the page are reported once each.
     expect(app.alarms).toHaveLength(2);
     expect(String(app.alarms[0]?.error)).not.toContain('alice');
   });
@@ -256,7 +256,7 @@ describe('the privacy scan of the documents about labelers', () => {
   });
 });
 
-/** Returns a fixture whose first definitions contain an untrusted text. */
+/** Returns a fixture whose first definitions contain the given untrusted text. */
 function withForeignText(fixture: LabelerFixture, foreign: string): LabelerFixture {
   const definitions = fixture.definitions.map((line, index): LabelerDefinitionsLine => {
     if (index > 0) return line;

@@ -18,24 +18,26 @@ export interface LabelersPublicationOptions {
   readonly overview: ArtifactSource<LabelArtifact>;
   readonly labelers: { read(): LabelersReading<Catalogue> };
   readonly bounds: FreshnessBounds;
-  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are being read. */
+  /**
+   * Time in milliseconds for which the last pair is still served while the labelers of a newer overview are being read.
+   */
   readonly graceMs: number;
-  /** Headers of every response. */
+  /** Headers that every response has. */
   readonly common: HeaderList;
-  /** Called with the reason if a document could not be built. The reason is not sent to clients. */
+  /** Called with the error if a document could not be built. Clients do not receive the error. */
   readonly alarm: (path: string, error: unknown) => void;
 }
 
 /** The documents and pages about labelers. */
 export interface LabelersPublication {
-  /** Returns the response for a path below the base path, or null if it is no path of these documents. */
+  /** Returns the response for a path below the base path; null if these documents do not have that path. */
   reply(
     path: string,
     target: string,
     conditions: Conditions,
     now: number,
   ): { readonly route: string; readonly reply: Reply } | null;
-  /** Prepares the list before a client requests it. Called in the background. */
+  /** Builds the list before a client requests it. The caller runs it in the background. */
   warm(now: number): void;
 }
 
@@ -67,7 +69,7 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
     try {
       return respond(outcome);
     } catch (error) {
-      // Report an error once for each pair, because many requests may cause it.
+      // Report an error only once for each pair, because many requests may encounter it.
       if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
       alarmed = outcome.pair;
       return refusal('internal_error', format, common);
@@ -110,8 +112,8 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
 }
 
 /**
- * Returns the DID that a path names; null if it names none. Clients may encode the colons of a path parameter. The DID of
- * a did:web may contain a percent sign itself, so that the path is first read as it is.
+ * Returns the DID in a path; null if the text is not a DID. The text is first used without decoding, because a did:web
+ * may itself contain a percent sign; otherwise it is decoded, because clients may encode the colons.
  */
 function didIn(name: string): string | null {
   if (isDid(name)) return name;

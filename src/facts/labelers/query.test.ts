@@ -13,16 +13,16 @@ describe('the query of the list', () => {
     ['/labelers?sort=secret&state=unknown&page=0', plainQuery],
     ['/labelers?page=2&page=3', { ...plainQuery, page: 2 }],
     ['/labelers?q=%20Spam%20&sort=name&state=refused', { ...plainQuery, q: 'Spam', sort: 'name', state: 'refused' }],
-  ])('is read from %s', (target, query) => {
+  ])('is parsed from %s', (target, query) => {
     expect(parseListQuery(target)).toEqual(query);
   });
 
-  it('has a search text of at most 64 bytes, not characters', () => {
+  it('limits the search text to 64 bytes, not characters', () => {
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(32))}`).q).toBe('é'.repeat(32));
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(33))}`).q).toBe('');
   });
 
-  it('is read without an error from any target, and returns from its text', () => {
+  it('is parsed without an error from any target, and survives formatting and parsing', () => {
     fc.assert(
       fc.property(fc.webQueryParameters(), fc.string({ maxLength: 20 }), (search, q) => {
         expect(() => parseListQuery(`/labelers?${search}`)).not.toThrow();
@@ -58,7 +58,7 @@ describe('a page of the list', () => {
     expect(first('state')[0]?.state).toBe('established');
   });
 
-  it('contains exactly the labelers that match the search text and the state', async () => {
+  it('contains exactly the labelers that match both the search text and the state', async () => {
     const { prepared: catalogue } = await prepared(fixture);
     const { entries } = catalogue;
     fc.assert(
@@ -75,7 +75,7 @@ describe('a page of the list', () => {
     );
   });
 
-  it('is the last one if the requested one does not exist', async () => {
+  it('is the last page if the requested page does not exist', async () => {
     const { prepared: catalogue } = await prepared(fixture);
     expect(selectPage(catalogue, { ...plainQuery, page: 9999 })).toMatchObject({ page: 3, pages: 3 });
   });

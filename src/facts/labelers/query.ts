@@ -1,28 +1,28 @@
 import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import { type Catalogue, type SortKey, sortKeys } from './catalogue.ts';
 
-/** The query of the page `/labelers`: the only query that the facts surface reads. */
+/** Query of the page `/labelers`. No other path of the facts API evaluates a query. */
 
 /** Maximum length of a search text, in bytes of UTF-8. */
 export const maxSearchBytes = 64;
-/** Number of labelers on a page of the list. */
+/** Number of labelers on one page of the list. */
 export const pageSize = 50;
 
 /** A query of the list. */
 export interface ListQuery {
-  /** Search text, which is empty if the query has none. */
+  /** Search text; empty if the query has none. */
   readonly q: string;
   readonly sort: SortKey;
   readonly state: LabelerState | null;
-  /** Number of the page, from 1. */
+  /** Page number, starting with 1. */
   readonly page: number;
 }
 
-/** The query of the plain page. */
+/** Query that shows the first page of the list without filters. */
 export const plainQuery: ListQuery = { q: '', sort: 'events', state: null, page: 1 };
 
 /**
- * Parses the query of a request target. Ignores unknown parameters and invalid values. Uses the first of repeated
+ * Parses the query of a request target. Ignores unknown parameters and invalid values, and uses the first of repeated
  * parameters.
  */
 export function parseListQuery(target: string): ListQuery {
@@ -41,12 +41,12 @@ export function parseListQuery(target: string): ListQuery {
   };
 }
 
-/** Returns true for the query of the plain page. */
+/** Returns true if the query is that of the plain page. */
 export function isPlain({ q, sort, state, page }: ListQuery): boolean {
   return q === '' && sort === plainQuery.sort && state === null && page === 1;
 }
 
-/** Returns the query as text, with the parameters that differ from the plain page. */
+/** Formats a query as text. It contains only the parameters that differ from the plain page. */
 export function queryText(query: ListQuery): string {
   const parameters = new URLSearchParams();
   if (query.q !== '') parameters.set('q', query.q);
@@ -59,16 +59,16 @@ export function queryText(query: ListQuery): string {
 
 /** A page of the list. */
 export interface ListPage {
-  /** Indices of the shown entries. */
+  /** Indices of the entries on the page. */
   readonly shown: readonly number[];
   /** Number of entries that match the query. */
   readonly found: number;
-  /** Number of the shown page, at most `pages`. */
+  /** Number of this page; at most `pages`. */
   readonly page: number;
   readonly pages: number;
 }
 
-/** Selects the page that a query requests, or the last page if the requested one does not exist. */
+/** Selects the requested page, or the last page if the requested one does not exist. */
 export function selectPage({ entries, orders, searchTexts }: Catalogue, query: ListQuery): ListPage {
   const wanted = query.q.toLowerCase().replace(/^@/, '');
   const order = orders[query.sort];

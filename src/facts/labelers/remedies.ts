@@ -1,9 +1,9 @@
 import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 
-/** Sentences for operators of labelers: each problem, and the change that would end it. */
+/** Texts for operators of labelers: each problem, and what would end it. */
 export const remedies: Readonly<Record<LabelerProblem, string>> = {
   authentication_required:
-    'The endpoint responds to anonymous reading with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+    'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
   endpoint_not_public:
     'The endpoint in the DID document is not an https address that the internet can reach. Publish a public https address as the labeler service.',
   no_labeler_service:
@@ -21,8 +21,9 @@ export const remedies: Readonly<Record<LabelerProblem, string>> = {
   order_unverified:
     'The pages of the endpoint do not prove that ids increase with time, so no position in them is safe. Serve subscribeLabels, with increasing sequence numbers.',
   labels_undated: 'No label has a usable date. Send the field cts of each label as RFC 3339 in UTC.',
-  denied_by_operator: 'The operator of this service decided not to read this labeler. Ask the operator for the reason.',
+  denied_by_operator:
+    'The operator of this service has decided not to read this labeler. Ask the operator for the reason.',
   share_exceeded:
-    'The labeler sent more than its share of the day, so that reading paused. It continues on the next day; a labeler that sends less is read completely.',
+    'The labeler sent more than its daily share, so reading is paused until the next day. A labeler that sends less is read completely.',
   unknown: 'The cause is not known. Almanac continues to try.',
 };

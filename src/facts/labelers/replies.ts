@@ -11,12 +11,12 @@ import { cacheControl } from '../representation.ts';
 import { type CodedReplies, codedOnRequest } from './coded-reply.ts';
 import { refusedPage } from './page/frame.tsx';
 
-/** Responses of the documents and pages about labelers. */
+/** Responses with the documents and pages about labelers. */
 
 /** Request headers on which a response may depend. */
 export type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
-/** A 200 response that may be cached, with its validators. */
+/** A cacheable 200 response with its validators. */
 export interface Validated {
   readonly etag: string;
   readonly notModified: Reply;
@@ -31,7 +31,7 @@ export interface DocumentTimes {
 
 const html = 'text/html; charset=utf-8';
 
-/** Headers of every page about labelers. Its form may only be sent to this origin. */
+/** Headers of every page about labelers. Its form may be submitted only to this origin. */
 const pageHeaders: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -43,7 +43,7 @@ function validators(etag: string, { modifiedAt, builtAt }: DocumentTimes): Heade
   return [
     'ETag',
     etag,
-    // `Last-Modified` is never later than `Date`, even if the clock of the artifact's writer was ahead.
+    // Limit `Last-Modified` to `Date`: the clock of the artifact's writer may be ahead.
     'Last-Modified',
     httpDate(Math.min(modifiedAt, builtAt)),
     'Cache-Control',
@@ -53,7 +53,7 @@ function validators(etag: string, { modifiedAt, builtAt }: DocumentTimes): Heade
   ];
 }
 
-/** Creates the responses of a JSON document. `coded` decides when the body is compressed. */
+/** Creates the responses of a JSON document. `coded` determines when the body is compressed. */
 export function jsonDocument(
   body: Buffer,
   etag: string,
@@ -66,7 +66,7 @@ export function jsonDocument(
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
 
-/** Creates the responses of a page that may be cached. Its validator depends only on its bytes. */
+/** Creates the responses of a cacheable page. Its validator depends only on its bytes. */
 export function pageDocument(page: string, times: DocumentTimes, common: HeaderList): Validated {
   const body = Buffer.from(page);
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
@@ -75,19 +75,19 @@ export function pageDocument(page: string, times: DocumentTimes, common: HeaderL
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
 
-/** Creates the response of a page that must not be cached. */
+/** Creates the response with a page that no cache may store. */
 export function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
   const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
   return codedOnRequest({ status: 200, contentType: html, body: Buffer.from(page), headers }).of(coding);
 }
 
-/** Returns 304 or 200, as the conditions of the request demand. */
+/** Returns a 304 or 200 response, depending on the conditional headers of the request. */
 export function conditional({ etag, notModified, replies }: Validated, conditions: Conditions): Reply {
   if (matchesEntityTag(conditions.ifNoneMatch, etag)) return notModified;
   return replies.of(chooseCoding(conditions.acceptEncoding));
 }
 
-/** Formats of a refusal: the format of the documents, or a page below a relative address of the service. */
+/** Format of a refusal: JSON, or an HTML page with the relative URL of the service. */
 export type RefusalFormat = 'json' | { readonly base: string };
 
 /** Creates the response of a refusal. */

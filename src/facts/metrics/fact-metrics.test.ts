@@ -15,7 +15,7 @@ function over(artifacts: Partial<Record<ArtifactFixture, JsonObject>>) {
   return { ...facts, reply, series: (at = now) => seriesOf(reply(at).body?.toString('utf8') ?? '') };
 }
 
-/** Returns the values of a text by series, without metadata. */
+/** Returns the values in a metrics text by series, without metadata. */
 function seriesOf(text: string): Record<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return Object.fromEntries(
@@ -25,7 +25,7 @@ function seriesOf(text: string): Record<string, number> {
 
 const current = () => over({ recent: fixture('recent'), weather: fixture('weather') });
 
-describe('the facts as metrics', () => {
+describe('the metrics of the facts', () => {
   it('contain the numbers of the facts', () => {
     expect(current().series()).toMatchObject({
       'almanac_fact_served{fact="labels_overview"}': 1,
@@ -89,11 +89,11 @@ describe('the facts as metrics', () => {
     expect(text).not.toContain('origin="live"');
   });
 
-  it('contain no labeler', () => {
+  it('do not name any labeler', () => {
     expect(current().reply().body?.toString()).not.toContain('did:');
   });
 
-  it('of the producers of today’s observatories are their labelers and their weather', () => {
+  it('of the legacy producers contain their number of labelers and their weather events', () => {
     const at = fixtureNow.legacy;
     expect(over({ legacy: fixture('legacy') }).series(at)).toMatchObject({
       'almanac_fact_labels_known_labelers{origin="live"}': fixture('legacy').labeler_count,
@@ -104,8 +104,8 @@ describe('the facts as metrics', () => {
   });
 });
 
-describe('the response', () => {
-  it('is cached like the facts, and revalidated with a validator that changes with any of them', () => {
+describe('the response with the metrics', () => {
+  it('is cacheable like the facts and has a validator that changes with any of them', () => {
     const { reply, set } = current();
     expect([headerOf(reply(), 'Content-Type'), headerOf(reply(), 'Cache-Control')]).toEqual([
       'application/openmetrics-text; version=1.0.0; charset=utf-8',
@@ -125,7 +125,7 @@ describe('the response', () => {
     expect(get(factMetricsPath, now, { ifNoneMatch: 'W/"other"' }).status).toBe(200);
   });
 
-  it('is not cached while a fact is refused, and has no validator', () => {
+  it('is not cacheable and has no validator while a fact is refused', () => {
     const reply = over({ weather: fixture('weather') }).reply();
     expect([reply.status, headerOf(reply, 'Cache-Control'), headerOf(reply, 'ETag')]).toEqual([
       200,

@@ -5,12 +5,13 @@ import { addLabels } from './label-samples.ts';
 import { type Dimensions, MetricSamples } from './open-metrics.ts';
 import { addConditions, addMetrics, addWeatherAge, unixSeconds } from './weather-samples.ts';
 
-/** Path of the facts as OpenMetrics, which is outside the contract. */
+/** Path of the facts in OpenMetrics format, which is outside the contract. */
 export const factMetricsPath = '/metrics/facts';
 
 /**
- * Returns the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`; an unknown number
- * has no series. Every value has the dimension `origin`, so that simulated numbers never continue a live series.
+ * Formats the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`, and an unknown
+ * number has no series. Every sample has the dimension `origin`, so that simulated numbers never continue a live
+ * series.
  */
 export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): string {
   const samples = new MetricSamples();

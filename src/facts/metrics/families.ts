@@ -1,6 +1,9 @@
 import type { MetricFamily } from './open-metrics.ts';
 
-/** Metric families of `/metrics/facts`. Dimensions are values of closed vocabularies; only `source` has untrusted text. */
+/**
+ * Metric families of `/metrics/facts`. The values of dimensions come from closed vocabularies; only `source` contains
+ * untrusted text.
+ */
 export const families = {
   served: {
     name: 'almanac_fact_served',

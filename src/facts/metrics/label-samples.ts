@@ -8,7 +8,7 @@ import { unixSeconds } from './weather-samples.ts';
 
 const daySeconds = 86_400;
 
-/** Adds a label overview. */
+/** Adds the samples of a label overview. */
 export function addLabels(samples: MetricSamples, envelope: LabelsOverview, origin: Dimensions): void {
   const { freshness } = envelope;
   samples.addState(families.labelFreshness, origin, ['fresh', 'warming_up'], freshness.state);

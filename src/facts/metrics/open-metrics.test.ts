@@ -11,7 +11,7 @@ function linesOf(fill: (samples: MetricSamples) => void): string[] {
   return samples.text([size, mood]).split('\n');
 }
 
-/** Returns the value of the only dimension of a sample line, as the specification of OpenMetrics decodes it. */
+/** Decodes the value of the only dimension of a sample line, following the OpenMetrics specification. */
 function decoded(line: string): string {
   const [, quoted = ''] = /^x_size\{text="((?:[^"\\\n]|\\["\\n])*)"\} 1$/.exec(line) ?? [];
   return quoted.replaceAll(/\\(.)/g, (_whole, character: string) => (character === 'n' ? '\n' : character));
@@ -46,7 +46,7 @@ describe('OpenMetrics text', () => {
     expect(lines).toEqual(['# EOF', '']);
   });
 
-  it('keeps every text of a dimension in one line, and loses only control characters and unpaired surrogates', () => {
+  it('keeps each dimension value on one line and changes only control characters and unpaired surrogates', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(
@@ -54,7 +54,7 @@ describe('OpenMetrics text', () => {
         (value) => {
           const lines = linesOf((samples) => samples.add(size, { text: value }, 1));
           expect(lines).toHaveLength(5);
-          // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is replaced.
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
           const kept = value.toWellFormed().replaceAll(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g, '\uFFFD');
           expect(decoded(lines[2] ?? '')).toBe(kept);
         },

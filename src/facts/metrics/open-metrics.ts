@@ -5,26 +5,26 @@ export const openMetricsType = 'application/openmetrics-text; version=1.0.0; cha
 export interface MetricFamily {
   readonly name: string;
   readonly type: 'gauge' | 'info' | 'stateset';
-  /** Unit, which the name ends with. */
+  /** Unit of the values. The name must end with it. */
   readonly unit?: 'seconds' | 'ratio';
-  /** One line without backslashes, quotes and line breaks. */
+  /** Help text: one line without backslashes and quotes. */
   readonly help: string;
 }
 
-/** Names and values that distinguish the samples of a family. */
+/** Names and values of the dimensions that distinguish the samples of a family. */
 export type Dimensions = Readonly<Record<string, string>>;
 
-/** One number of a family. */
+/** One sample of a family. */
 export interface Sample {
   readonly dimensions: Dimensions;
   readonly value: number;
 }
 
-/** Samples by family. A family without samples is not written. */
+/** Samples grouped by family. A family without samples is omitted from the text. */
 export class MetricSamples {
   readonly #samples = new Map<MetricFamily, Sample[]>();
 
-  /** Adds a sample unless the number is unknown: an unknown number has no series. */
+  /** Adds a sample. An unknown number (null or undefined) adds none, so that its series does not exist. */
   add(family: MetricFamily, dimensions: Dimensions, value: number | null | undefined): void {
     if (value === null || value === undefined) return;
     const samples = this.#samples.get(family) ?? [];
@@ -32,13 +32,13 @@ export class MetricSamples {
     this.#samples.set(family, samples);
   }
 
-  /** Adds one sample for each state of a state set: 1 for the current one, and 0 for every other. */
+  /** Adds one sample for each state of a state set: 1 for the current state and 0 for every other. */
   addState(family: MetricFamily, dimensions: Dimensions, states: readonly string[], current: string): void {
-    // OpenMetrics requires that the dimension of the state has the name of its family.
+    // OpenMetrics requires that this dimension has the name of its family.
     for (const state of states) this.add(family, { ...dimensions, [family.name]: state }, state === current ? 1 : 0);
   }
 
-  /** Returns the samples as OpenMetrics text, in the order of `families`. */
+  /** Formats the samples as OpenMetrics text, in the order of `families`. */
   text(families: readonly MetricFamily[]): string {
     const written = families.flatMap((family) => {
       const samples = this.#samples.get(family);
@@ -48,7 +48,7 @@ export class MetricSamples {
   }
 }
 
-/** Returns the name of a family's samples. */
+/** Returns the sample name of a family. */
 export function sampleName({ name, type }: MetricFamily): string {
   return type === 'info' ? `${name}_info` : name;
 }
@@ -66,7 +66,7 @@ function line(family: MetricFamily, { dimensions, value }: Sample): string {
   return `${sampleName(family)}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }
 
-/** Escapes the value of a dimension. Other control characters are replaced, because parsers treat them differently. */
+/** Escapes the value of a dimension. Replaces other control characters, because parsers treat them differently. */
 function escaped(text: string): string {
   return text
     .toWellFormed()
@@ -76,5 +76,5 @@ function escaped(text: string): string {
     .replaceAll(controls, '\uFFFD');
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is replaced.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters.
 const controls = /[\u0000-\u001F\u007F-\u009F]/g;

@@ -5,7 +5,7 @@ import { currencies, currencyOf, isNow } from '../page/currency.ts';
 import { families } from './families.ts';
 import type { Dimensions, MetricSamples } from './open-metrics.ts';
 
-/** Adds the classified condition. */
+/** Adds the samples of the weather conditions. */
 export function addConditions(samples: MetricSamples, envelope: WeatherConditionsEnvelope, origin: Dimensions): void {
   const { conditions } = envelope.facts;
   if (conditions === null || !isNow(currencyOf(envelope))) return;
@@ -14,8 +14,8 @@ export function addConditions(samples: MetricSamples, envelope: WeatherCondition
 }
 
 /**
- * Adds the window, totals and collections. A fact that is served but no longer current has only its ages: a scraper would
- * store an old number under the time of the scrape.
+ * Adds the samples of the window, totals and collections. A fact that is served but no longer current has only its
+ * ages, because a scraper would store old numbers with the time of the scrape.
  */
 export function addMetrics(samples: MetricSamples, envelope: WeatherMetricsEnvelope, origin: Dimensions): void {
   const { window, total_events: total, collections } = envelope.facts;
@@ -34,7 +34,7 @@ export function addMetrics(samples: MetricSamples, envelope: WeatherMetricsEnvel
   }
 }
 
-/** Adds the currency of a weather fact and the age of its newest observation, which are published for old facts too. */
+/** Adds the state of a weather fact and the age of its newest observation, which old facts have, too. */
 export function addWeatherAge(
   samples: MetricSamples,
   envelope: WeatherConditionsEnvelope | WeatherMetricsEnvelope,
@@ -46,7 +46,7 @@ export function addWeatherAge(
   samples.add(families.observationAge, dimensions, envelope.age_seconds + then);
 }
 
-/** Converts a timestamp of the contract to seconds since 1970; null for an unknown time. */
+/** Converts a timestamp of the contract to seconds since 1970; null if the time is unknown. */
 export function unixSeconds(timestamp: string | null): number | null {
   const micros = timestamp === null ? null : parseTimestamp(timestamp);
   return micros === null ? null : micros / 1e6;

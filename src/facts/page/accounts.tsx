@@ -1,12 +1,12 @@
-/** Links to the account-view surface, which has a different address. */
+/** Links to the account view, which has a different address. */
 export interface AccountLinks {
-  /** Address of the account-view surface, without a trailing slash. */
+  /** URL of the account view, without a trailing slash. */
   readonly url: string;
-  /** Sample accounts of a simulated network; never accounts of real people. */
+  /** Sample accounts of a simulated network; they are never accounts of real people. */
   readonly samples: readonly { readonly did: string; readonly shows: string | null }[];
 }
 
-/** Shows the link to the account-view surface. An attribute repeats the link data for the page's script. */
+/** Shows the link to the account view. An attribute repeats the links for the page's script. */
 export function Accounts({ links }: { links: AccountLinks | null }) {
   if (!links) return null;
   const page = `${links.url}/account`;
@@ -33,7 +33,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
   );
 }
 
-/** Returns the account links of a page that the server rendered, or null if the page has none. */
+/** Returns the account links embedded in a server-rendered page; null if the page has none. */
 export function accountLinksOf(page: ParentNode): AccountLinks | null {
   const text = page.querySelector('[data-accounts]')?.getAttribute('data-accounts');
   return typeof text === 'string' ? (JSON.parse(text) as AccountLinks) : null;

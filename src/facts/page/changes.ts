@@ -6,10 +6,7 @@ const names = {
   labels: 'The label overview',
 } as const;
 
-/**
- * Describes the changes between two states of the page for an announcement: facts that were removed, and facts that
- * returned.
- */
+/** Describes, for an announcement, which facts were removed and which returned between two states of the page. */
 export function describeChanges(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
   if (!before) return '';
   return (['conditions', 'metrics', 'labels'] as const)

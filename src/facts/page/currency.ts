@@ -1,14 +1,14 @@
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 
 /**
- * Currency of a weather fact. The API serves the freshness that the instrument computed when it wrote the artifact, and
- * clients must add the artifact's age. This type is the result of that addition.
+ * Currencies of a weather fact. The API serves the freshness that the instrument computed when it wrote the artifact;
+ * clients must add the artifact's age. A currency is the result.
  */
 export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
-/** A currency of a weather fact. */
+/** Currency of a weather fact. */
 export type Currency = (typeof currencies)[number];
 
-/** Returns the currency of a weather fact at the time of its response. */
+/** Returns the currency of a weather fact at the time of the response. */
 export function currencyOf({
   age_seconds: age,
   freshness,
@@ -20,14 +20,14 @@ export function currencyOf({
   return age + ageThen > most ? 'old' : state;
 }
 
-/** Reasons why a weather fact is not current, by currency. */
+/** Explanations of why a weather fact is not current, by currency. */
 export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
   old: 'The newest artifact is older than its instrument allows, so it does not describe the present.',
   unavailable: 'The instrument itself reports its newest data as unavailable.',
   not_said: 'The newest artifact does not state its age, so it cannot be presented as current.',
 };
 
-/** Returns true if a fact of this currency may be shown as current. */
+/** Returns true if a fact with this currency may be shown as current. */
 export function isNow(currency: Currency): currency is 'current' | 'partial' {
   return currency === 'current' || currency === 'partial';
 }

@@ -5,7 +5,7 @@ import { type Currency, currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
 
-/** Shows the freshness of each instrument's artifact, with the reason. */
+/** Shows the freshness of each instrument's artifact and the reason for it. */
 export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
   return (
     <section aria-labelledby="freshness">
@@ -57,7 +57,7 @@ const currencyText: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** Status of an instrument, as one word with its meaning for the reader. */
+/** Status of an instrument: one word for the reader, with its meaning. */
 export interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;

@@ -16,8 +16,8 @@ function pictureOf(coverage: CoverageChange): string {
 }
 
 /**
- * Renders the coverage strip of the fixture's window (21 October to 20 November, noon) with changed coverage, and
- * returns its drawn pieces.
+ * Renders the coverage strip with changed coverage and returns its drawn pieces. The window of the fixture is 21
+ * October to 20 November, noon.
  */
 function strip(coverage: CoverageChange): string[] {
   const drawn = /<rect class="chart-([\w-]+)" x="([\d.]+)%" width="([\d.]+)%"/g;
@@ -45,7 +45,7 @@ describe('the coverage strip', () => {
     ]);
   });
 
-  it('begins with the warm-up, and is marked uncertain if coverage is unknown', () => {
+  it('begins with the warm-up and is marked uncertain if coverage is unknown', () => {
     const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-17T12:00:00Z', reason: 'not_observed' };
     expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual([
       'unsure 90+10',
@@ -62,7 +62,7 @@ describe('the coverage strip', () => {
   });
 });
 
-describe('the text about followed labelers', () => {
+describe('the text about the followed labelers', () => {
   /** Returns the text of the coverage picture as a screen reader reads it. */
   function said(sources: object): string {
     const picture = pictureOf({
@@ -81,7 +81,7 @@ describe('the text about followed labelers', () => {
     provider_rejects: 0,
   };
 
-  it('uses the singular or plural that fits the number', () => {
+  it('uses the singular or plural as the number requires', () => {
     expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
     expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
       '10 of 11 labelers that Almanac follows are being read. The activity of the others is unknown: 1 currently failing.',
@@ -112,7 +112,7 @@ describe('the list of gaps', () => {
     return [...items.matchAll(/<li>(.*?)<\/li>/g)].map(([, item = '']) => item.replace(/<[^>]+>/g, ''));
   }
 
-  it('shows times to the minute, or to the second for a gap within one minute, newest first', () => {
+  it('shows gaps newest first, to the minute or, if both ends are in the same minute, to the second', () => {
     const hour = { start: '2026-11-05T12:00:01Z', end: '2026-11-05T13:00:02Z', reason: 'maintenance' };
     const seconds = { start: '2026-11-06T12:00:07.9Z', end: '2026-11-06T12:00:12Z', reason: 'ingest_paused' };
     expect(gaps(hour, seconds)).toEqual([

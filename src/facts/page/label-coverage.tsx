@@ -12,7 +12,9 @@ import { coverageText, gapText } from './words.ts';
 
 const at = 'labels/facts/coverage';
 
-/** Shows the coverage of the window as text and as a strip that is interrupted where the window was not observed. */
+/**
+ * Shows the coverage of the window as text and as a strip. The strip is interrupted where the window was not observed.
+ */
 export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
   const { coverage, window_days: days } = envelope.facts;
   return (
@@ -61,7 +63,7 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
 
 type Part = Stretch & { readonly kind: 'gap' | 'warmup' | 'pending' };
 
-/** Converts a timestamp that the projection has validated to milliseconds since 1970. */
+/** Converts a timestamp, already validated by the projection, to milliseconds since 1970. */
 function millis(timestamp: string): number {
   return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
 }
@@ -70,7 +72,7 @@ function stretch<K extends Part['kind']>(kind: K, { start, end }: { start: strin
   return { kind, start: millis(start), end: millis(end) };
 }
 
-/** Returns the window of an overview and its unobserved parts. */
+/** Returns the window of an overview and the parts of it that were not observed. */
 export function unobservedParts({
   generated_at: generatedAt,
   facts,
@@ -88,7 +90,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const known = unobservedParts(envelope);
   if (!known || envelope.generated_at === null) return null;
   const { window, parts } = known;
-  // Uncollected time is not a gap: draw it at its true length.
+  // Draw time that is not collected yet at its true length, because it is not a gap.
   const pendingFrom = Math.min(window.end, ...parts.filter(({ kind }) => kind === 'pending').map(({ start }) => start));
   const drawn = layTimeline(
     window,
@@ -149,21 +151,21 @@ function dayLines(days: number) {
   });
 }
 
-/** Returns the position and length of a period in the units of the timeline. */
+/** Returns the position and length of a period, in units of the timeline. */
 function placed(from: number, to: number) {
   const share = 100 / timelineWidth;
   return { x: percent(from * share), width: percent((to - from) * share) };
 }
 
 /**
- * Maximum number of gaps that are visible without expanding the list; the collapsed gaps are equally accessible to a
- * screen reader.
+ * Maximum number of gaps that are shown without expanding the list. Screen readers can reach the collapsed gaps as
+ * well.
  */
 const openGaps = 6;
 
 function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
   if (gaps.length === 0 && !warmup) return null;
-  // Show the newest gaps first, because they matter most for a page about the present.
+  // Show the newest gaps first: they matter most on a page about the present.
   const listed = gaps
     .map((gap, index) => <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />)
     .toReversed();
@@ -187,7 +189,7 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
 }
 
 function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
-  // Show seconds for a gap within one minute, so that its ends differ.
+  // Show seconds if both ends of the gap are within the same minute, so that they differ.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>

@@ -7,7 +7,7 @@ import { isLegacy, isRecent, type RecentEnvelope, type Shown } from './model.ts'
 import { NotMeasured, Picture, Refused, Stat } from './pieces.tsx';
 import { TopLabelers } from './top-labelers.tsx';
 
-/** Shows the activity of labelers: events, the most active labelers, and the coverage of the window. */
+/** Shows the activity of labelers: label events, the most active labelers, and the coverage of the window. */
 export function Labels({ fact }: { fact: Shown<LabelsOverview> }) {
   return (
     <section aria-labelledby="labels">

@@ -6,7 +6,7 @@ import { signalPhrases } from './words.ts';
 
 const at = 'labels/facts';
 
-/** Shows the overview of the legacy producer, which counts alerts instead of label events and records no coverage. */
+/** Shows the overview of the legacy producer, which counts alerts rather than label events and records no coverage. */
 export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
   const { labeler_count: labelers, alert_count_window: alerts } = envelope.facts;
   return (
@@ -86,7 +86,7 @@ function Observation({ envelope }: { envelope: LegacyEnvelope }) {
 function Alerts({ envelope }: { envelope: LegacyEnvelope }) {
   const { alerts_by_rule_24h: day, alerts_by_rule_7d: week } = envelope.facts;
   const rules = [...new Set([...Object.keys(day ?? {}), ...Object.keys(week ?? {})])].toSorted();
-  if (rules.length === 0) return <p>None is listed.</p>;
+  if (rules.length === 0) return <p>No rule is listed.</p>;
   return (
     <table class="kinds">
       <thead>

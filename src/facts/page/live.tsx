@@ -9,8 +9,8 @@ import { observatory } from './observatory.tsx';
 import { type WatchContext, watchFact } from './watch.ts';
 
 /**
- * Updates the page in the browser: requests each of the three facts from the API when its last response has
- * expired, and renders the page again with the server's components. The server's page stays until the first responses.
+ * Updates the page in the browser. Requests each of the three facts when its last response has expired, and renders the
+ * page again with the server's components. The server-rendered page stays until the first responses arrive.
  */
 function keepLive(context: WatchContext): void {
   const watches = {
@@ -41,7 +41,7 @@ function keepLive(context: WatchContext): void {
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
     } catch {
-      // If the page cannot be rendered, remove every old number and stop the script.
+      // If the page cannot be rendered, remove all old numbers and stop the script.
       document.body.textContent = 'The facts have a format that this page does not support. Reload the page.';
       return;
     }
@@ -49,7 +49,7 @@ function keepLive(context: WatchContext): void {
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }
 
-  /** Removes overdue data after sleep or a return from the history. */
+  /** Removes expired data after the computer slept or the page was restored from the browser history. */
   function awake(): void {
     if (document.visibilityState === 'visible' && context.clock() >= due()) void ask();
   }

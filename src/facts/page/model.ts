@@ -3,14 +3,14 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import type { LegacyLabelFacts, RecentLabelFacts } from '../../contract/labels.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 
-/** A fact as the page shows it: the API's last response, never an earlier one. */
+/** A fact as the page shows it: the latest response of the API, never an earlier one. */
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
   | { readonly kind: 'refused'; readonly error: ErrorBody['error'] }
   /** The service sent no valid response; occurs only in a page that its script updates. */
   | { readonly kind: 'unreached' };
 
-/** The three facts of the API from which the page is rendered. */
+/** The three facts from which the page is rendered. */
 export interface ObservatoryFacts {
   readonly conditions: Shown<WeatherConditionsEnvelope>;
   readonly metrics: Shown<WeatherMetricsEnvelope>;
@@ -23,7 +23,7 @@ export type RecentEnvelope = LabelsOverview & { facts: RecentLabelFacts };
 /** A label overview of the legacy producer. */
 export type LegacyEnvelope = LabelsOverview & { facts: LegacyLabelFacts };
 
-/** Returns true for an envelope of the rolling epoch: no other envelope has an acquisition. */
+/** Returns true for an envelope of the rolling epoch, which alone has an acquisition. */
 export function isRecent(envelope: LabelsOverview): envelope is RecentEnvelope {
   return 'acquisition' in envelope.facts;
 }
@@ -33,7 +33,7 @@ export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
   return 'census' in envelope.facts;
 }
 
-/** Returns the origins of the shown facts except `live`; a producer that names no origin is live. */
+/** Returns the origins of the shown facts other than `live`. A producer that names no origin counts as live. */
 export function originsShown({ conditions, metrics, labels }: ObservatoryFacts): Exclude<Origin, 'live'>[] {
   return markedOrigins(
     [conditions, metrics, labels].flatMap((fact) =>
@@ -42,7 +42,7 @@ export function originsShown({ conditions, metrics, labels }: ObservatoryFacts):
   );
 }
 
-/** Returns the origins that pages mark, each once. */
+/** Returns the distinct origins that pages must mark. */
 export function markedOrigins(origins: readonly Origin[]): Exclude<Origin, 'live'>[] {
   return (['simulated', 'sample'] as const).filter((origin) => origins.includes(origin));
 }

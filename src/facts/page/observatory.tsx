@@ -10,12 +10,15 @@ import { type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
-/** Update mode of the page: static, or updated by the page's script, which announces changes to screen readers. */
+/**
+ * Update mode of the page: static, or updated by the page's script. The script announces changes (`said`) to screen
+ * readers.
+ */
 export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
- * Renders the observatory's page from the three facts, on the server and in the browser. Links are relative, so that
- * the page works under any path prefix.
+ * Renders the observatory page from the three facts, on the server and in the browser. Links are relative, so that the
+ * page works under any path prefix.
  */
 export function observatory(
   facts: ObservatoryFacts,
@@ -53,8 +56,8 @@ export function observatory(
 }
 
 /**
- * Returns the preview of the page in messages and social networks. Its image has no numbers: services store it for weeks,
- * and would show an old number as a current one.
+ * Returns the preview of the page for messengers and social networks. Its image has no numbers, because these services
+ * cache it for weeks and would show an old number as current.
  */
 function cardOf(publicUrl: string): NonNullable<PageParts['card']> {
   return {
@@ -99,13 +102,13 @@ function Body({
   );
 }
 
-/** Returns the reason for which a fact is not shown; null for a fact that is shown. */
+/** Returns the reason why a fact is not shown; null if it is shown. */
 function refusalOf(fact: Shown<unknown>): string | null {
   if (fact.kind === 'served') return null;
   return fact.kind === 'refused' ? fact.error.message : 'The service did not respond.';
 }
 
-/** Shows the status of each instrument, and the update mode of the page. */
+/** Shows the status of each instrument and the update mode of the page. */
 function StatusSection({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
   return (
     <>

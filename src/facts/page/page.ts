@@ -10,8 +10,8 @@ import type { AccountLinks } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 
 /**
- * Headers of the page. All content comes from this origin, none is inline, and a cached page expires with the facts on
- * it.
+ * Headers of the page. All content comes from this origin and none is inline. A cached page expires together with its
+ * facts.
  */
 const headers: HeaderList = [
   'Cache-Control',
@@ -24,15 +24,15 @@ const headers: HeaderList = [
   'Accept-Encoding',
 ];
 
-/** Data of the page that is not in the facts. */
+/** Data of the page that does not come from the facts. */
 export interface PageContext {
   readonly accounts: AccountLinks | null;
   readonly publicUrl: string | null;
-  /** Days of the archive, or null without an archive. */
+  /** Days of the archive; null without an archive. */
   readonly archive: ArchivedDays | null;
 }
 
-/** Creates the resource of the observatory's page, which is rendered again when one of the facts or the archive changes. */
+/** Creates the resource of the observatory page. The page is rendered again when a fact or the archive changes. */
 export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive }: PageContext) {
   const archived = () => archive?.days() ?? null;
   const pageAt = keepPerOutcomes(

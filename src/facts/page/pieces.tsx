@@ -7,7 +7,7 @@ import type { Shown } from './model.ts';
 
 /** Components shared by the sections of the page. */
 
-/** Shows a text of the facts verbatim. */
+/** Shows a text from the facts verbatim. */
 export function Quote({ text, at }: { text: string; at: string }) {
   return (
     <span data-said={at}>
@@ -16,7 +16,7 @@ export function Quote({ text, at }: { text: string; at: string }) {
   );
 }
 
-/** Shows one figure and its unit, with the number in large type. */
+/** Shows a number in large type, with its unit. */
 export function Stat({ figure, children }: { figure: ComponentChildren; children: ComponentChildren }) {
   return (
     <div class="stat">
@@ -26,12 +26,12 @@ export function Stat({ figure, children }: { figure: ComponentChildren; children
   );
 }
 
-/** Shows a text in place of an unknown number, never a zero. */
+/** Shows a text in place of an unknown number, which is never shown as zero. */
 export function Unknown({ children }: { children: ComponentChildren }) {
   return <span class="unknown">{children}</span>;
 }
 
-/** Shows a picture, followed by a list of what the picture does not show. */
+/** Shows a picture, followed by a list of what it does not show. */
 export function Picture({
   title,
   id,
@@ -71,7 +71,7 @@ export function NotMeasured({ items, at }: { items: readonly string[] | undefine
   );
 }
 
-/** Shows why a fact is missing: the service's reason for a refusal, or the lack of a response. Shows no numbers. */
+/** Shows why a fact is missing: the service's reason for the refusal, or the missing response. Shows no numbers. */
 export function Refused({
   what,
   name,
@@ -100,7 +100,7 @@ export function Refused({
   );
 }
 
-/** Shows why a fact is refused: the service's message, and the age that caused the refusal, if any. */
+/** Shows why a fact is refused: the service's message and, if an age caused the refusal, that age. */
 export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
   return (
     <>
@@ -134,7 +134,7 @@ function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   );
 }
 
-/** Shows an age, or states that a future time is ahead of this service's clock. */
+/** Shows an age. For a time in the future, states how far it is ahead of this service's clock. */
 export function Age({ value, at }: { value: number; at: string }) {
   return value < 0 ? (
     <>

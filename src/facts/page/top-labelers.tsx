@@ -4,8 +4,8 @@ import { Bar } from '../../web/bar.tsx';
 import { Count } from '../../web/figures.tsx';
 
 /**
- * Lists the most active labelers by DID. A DID of a labeler may be shown because a labeler is a public service. `linked`
- * is true if the labelers have pages.
+ * Lists the most active labelers by DID. A labeler's DID may be shown because a labeler is a public service. `linked`
+ * is true if labelers have their own pages.
  */
 export function TopLabelers({
   envelope,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contractIds } from '../../contract/identifiers.ts';
 import { watchFact } from './watch.ts';
 
-/** Starts a service that returns the given responses in order and records the requests. */
+/** Starts a service that returns the given responses in order and records the requests that it receives. */
 function service(answers: readonly (() => Response)[]) {
   let now = 1_000_000;
   const asked: (string | undefined)[] = [];
@@ -50,7 +50,7 @@ describe('a watched fact', () => {
     expect(asked).toEqual([undefined, 'W/"1"', 'W/"1"']);
   });
 
-  it('is usable for the max-age of its response minus its time in a cache', async () => {
+  it('is usable for the max-age of its response minus the time it spent in a cache', async () => {
     const { ask, usableFor } = service([
       ok(1),
       ok(1, { Age: '45' }),
@@ -94,7 +94,7 @@ describe('a watched fact', () => {
     expect(asked.at(-1)).toBeUndefined();
   });
 
-  it('is discarded when no response arrives', async () => {
+  it('is discarded if no response arrives', async () => {
     const { ask } = service([ok(1)]);
     await ask();
     expect(await ask()).toEqual({ kind: 'unreached' });

@@ -7,15 +7,15 @@ import { cacheSeconds } from '../../contract/limits.ts';
 import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
-/** A watch of one fact: requests the fact from the API and caches it as the contract requires of clients. */
+/** A watch of one fact. It requests the fact from the API and caches it as the contract requires of clients. */
 export interface FactWatch<E> {
-  /** Requests the fact again with the validator of the cached response; never rejects. */
+  /** Requests the fact again with the validator of the cached response. Never rejects. */
   ask(): Promise<Shown<E>>;
   /** Returns the time at which the response expires, in milliseconds of the given clock. */
   dueAt(): number;
 }
 
-/** Dependencies of a watch: functions of the browser, or of a test. */
+/** Functions on which a watch depends, provided by the browser or by a test. */
 export interface WatchContext {
   readonly fetch: typeof globalThis.fetch;
   /** Returns milliseconds since 1970. */
@@ -25,13 +25,13 @@ export interface WatchContext {
 /** Timeout of a request for a fact, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** Maximum size of the response to a request for a fact, in bytes. */
+/** Maximum size of a response, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** Delay before the next request after a missing response, in milliseconds. */
+/** Delay before the next request after a request without a response, in milliseconds. */
 const retryMs = 15_000;
 
-/** Minimum interval between requests in milliseconds, regardless of the response's lifetime. */
+/** Minimum interval between requests in milliseconds, even if the response expires earlier. */
 const minIntervalMs = 5_000;
 
 /**
@@ -44,7 +44,7 @@ export function watchFact<C extends FactContractId>(
   { fetch, clock }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
-  // Send the credentials of a proxy in front of the page, as the browser did for the page itself.
+  // Send the credentials for a proxy in front of the page, as the browser did for the page itself.
   const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
@@ -77,7 +77,7 @@ export function watchFact<C extends FactContractId>(
       try {
         return await answer();
       } catch {
-        // Discard the fact: no network, a timeout, or a response that is not from this service.
+        // Discard the fact: the network failed, the request timed out, or the response is not from this service.
         kept = null;
         due = clock() + retryMs;
         return { kind: 'unreached' };
@@ -87,14 +87,14 @@ export function watchFact<C extends FactContractId>(
   };
 }
 
-/** Returns the time for which a response may be used after its request, in milliseconds. */
+/** Returns how long a response may be used after its request, in milliseconds. */
 function usableFor(headers: Headers): number {
   return Math.max(minIntervalMs, maxAgeMs(headers));
 }
 
 /**
- * Returns true if a body is an envelope of a contract. The contract id contains the major version, so the envelope has
- * a shape that this page supports.
+ * Returns true if a body is an envelope of the contract. The contract id includes the major version, so the page
+ * supports the shape of such an envelope.
  */
 function isEnvelope(body: unknown, contract: FactContractId): boolean {
   return isObject(body) && body.contract === contract && isObject(body.facts);

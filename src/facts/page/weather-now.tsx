@@ -7,7 +7,7 @@ import type { Shown } from './model.ts';
 import { NotMeasured, Quote, Refused } from './pieces.tsx';
 import { confidenceText, scale } from './words.ts';
 
-/** Shows the network conditions, the first section of the page. */
+/** Shows the network conditions, which are the first section of the page. */
 export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {
   return (
     <section class="now" aria-labelledby="now">
@@ -41,7 +41,9 @@ function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
   );
 }
 
-/** Text above the headline, by origin: a screenshot of the headline alone must not be mistaken for live weather. */
+/**
+ * Text above the headline, by origin. It prevents a screenshot of the headline from being mistaken for live weather.
+ */
 const eyebrows: Readonly<Record<Origin, string>> = {
   live: 'Weather of the network',
   simulated: 'Weather of a simulated network',
@@ -87,7 +89,7 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
   );
 }
 
-/** Shows data that the API still serves but that is no longer current, marked as past. */
+/** Shows data that the API still serves although it is no longer current. The data is marked as past. */
 function OldReading({
   envelope,
   conditions,
@@ -108,7 +110,7 @@ function OldReading({
       <p class="lead">{notNow[currency]}</p>
       <div class="panel past">
         <p>
-          It said
+          The instrument reported
           <AsOf conditions={conditions} />:
         </p>
         <p>
@@ -134,7 +136,7 @@ function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }
   );
 }
 
-/** Shows the state, with links to the rules behind its words if the fact is of the instrument that they describe. */
+/** Shows the state. If Almanac's instrument computed it, links to the rules that define its words. */
 function State({ envelope, conditions }: { envelope: WeatherConditionsEnvelope; conditions: WeatherConditions }) {
   const { state, label, confidence } = conditions;
   const shown = <Quote text={label} at="conditions/facts/conditions/label" />;
@@ -148,7 +150,7 @@ function State({ envelope, conditions }: { envelope: WeatherConditionsEnvelope; 
   );
 }
 
-/** Returns true for a fact of the instrument whose method the page at `/method/weather` describes. */
+/** Returns true if the fact comes from the instrument whose method `/method/weather` describes. */
 function isDescribed({ provenance }: WeatherConditionsEnvelope): boolean {
   return provenance.artifact_schema_version === 'weather.summary.v1';
 }

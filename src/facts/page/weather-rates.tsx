@@ -9,7 +9,7 @@ import type { Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 import { collectionWords } from './words.ts';
 
-/** Shows the number of events by collection, and the observed part of the interval. */
+/** Shows the number of events by collection and the observed part of the interval. */
 export function WeatherRates({ fact }: { fact: Shown<WeatherMetricsEnvelope> }) {
   return (
     <section aria-labelledby="arrived">
@@ -77,7 +77,7 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
   );
 }
 
-/** Text for a number that is null in the facts: null is not zero. */
+/** Text for a number that is null in the facts, because null does not mean zero. */
 const unwatched = 'unknown: none of this time was observed';
 
 function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {

@@ -7,9 +7,11 @@ import type {
   SignalWord,
 } from '../../contract/vocabulary.ts';
 
-/** Plain English texts for the contract's vocabulary. The texts contain no numbers: all numbers come from the facts. */
+/**
+ * Plain English texts for the contract's vocabulary. They contain no numbers, because all numbers come from the facts.
+ */
 
-/** Condition states in order from quiet to busy; states without a measurement are not listed. */
+/** Condition states, ordered from quiet to busy. States without a measurement are not included. */
 export const scale: readonly { readonly state: ConditionState; readonly word: string }[] = [
   { state: 'lull', word: 'Lull' },
   { state: 'calm', word: 'Calm' },
@@ -20,7 +22,7 @@ export const scale: readonly { readonly state: ConditionState; readonly word: st
   { state: 'severe_storm', word: 'Severe storm' },
 ];
 
-/** Descriptions of the amount of history that supports a condition. */
+/** Descriptions of how much history supports a condition. */
 export const confidenceText: Readonly<Record<Confidence, string>> = {
   supported: 'well supported: there are enough earlier days to compare with',
   thin: 'thin: there are few earlier days to compare with',

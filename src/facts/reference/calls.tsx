@@ -7,7 +7,7 @@ import { exampleTarget, samplesOf } from './samples.ts';
 import { TypeText } from './schemas.tsx';
 import { Text } from './text.tsx';
 
-/** Shows every call of a part. */
+/** Shows every call of one part of the reference. */
 export function Calls({ part }: { part: Part }) {
   const shared = sharedStatuses(part);
   return (
@@ -26,7 +26,7 @@ export function Calls({ part }: { part: Part }) {
 interface CallProps {
   readonly part: Part;
   readonly call: Call;
-  /** Statuses of errors that every call of the part has. */
+  /** Statuses of the errors that all calls of the part have in common. */
   readonly shared: readonly string[];
 }
 
@@ -186,7 +186,7 @@ function Examples({ call }: { call: Call }) {
   );
 }
 
-/** Returns the statuses of errors that every call of a part has with the same response. */
+/** Returns the error statuses for which all calls of a part have the same response. */
 function sharedStatuses({ calls }: Part): string[] {
   const [first, ...others] = calls;
   const errors = first?.responses.filter(([status]) => Number(status) >= 400) ?? [];
@@ -201,8 +201,8 @@ function codesOf(part: Part, status: string, call: Call | undefined): string[] {
 }
 
 /**
- * Returns the error codes of a response: those of its examples. A response with the status 409 has every code of the
- * document with that status.
+ * Returns the error codes that a response may have: those of its examples. A 409 response may have every code with that
+ * status in the document.
  */
 function codesIn({ document }: Part, status: string, { content }: ResponseObject): string[] {
   const named = examplesOf(content?.['application/json']).map(codeOf).filter(isErrorCode);

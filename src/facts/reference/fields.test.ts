@@ -23,18 +23,18 @@ const schemas: Record<string, Schema> = {
 describe('the fields of a schema', () => {
   const fields = fieldsOf('Whole', schemas.Whole ?? {}, schemas);
 
-  it('include those of objects without a name of their own, below their object', () => {
+  it('include the fields of nested objects without a schema name, listed after their object', () => {
     expect(fields.map(({ path }) => path)).toEqual(['parts', 'parts[].age_seconds', 'part', 'maybe']);
   });
 
-  it('have types with units, limits and links to other schemas', () => {
+  it('have types with units and limits, and links to other schemas', () => {
     const types = Object.fromEntries(fields.map(({ path, type }) => [path, type]));
     expect(types['parts[].age_seconds']).toEqual([{ text: 'number' }, { text: ', ' }, { unit: 'seconds' }]);
     expect(types.parts?.[0]).toEqual({ text: 'list (at most 3) of ' });
     expect(types.maybe).toEqual([{ schema: 'Part' }, { text: ' or ' }, { text: 'null' }]);
   });
 
-  it('have the meaning of the schema to which they refer, unless they have their own', () => {
+  it('have the description of the schema to which they refer, unless they have their own', () => {
     expect(fields.map(({ meaning }) => meaning)).toEqual(['Parts.', 'Age.', 'A part.', '']);
     expect(fields.map(({ required, deprecated }) => [required, deprecated])).toEqual([
       [true, false],

@@ -3,7 +3,7 @@ import { unitOf } from './units.ts';
 
 /** One field of a schema, as the reference page shows it. */
 export interface Field {
-  /** Path of the field below its schema; objects without a name of their own are part of the path. */
+  /** Path of the field within its schema. Nested objects without a schema name are part of the path. */
   readonly path: string;
   readonly type: readonly TypePart[];
   readonly meaning: string;
@@ -11,14 +11,14 @@ export interface Field {
   readonly deprecated: boolean;
 }
 
-/** A part of a type: plain text, a value in code, or the name of another schema. */
+/** Part of a type: plain text, a literal value, or the name of another schema. */
 export type TypePart =
   | { readonly text: string }
   | { readonly value: string }
   | { readonly schema: string }
   | { readonly unit: string };
 
-/** Returns the fields of a schema. Fields of nested objects that have no name of their own follow their object. */
+/** Returns the fields of a schema. The fields of nested objects without a schema name follow their object. */
 export function fieldsOf(name: string, schema: Schema, schemas: Readonly<Record<string, Schema>>): Field[] {
   return below(schema, '', name, schemas);
 }
@@ -38,19 +38,22 @@ function below(schema: Schema, prefix: string, name: string, schemas: Readonly<R
   });
 }
 
-/** Returns the description of a field, or that of the schema to which it refers. */
+/** Returns the description of a field or, without one, that of the schema to which it refers. */
 function meaningOf({ description, $ref }: Schema, schemas: Readonly<Record<string, Schema>>): string {
   return description ?? ($ref === undefined ? undefined : schemas[nameOf($ref)]?.description) ?? '';
 }
 
-/** Returns the object without a name of its own that a field contains, alone, in a list or as an alternative to null. */
+/**
+ * Returns the object without a schema name that a field contains: as its value, in a list, or as an alternative to
+ * null.
+ */
 function innerOf(field: Schema): { inner: Schema | null; list: boolean } {
   if (field.properties) return { inner: field, list: false };
   if (field.items?.properties) return { inner: field.items, list: true };
   return { inner: field.anyOf?.find(({ properties }) => properties) ?? null, list: false };
 }
 
-/** Returns the type of a value. `path` is its place, which decides the unit of a number. */
+/** Returns the type of a value. `path` is the path of the value, which determines the unit of a number. */
 export function typeOf(schema: Schema, path: string): TypePart[] {
   if (schema.$ref !== undefined) return [{ schema: nameOf(schema.$ref) }];
   if (schema.anyOf) {

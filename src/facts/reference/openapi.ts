@@ -1,11 +1,11 @@
-/** The parts of an OpenAPI document of this program that the reference page shows. */
+/** Types of the parts of an OpenAPI document of this program that the reference page shows. */
 
 /** A reference to a component of the same document. */
 export interface Ref {
   readonly $ref: string;
 }
 
-/** A JSON Schema as the documents of this program use it. */
+/** A JSON Schema, with the keywords that the documents of this program use. */
 export interface Schema {
   readonly $ref?: string;
   readonly title?: string;
@@ -38,7 +38,7 @@ export interface Parameter {
   readonly example?: string;
 }
 
-/** A body of a response, with examples. */
+/** The body of a response, with examples. */
 export interface Content {
   readonly schema: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
@@ -72,7 +72,7 @@ export interface ApiDocument {
   };
 }
 
-/** One call: a path with its GET operation and all its parameters. */
+/** One call: a path with its GET operation and all of its parameters. */
 export interface Call {
   readonly path: string;
   readonly operation: Operation;
@@ -80,12 +80,12 @@ export interface Call {
   readonly responses: readonly (readonly [status: string, response: ResponseObject])[];
 }
 
-/** Parses a document. The documents are part of the built program, so that their shape is known. */
+/** Parses a document. It is part of the built program, so its shape needs no check. */
 export function parseDocument(text: string): ApiDocument {
   return JSON.parse(text) as ApiDocument;
 }
 
-/** Returns the calls of a document, in its order, with references resolved. */
+/** Returns the calls of a document in its order, with references resolved. */
 export function callsOf({ paths, components }: ApiDocument): Call[] {
   return Object.entries(paths).map(([path, item]) => ({
     path,
@@ -99,7 +99,7 @@ export function callsOf({ paths, components }: ApiDocument): Call[] {
   }));
 }
 
-/** Returns the name of the component that a reference names. */
+/** Returns the name of the component to which a reference points. */
 export function nameOf($ref: string): string {
   return $ref.slice($ref.lastIndexOf('/') + 1);
 }

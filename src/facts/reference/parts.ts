@@ -1,27 +1,27 @@
 import { type ApiDocument, type Call, callsOf, type Schema } from './openapi.ts';
 
-/** One OpenAPI document on the reference page. */
+/** One OpenAPI document, as the reference page shows it. */
 export interface Part {
   readonly id: 'facts' | 'labelers' | 'account';
   readonly title: string;
   readonly document: ApiDocument;
   readonly calls: readonly Call[];
-  /** Base address of the programs. */
+  /** Base URL that the sample programs use. */
   readonly base: string;
-  /** Address of the document itself. */
+  /** URL of the document itself. */
   readonly source: string;
-  /** True if the paths are on the origin of the page, so that the page can link to them and try them. */
+  /** True if the paths have the same origin as the page, so that the page can link to them and try them out. */
   readonly sameOrigin: boolean;
-  /** Identifiers of the part's schemas on the page. Equal schemas of several documents are shown once. */
+  /** Element ids of the part's schemas on the page. A schema that several documents share is shown once. */
   readonly anchors: ReadonlyMap<string, string>;
-  /** Schemas that the page shows in this part. */
+  /** Schemas that the page shows in this part, excluding those that an earlier part shows. */
   readonly shown: readonly (readonly [name: string, schema: Schema])[];
 }
 
-/** A part before its schemas have their places on the page. */
+/** A part before its schemas are assigned to parts of the page. */
 export type PartSource = Pick<Part, 'id' | 'title' | 'document' | 'base' | 'source' | 'sameOrigin'>;
 
-/** Assigns identifiers to the schemas of all parts. */
+/** Assigns element ids to the schemas of all parts. */
 export function arranged(sources: readonly PartSource[]): Part[] {
   const places = new Map<string, { readonly text: string; readonly anchor: string }>();
   return sources.map((source) => {
@@ -40,12 +40,12 @@ export function arranged(sources: readonly PartSource[]): Part[] {
   });
 }
 
-/** Returns the identifier of a call on the page. */
+/** Returns the element id of a call. */
 export function callAnchor(part: Pick<Part, 'id'>, { operation }: Call): string {
   return `${part.id}-${operation.operationId}`;
 }
 
-/** Returns the identifier of an error code on the page. */
+/** Returns the element id of an error code. */
 export function errorAnchor(code: string): string {
   return `error-${code}`;
 }

@@ -12,7 +12,7 @@ import { fieldsOf } from './fields.ts';
 import { callsOf, parseDocument } from './openapi.ts';
 import { reference, referenceDocuments } from './reference.tsx';
 
-/** The API reference has everything that the OpenAPI documents have, in a page that works without scripts. */
+/** The API reference contains everything that the OpenAPI documents contain, in a page that works without scripts. */
 
 const asset = (name: string) => readFileSync(join(root, 'assets', name));
 const texts = referenceDocuments.map((name) => asset(name).toString('utf8'));
@@ -58,21 +58,21 @@ describe('the API reference', () => {
     }
   });
 
-  it('shows every error with its message and a remedy, and names the calls that have it', () => {
+  it('shows every error with its message and a remedy, and links to it from the calls that may return it', () => {
     const tables = { ...accountErrorTable, ...errorTable, ...labelerErrorTable };
     const entries = Object.entries(tables).map(([code, { status, message }]) => `${code} ${status}${message} Remedy: `);
     expect(entries.filter((entry) => !said.includes(entry))).toEqual([]);
     expect(Object.keys(tables).filter((code) => !html.includes(`href="#error-${code}"`))).toEqual([]);
   });
 
-  it('has links to existing places alone, and no identifier twice', () => {
+  it('has only links to existing ids, and no duplicate ids', () => {
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const targets = [...html.matchAll(/ href="#([^"]+)"/g)].map(([, target]) => target);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
   });
 
-  it('has at most 60 kB with its style and script, in each content coding', () => {
+  it('has at most 60 kB including its style and script, in each content coding', () => {
     const parts = [Buffer.from(html), ...['almanac.css', 'docs.css', 'docs.js'].map(asset)];
     for (const coding of ['br', 'gzip'] as const) {
       const bytes = parts.map((part) => encode(part, coding).length).reduce((sum, size) => sum + size, 0);
@@ -80,19 +80,19 @@ describe('the API reference', () => {
     }
   });
 
-  it('states what clients get wrong: overlapping collections, the age of a fact, base paths, preflights and days', () => {
+  it('warns of common client errors: overlapping collections, the age of a fact, base paths, preflights and days', () => {
     for (const sentence of [
       'Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.',
       'add the seconds since retrieved_at to age_seconds',
       'Append the paths of the index to the base address as text',
       'a preflight permits If-None-Match alone: send neither Content-Type nor headers of your own',
-      'Send days=7 or days=30, spelled exactly so',
+      'Send exactly days=7 or days=30, or send start and end.',
     ]) {
       expect(said).toContain(sentence);
     }
   });
 
-  it('uses the address of the service where it is known', () => {
+  it('uses the address of the service if it is known', () => {
     const known = renderPage(reference(texts, { ...addresses, facts: 'https://almanac.test/a', guessed: false }));
     expect(known).toContain("curl -sS --compressed 'https://almanac.test/a/v1/labels/overview'");
     expect(known).not.toContain('facts.example');

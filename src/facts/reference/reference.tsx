@@ -7,20 +7,20 @@ import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
 import { Schemas } from './schemas.tsx';
 import { Paragraphs, Text } from './text.tsx';
 
-/** Addresses that the programs on the page use. */
+/** Addresses that the sample programs on the page use. */
 export interface ReferenceAddresses {
-  /** Address of this service. */
+  /** URL of this service. */
   readonly facts: string;
-  /** Address of the account view. */
+  /** URL of the account view. */
   readonly account: string;
-  /** True if the address of this service is not known to it, so that the script of the page fills it in. */
+  /** True if this service does not know its own URL; the script of the page then fills it in. */
   readonly guessed: boolean;
 }
 
-/** Names of the OpenAPI documents in the directory of assets, in the order of the page. */
+/** File names of the OpenAPI documents in the assets directory, in the order in which the page shows them. */
 export const referenceDocuments = ['openapi.json', 'labelers-openapi.json', 'account-openapi.json'] as const;
 
-/** Renders the API reference from the texts of the OpenAPI documents, in the order of `referenceDocuments`. */
+/** Renders the API reference from the OpenAPI documents, given as texts in the order of `referenceDocuments`. */
 export function reference(texts: readonly string[], addresses: ReferenceAddresses): PageParts {
   const [facts, labelers, account] = texts.map(parseDocument);
   if (!facts || !labelers || !account) throw new Error('the reference needs every document');
@@ -86,7 +86,7 @@ function Body({ parts, addresses }: { parts: readonly Part[]; addresses: Referen
   );
 }
 
-/** Rules that hold for every call, and where the packages of the programs come from. */
+/** Shows rules that apply to every call, and the source of the client packages. */
 function Rules({ guessed }: { guessed: boolean }) {
   return (
     <>

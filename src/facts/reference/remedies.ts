@@ -2,17 +2,17 @@ import { type AccountErrorCode, accountErrorTable } from '../../contract/account
 import { errorTable } from '../../contract/errors.ts';
 import { type LabelerErrorCode, labelerErrorTable } from '../../contract/labeler-errors.ts';
 
-/** A code of any document of the reference. */
+/** Error code of any document in the reference. */
 export type AnyErrorCode = LabelerErrorCode | AccountErrorCode;
 
-/** Status and message of every error of the documents, as a client receives them. */
+/** Status and message of every error in the documents, as clients receive them. */
 export const allErrors: Readonly<Record<AnyErrorCode, { readonly status: number; readonly message: string }>> = {
   ...accountErrorTable,
   ...errorTable,
   ...labelerErrorTable,
 };
 
-/** The step of a client after each error. */
+/** Advice to clients for each error. */
 export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   bad_request: 'Correct the request; the same request fails again.',
   not_found: 'Compare the path with this page: paths are exact, without a trailing slash or percent-encoding.',
@@ -24,12 +24,12 @@ export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   source_unavailable:
     'Try again in a minute. Show that there is no reading; zero or an earlier reading would be wrong.',
   source_stale: 'Try again in a minute. error.freshness states the age and the bound.',
-  source_held: 'Try again later: the operator releases the reading. Ask the operator if it lasts.',
-  asset_unavailable: 'Try again later. The operator has to repair the installation.',
+  source_held: 'Try again later: the operator must release the reading first. Ask the operator if the hold lasts.',
+  asset_unavailable: 'Try again later. The operator must repair the installation.',
   unknown_labeler: 'Look the labeler up in /labelers.json.',
   invalid_account: 'Resolve the handle to its DID, and send the DID.',
   invalid_interval: 'Send days alone, or start and end together.',
-  unsupported_interval: 'Send days=7 or days=30, spelled exactly so, or start and end.',
+  unsupported_interval: 'Send exactly days=7 or days=30, or send start and end.',
   out_of_window: 'Ask for a part of the last 30 days that begins after acquisition.started_at.',
   invalid_filter: 'Correct the filter, or leave it out.',
   unknown_parameter: 'Remove the parameter, or correct its name.',
@@ -41,7 +41,7 @@ export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   client_budget: 'Wait for the seconds in Retry-After, then send the request again.',
 };
 
-/** Returns true for a code of the closed list of errors. */
+/** Returns true if the text is one of these error codes. */
 export function isErrorCode(text: unknown): text is AnyErrorCode {
   return typeof text === 'string' && Object.hasOwn(allErrors, text);
 }

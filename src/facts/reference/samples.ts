@@ -2,14 +2,14 @@ import { accountPaths } from '../../contract/account.ts';
 import { paths } from '../../contract/identifiers.ts';
 import type { Call, Parameter } from './openapi.ts';
 
-/** Programs that show one call: a command, and programs in the languages of the clients. */
+/** Sample programs for one call: a shell command, and a program in each client language. */
 export interface Samples {
   readonly curl: string;
   readonly typescript: string;
   readonly python: string;
 }
 
-/** Method of the client packages for a path, in the spelling of each language. */
+/** Name of the client package's method for a path, in each language. */
 const clientMethods: Readonly<Record<string, { readonly typescript: string; readonly python: string }>> = {
   [paths.instruments]: { typescript: 'instruments', python: 'instruments' },
   [paths.labelsOverview]: { typescript: 'labelsOverview', python: 'labels_overview' },
@@ -18,8 +18,8 @@ const clientMethods: Readonly<Record<string, { readonly typescript: string; read
 };
 
 /**
- * Returns the programs for a call at a base address. The paths of facts have a method in the client packages; the
- * programs for other paths need no package.
+ * Returns the sample programs for a call at a base URL. The client packages have methods for the paths of facts; the
+ * programs for other paths use no package.
  */
 export function samplesOf(call: Call, base: string): Samples {
   const url = `${base}${exampleTarget(call)}`;
@@ -89,7 +89,7 @@ except urllib.error.HTTPError as refusal:
   };
 }
 
-/** Returns programs that read a whole export; the packages of the clients read facts only. */
+/** Returns programs that read a complete export. They use no client package, because the packages read only facts. */
 function exportPrograms(base: string, url: string): Omit<Samples, 'curl'> {
   return {
     typescript: `async function read(url: string) {
@@ -124,7 +124,9 @@ while cursor is not None:
   };
 }
 
-/** Returns the path with its parameters replaced by their examples, and the query parameters that have examples. */
+/**
+ * Returns the path with its parameters replaced by their examples, followed by the query parameters that have examples.
+ */
 export function exampleTarget({ path, parameters }: Call): string {
   const filled = parameters
     .filter((one) => one.in === 'path')
@@ -133,13 +135,13 @@ export function exampleTarget({ path, parameters }: Call): string {
   return filled + (query.length === 0 ? '' : `?${query.join('&')}`);
 }
 
-/** Returns a query parameter with its example. A cursor has none, because every cursor is made for one export. */
+/** Returns a query parameter with its example. A cursor has no example, because each cursor belongs to one export. */
 function exampleOf({ name, example }: Parameter, _at: number, all: readonly Parameter[]): string[] {
   if (example !== undefined) return [`${name}=${encodeURIComponent(example).replaceAll('%3A', ':')}`];
   return name === 'cursor' && all.length === 1 ? ['cursor=CURSOR'] : [];
 }
 
-/** Returns true if the call responds with JSON. */
+/** Returns true if the call returns JSON. */
 export function isJson({ responses }: Call): boolean {
   return responses.some(([status, { content }]) => status === '200' && content?.['application/json'] !== undefined);
 }

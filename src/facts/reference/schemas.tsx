@@ -4,7 +4,7 @@ import type { Schema } from './openapi.ts';
 import type { Part } from './parts.ts';
 import { Text } from './text.tsx';
 
-/** Shows a type: units and values, with links to other schemas. */
+/** Shows a type with its units and values, and links to other schemas. */
 export function TypeText({ type, anchors }: { type: readonly TypePart[]; anchors: Part['anchors'] }) {
   return (
     <>
@@ -23,7 +23,7 @@ export function TypeText({ type, anchors }: { type: readonly TypePart[]; anchors
   );
 }
 
-/** Shows every schema of a part with the meaning of each field. */
+/** Shows every schema of a part with the description of each field. */
 export function Schemas({ part }: { part: Part }) {
   const { schemas } = part.document.components;
   return (

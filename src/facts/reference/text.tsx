@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
 
-/** Shows a sentence of a document, with the parts between backquotes as code. */
+/** Shows a sentence of a document. Text between backquotes is shown as code. */
 export function Text({ of }: { of: string }) {
   return (
     <>
@@ -11,7 +11,7 @@ export function Text({ of }: { of: string }) {
   );
 }
 
-/** Shows the paragraphs of a description. */
+/** Shows a description, split into paragraphs. */
 export function Paragraphs({ of }: { of: string }) {
   return (
     <>

@@ -1,6 +1,6 @@
 /**
- * Units of the numbers in the documents, by the name of the schema and the path of the field. The first rule that
- * matches applies.
+ * Units of the numbers in the documents. Each rule matches a schema name followed by the path of a field. The first
+ * rule that matches applies.
  */
 const rules: readonly (readonly [RegExp, string])[] = [
   [/_seconds$/, 'seconds'],
@@ -22,7 +22,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/census|labeler|omitted$|^LabelerStateCounts\./, 'labelers'],
 ];
 
-/** Returns the unit of a number, or null if no rule names it. `path` begins with the name of its schema. */
+/** Returns the unit of a number; null if no rule matches. `path` begins with the name of the schema. */
 export function unitOf(path: string): string | null {
   return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;
 }

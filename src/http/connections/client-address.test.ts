@@ -8,7 +8,7 @@ function client(proxies: number, forwarded?: string): string {
   return clientAddress(proxies)({ headers, socket } as Parameters<ReturnType<typeof clientAddress>>[0]);
 }
 
-describe('the address of a client', () => {
+describe('clientAddress', () => {
   it.each([
     [0, undefined, '10.0.0.9'],
     [0, '203.0.113.1', '10.0.0.9'],
@@ -20,14 +20,11 @@ describe('the address of a client', () => {
     [3, '203.0.113.1', '203.0.113.1'],
     [1, '203.0.113.1, not an address', '10.0.0.9'],
     [1, '', '10.0.0.9'],
-  ])(
-    'the client address with %d trusted proxies and the forwarded addresses %j is %s',
-    (proxies, forwarded, address) => {
-      expect(client(proxies, forwarded)).toBe(address);
-    },
-  );
+  ])('with %d trusted proxies and the forwarded addresses %j, returns %s', (proxies, forwarded, address) => {
+    expect(client(proxies, forwarded)).toBe(address);
+  });
 
-  it('the client address is reported as untrusted if a local proxy forwarded the request and no proxy is trusted', () => {
+  it('reports a request that a local proxy forwarded although no proxy is trusted', () => {
     const untrusted = (proxies: number, remoteAddress: string, headers: Record<string, string>): number => {
       let told = 0;
       const clientOf = clientAddress(proxies, () => {

@@ -40,7 +40,7 @@ function tableOf(more: Partial<ConnectionBounds> = {}) {
 }
 
 describe('a table of connections', () => {
-  it('closes the connection with the longest idle time for a new one, and none with a pending response', () => {
+  it('closes the connection with the longest idle time to admit a new one, but none with a pending response', () => {
     const { admit, cuts, table } = tableOf();
     const peers = [1, 2, 3, 4].map(() => new Peer());
     const [first, second, third] = peers.slice(0, 3).map(admit);
@@ -58,7 +58,7 @@ describe('a table of connections', () => {
     expect([admit(late), late.destroyed, cuts]).toEqual([null, true, ['full']]);
   });
 
-  it('closes a connection of the client with the most connections in favour of a client with fewer', () => {
+  it('closes a connection of the client with the most connections to admit a client with fewer', () => {
     const { admit, cuts } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of flood.map(admit)) if (tracked) tracked.outstanding = 1;
@@ -96,7 +96,7 @@ describe('a table of connections', () => {
     expect([peers.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, true, false], ['idle']]);
   });
 
-  it('limits the connections of a client, and allows an IPv6 site four times the limit', () => {
+  it('limits the connections of a client and allows an IPv6 site four times as many', () => {
     const { admit, cuts } = tableOf({ total: 1_000, perClient: 2 });
     const admitted = (addresses: readonly string[]) => addresses.map((one) => admit(new Peer(one)) !== null);
     expect(admitted(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'])).toEqual([true, true, false, true]);
@@ -106,7 +106,7 @@ describe('a table of connections', () => {
     expect(new Set(cuts)).toEqual(new Set(['client_full']));
   });
 
-  it('frees the place of a closed connection', () => {
+  it('admits another connection of a client after one was closed', () => {
     const { admit } = tableOf({ perClient: 1 });
     const peer = new Peer();
     admit(peer);
@@ -116,7 +116,7 @@ describe('a table of connections', () => {
 });
 
 describe('a peer that reads its responses too slowly', () => {
-  it('is disconnected if it reads nothing within the interval', () => {
+  it('is disconnected if it reads nothing within the stall interval', () => {
     const { admit, cuts, table } = tableOf();
     const peer = new Peer();
     admit(peer);
@@ -140,11 +140,11 @@ describe('a peer that reads its responses too slowly', () => {
     expect(now).toBeLessThanOrEqual(2_200);
   });
 
-  it('stays connected if it reads the minimum amount in each interval', () => {
+  it('stays connected if it reads the minimum amount in each stall interval', () => {
     const { admit, table } = tableOf();
     const peer = new Peer();
     admit(peer);
-    // The peer never reads all bytes, so some bytes always remain unsent.
+    // The peer never reads everything, so some bytes always remain unsent.
     peer.send(64 * 1024);
     for (let now = 0; now < 60_000; now += 900) {
       peer.send(64 * 1024);

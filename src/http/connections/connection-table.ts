@@ -20,19 +20,21 @@ export interface ConnectionBounds {
   /** Maximum number of concurrent connections. */
   readonly total: number;
   /**
-   * Maximum number of concurrent connections of one client, or null if the peers are proxies, which represent many
-   * clients.
+   * Maximum number of concurrent connections of one client; null if the peers are proxies, each of which represents
+   * many clients.
    */
   readonly perClient: number | null;
-  /** Maximum time in milliseconds in which a peer must read 64 KiB of its responses, or all of a smaller rest. */
+  /**
+   * Time in milliseconds within which a peer must read 64 KiB of its responses, or all of them if fewer bytes remain.
+   */
   readonly stallMs: number;
 }
 
-/** A connection in the table, with the data that determines which connection is closed. */
+/** A connection in the table, with the data that determines which connection is closed next. */
 export interface TrackedConnection {
   readonly socket: Socket;
   readonly tiers: readonly NetworkTier[];
-  /** Widest network of the client, which is the peer or the client that a trusted proxy names. */
+  /** Widest network of the client. The client is the peer, or the client that a trusted proxy names. */
   network: NetworkTier;
   /** Number of requests that were answered on the connection; the server increments it. */
   answered: number;
@@ -40,9 +42,9 @@ export interface TrackedConnection {
   seenAnswered: number;
   /** Number of requests without a complete response. */
   outstanding: number;
-  /** True while received bytes wait to be parsed. */
+  /** True while received bytes are waiting to be parsed. */
   held: boolean;
-  /** Deadline by which the peer must have read `goalBytes`, or null while no bytes wait to be sent. */
+  /** Time by which the peer must have read `goalBytes`; null while no bytes are waiting to be sent. */
   dueMs: number | null;
   goalBytes: number;
 }
@@ -52,19 +54,22 @@ const pieceBytes = 64 * 1024;
 /** Maximum number of connections that a search for an idle connection examines. */
 const maxLooks = 64;
 
-/** The connections of one network, which is the widest network of its clients. */
+/** The connections of one network. The network is the widest one of its clients. */
 interface NetworkConnections {
   readonly share: number;
   readonly own: Set<TrackedConnection>;
 }
 
-/** Factor of the last known size below which the largest network must be searched again. */
+/**
+ * If the largest network shrinks below this fraction of its last known size, the largest network is determined again.
+ */
 const stillLargest = 7 / 8;
 
 /**
- * All connections of a server. A full table closes a connection to admit a new one: a connection of the network with the
- * most connections, if that network has more than the network of the new one; otherwise the connection with the longest
- * idle time. Therefore neither many connections of one client nor idle connections exclude other clients.
+ * All connections of a server. A full table closes a connection to admit a new one. If some network has more
+ * connections than the network of the new one would have, the table closes one of the largest network; otherwise it
+ * closes the connection with the longest idle time. Therefore neither many connections of one client nor idle
+ * connections exclude other clients.
  */
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
@@ -172,7 +177,7 @@ export class ConnectionTable {
   }
 
   #closeOfLargest(asking: readonly NetworkTier[]): boolean {
-    // The count of the new connection's network includes the new connection.
+    // The count of the new connection's network already includes the new connection.
     const { network, share } = widestOf(asking);
     const atLeast = ((this.#networks.get(network)?.own.size ?? 0) + 1) / share;
     const largest = this.#largestNetwork();
@@ -186,7 +191,7 @@ export class ConnectionTable {
     return victim !== undefined;
   }
 
-  /** Finds the network with the most connections. The result is cached, because a search visits every network. */
+  /** Returns the network with the most connections. The result is cached, because a search visits every network. */
   #largestNetwork(): NetworkConnections | null {
     if (this.#largest && usage(this.#largest.connections) >= this.#largest.until) return this.#largest.connections;
     let found: NetworkConnections | null = null;
@@ -217,7 +222,7 @@ export class ConnectionTable {
   }
 }
 
-/** Returns the number of a network's connections in proportion to its allowance. */
+/** Returns the number of a network's connections divided by its allowance. */
 function usage({ own, share }: NetworkConnections): number {
   return own.size / share;
 }
@@ -238,10 +243,10 @@ function isStalled(tracked: TrackedConnection, nowMs: number, stallMs: number): 
     tracked.dueMs = null;
     return false;
   }
-  // `bytesWritten` includes the bytes that are still buffered, so the difference is what the kernel has accepted.
+  // `bytesWritten` includes buffered bytes, so the difference is the number of bytes that the kernel has accepted.
   const taken = socket.bytesWritten - pending;
   if (tracked.dueMs !== null && taken < tracked.goalBytes) return nowMs >= tracked.dueMs;
-  // A large write counts as read only when all of it was read, so its deadline allows one interval per piece.
+  // `writableLength` counts a write until all of it was read, so a large write may take one interval per piece.
   tracked.dueMs = nowMs + stallMs * Math.max(1, Math.ceil(pending / pieceBytes));
   tracked.goalBytes = taken + Math.min(pending, pieceBytes);
   return false;

@@ -14,9 +14,7 @@ const reserve = { min: 48, max: 1024, share: 16 };
 /** Minimum number of accepted connections, even with a very low limit of descriptors. */
 const minConnections = 8;
 
-/**
- * Returns the limit and the number of open descriptors of this process, or null if the platform does not report them.
- */
+/** Returns the limit and the number of open descriptors of this process; null if the platform does not report them. */
 export function readDescriptors(): Descriptors | null {
   try {
     const limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
@@ -34,8 +32,8 @@ export function maxConnections({ limit, open }: Descriptors): number {
 }
 
 /**
- * Limits the connections of a server to less than the descriptor limit of its process, so that connections never prevent
- * the process from opening files. Connections above the limit are closed immediately.
+ * Limits the connections of a server to fewer than the descriptor limit of its process, so that the process can always
+ * open files. Connections above the limit are closed immediately.
  */
 export function limitConnections(server: Server, descriptors: Descriptors | null = readDescriptors()): void {
   if (descriptors !== null) server.maxConnections = maxConnections(descriptors);

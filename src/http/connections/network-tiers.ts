@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js';
 
-/** A network of a client, and its allowance as a multiple of the allowance of a single client. */
+/** A network to which a client belongs. `share` is its allowance as a multiple of the allowance of a single client. */
 export interface NetworkTier {
   readonly network: string;
   readonly share: number;
 }
 
-/** Maximum number of addresses with cached networks; parsing an address takes longer than answering a request. */
+/** Maximum number of addresses whose networks are cached. Parsing an address takes longer than answering a request. */
 const maxRemembered = 4_096;
 
 const remembered = new Map<string, readonly NetworkTier[]>();
 
 /**
- * Returns the networks whose allowances apply to an address, the narrowest first. An IPv4 address is one client. An IPv6
- * client is a /64 network. Providers assign /56 or /48 networks to sites, so those have allowances of two and four times
- * that of a client; otherwise one site could act as 65,536 clients.
+ * Returns the networks whose allowances apply to an address, the narrowest first. An IPv4 address is one client, and so
+ * is an IPv6 /64 network. Providers assign /56 or /48 networks to sites. These have two and four times the allowance of
+ * a client; otherwise one site could act as 65,536 clients.
  */
 export function networkTiers(address: string): readonly NetworkTier[] {
   const known = remembered.get(address);
@@ -54,9 +54,7 @@ function tiersOf(address: string): readonly NetworkTier[] {
   ];
 }
 
-/**
- * Returns true for an address of this machine or a private network, from which an operator's reverse proxy connects.
- */
+/** Returns true for an address of this machine or of a private network, where an operator's reverse proxy may run. */
 export function isNearby(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'].includes(

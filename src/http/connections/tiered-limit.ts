@@ -1,15 +1,15 @@
 import type { NetworkTier } from './network-tiers.ts';
 
-/** Limit that was exceeded: the limit of a network of the client, or the limit on the total of all clients. */
+/** Limit that was exceeded: `client` is that of one of the client's networks, `total` that of all clients together. */
 export type LimitReached = 'client' | 'total';
 
-/** Limits on the amount that clients hold at one time. `perClient` is null if only the total is limited. */
+/** Limits on the amount that clients may hold at the same time. `perClient` is null if only the total is limited. */
 export interface TieredBounds {
   readonly perClient: number | null;
   readonly total: number;
 }
 
-/** Counts the amounts that clients hold, and enforces the limits of each network and of the total. */
+/** Counts the amounts that clients hold and enforces the limits of each network and of the total. */
 export class TieredLimit {
   readonly #bounds: TieredBounds;
   readonly #held = new Map<string, number>();
@@ -19,12 +19,12 @@ export class TieredLimit {
     this.#bounds = bounds;
   }
 
-  /** Amount that all clients hold together. */
+  /** Amount that all clients hold. */
   get total(): number {
     return this.#total;
   }
 
-  /** Returns the amount that the widest network of a client holds, in proportion to its allowance. */
+  /** Returns the amount held by the widest network of a client, divided by its allowance. */
   usage(tiers: readonly NetworkTier[]): number {
     const widest = tiers.at(-1);
     return widest ? (this.#held.get(widest.network) ?? 0) / widest.share : 0;

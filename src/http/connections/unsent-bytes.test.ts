@@ -13,7 +13,7 @@ const uncut = (): void => {
 };
 
 describe('unsent bytes', () => {
-  it('of one client are limited independently of the bytes of other clients', () => {
+  it('are limited for each client independently', () => {
     const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
     expect(unsent.claim(a, uncut).reserve(100)).toBe(true);
     expect(unsent.claim(a, uncut).reserve(1)).toBe(false);
@@ -29,7 +29,7 @@ describe('unsent bytes', () => {
     expect(unsent.total).toBe(0);
   });
 
-  it('above the total limit cause the largest response to be cut, but only after a minimum sending time', () => {
+  it('that exceed the total limit cause the largest response to be cut, but only after a minimum sending time', () => {
     let now = 0;
     const cut: string[] = [];
     const unsent = new UnsentBytes({ perClient: 100, total: 200 }, () => now);

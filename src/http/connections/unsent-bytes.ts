@@ -9,9 +9,9 @@ export interface UnsentBounds {
 
 /** A claim on memory for one response. */
 export interface UnsentClaim {
-  /** Reserves at least `bytes` before the response is built; returns false if a limit would be exceeded. */
+  /** Reserves at least `bytes` before the response is built. Returns false if that would exceed a limit. */
   reserve(bytes: number): boolean;
-  /** Sets the claim to the size of the built response; returns false if a limit would be exceeded. */
+  /** Sets the claim to the size of the built response. Returns false if that would exceed a limit. */
   settle(bytes: number): boolean;
   /** Releases the claim after the response was sent or abandoned. */
   release(): void;
@@ -21,16 +21,16 @@ interface Held {
   readonly tiers: readonly NetworkTier[];
   readonly cut: () => void;
   bytes: number;
-  /** Start of sending, in milliseconds, or null while the response is being built. */
+  /** Time at which sending began, in milliseconds; null while the response is being built. */
   sendingSince: number | null;
 }
 
-/** Minimum sending time in milliseconds before a response may be cut in favour of other responses. */
+/** Minimum sending time in milliseconds before a response may be cut to make room for others. */
 const protectedMs = 2_000;
 
 /**
- * Limits the memory of unsent responses, by client and in total. If the total limit is reached, a response of the network
- * with the largest share is cut, unless that is the requesting network.
+ * Limits the memory of unsent responses by client and in total. At the total limit, a response of the network with the
+ * largest share is cut to make room, unless that network made the request itself.
  */
 export class UnsentBytes {
   readonly #limit: TieredLimit;

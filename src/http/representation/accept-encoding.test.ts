@@ -24,6 +24,6 @@ it.each([
   ['gz\u0000ip', 'identity'],
   [',,gzip,,', 'gzip'],
   [`gzip,${' '.repeat(2000)}br`, 'identity'],
-])('the Accept-Encoding %j selects the coding %s', (header, coding) => {
+])('the Accept-Encoding header %j selects the coding %s', (header, coding) => {
   expect(chooseCoding(header)).toBe(coding);
 });

@@ -1,4 +1,4 @@
-/** Supported content codings, the best compression first. */
+/** Supported content codings, ordered from the best compression to none. */
 export const codings = ['br', 'gzip', 'identity'] as const;
 
 /** A content coding (RFC 9110, section 8.4.1). */
@@ -6,13 +6,12 @@ export type Coding = (typeof codings)[number];
 
 const member = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;\s*[qQ]\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/;
 
-/** Maximum length in characters of a parsed header; for a longer header, identity is selected. */
+/** Maximum length of a parsed header, in characters. A longer header selects identity. */
 const longest = 1024;
 
 /**
- * Returns the coding for a response (RFC 9110, section 12.5.3): the coding with the highest weight, and for equal
- * weights the one with the better compression. Returns identity if the header is absent, malformed, or rejects every
- * coding.
+ * Returns the content coding for a response (RFC 9110, section 12.5.3): the one with the highest weight or, for equal
+ * weights, the one that compresses best. Returns identity if the header is absent, malformed, or rejects every coding.
  */
 export function chooseCoding(header: string | undefined): Coding {
   if (header === undefined || header.length > longest) return 'identity';

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Coding } from './accept-encoding.ts';
 import { encode } from './compress.ts';
 
-/** A static file of the built program, which is cached and read again after a change on disk. */
+/** A static file of the built program. It is cached, and read again after it has changed on disk. */
 export interface AssetFile {
-  /** Returns the file's bytes in a coding, or null if the file is missing or unreadable. */
+  /** Returns the file's bytes in a content coding; null if the file is missing or unreadable. */
   bytes(coding: Coding): AssetBytes | null;
 }
 
@@ -13,21 +13,21 @@ export interface AssetFile {
 export interface AssetBytes {
   readonly bytes: Buffer;
   readonly coding: Coding;
-  /** Validator of the content, which is the same in every process. */
+  /** Validator of the content. It is the same in every process. */
   readonly etag: string;
 }
 
 /**
- * Creates the asset for a file; `change` converts the file's bytes to the served bytes. Its validator is weak: that of
- * the decoded content in every coding.
+ * Creates the asset for a file; `change` converts the file's bytes to the served bytes. Its validator is weak, because
+ * it is the same for every content coding.
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
   return madeOf([path], ([bytes = Buffer.alloc(0)]) => change(bytes), weakTag);
 }
 
 /**
- * Creates an asset from several files, once until one of them changes. Its validator is strong: each coding
- * has its own.
+ * Creates an asset from several files; it is built again only if one of them changes. Its validator is strong, because
+ * each content coding has its own.
  */
 export function assetMadeOf(paths: readonly string[], make: (files: readonly Buffer[]) => Buffer): AssetFile {
   return madeOf(paths, make, strongTag);
@@ -66,7 +66,7 @@ function madeOf(paths: readonly string[], make: Make, tagOf: (plain: Buffer, cod
         made.set(coding, found);
         return found;
       } catch {
-        // An unreadable file is treated like a missing one, which the caller reports to the client.
+        // An unreadable file is treated as a missing one; the caller reports that to the client.
         return null;
       }
     },

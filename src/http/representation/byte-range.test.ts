@@ -18,11 +18,11 @@ test.each([
   ['lines=0-1', null],
   ['bytes=0x1-2', null],
   ['bytes=99999999999999999999-', null],
-])('%s requests %j of ten bytes', (header, range) => {
+])('the Range header %s selects %j of ten bytes', (header, range) => {
   expect(byteRange(header, 10)).toEqual(range);
 });
 
-test('no header requests bytes outside the body', () => {
+test('no Range header selects bytes outside the body', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'bytes=-,0123456789 ') }), fc.nat(50), (text, bytes) => {
       const range = byteRange(`bytes=${text}`, bytes);

@@ -1,4 +1,4 @@
-/** A range of a body: `from` inclusive, `to` exclusive. */
+/** A byte range of a body; `from` is inclusive, `to` is exclusive. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
@@ -7,9 +7,9 @@ export interface ByteRange {
 const oneRange = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
 
 /**
- * Returns the range of a body that `Range` requests (RFC 9110, section 14). Returns null for the whole body: without the
- * header, with a unit other than bytes, with several ranges, or if the header is malformed. Returns `unsatisfiable` if the body has
- * no byte of the range.
+ * Returns the range of a body that a `Range` header requests (RFC 9110, section 14). Returns null, which selects the
+ * whole body, if the header is absent or malformed, has a unit other than bytes, or requests several ranges. Returns
+ * `unsatisfiable` if the body has no byte of the range.
  */
 export function byteRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {
   const match = header === undefined ? null : oneRange.exec(header);

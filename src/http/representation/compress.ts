@@ -2,12 +2,12 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Coding } from './accept-encoding.ts';
 
 /**
- * Maximum size in bytes for the highest compression level. Larger bodies would block the event loop too long at that
- * level.
+ * Maximum size in bytes up to which the highest compression level is used. For larger bodies, it would block the event
+ * loop for too long.
  */
 const smallBytes = 32 * 1024;
 
-/** Encodes bytes in a content coding, and small bodies with the highest brotli level. Callers cache the result. */
+/** Encodes bytes in a content coding. Small bodies get the highest Brotli level, so callers should cache the result. */
 export function encode(bytes: Buffer, coding: Coding): Buffer {
   switch (coding) {
     case 'identity':

@@ -1,9 +1,9 @@
-/** Matches one entry of the list: an entity tag, or any other text up to the next comma (RFC 9110, section 8.8.3). */
+/** Matches one list member: an entity tag, or any other text up to the next comma (RFC 9110, section 8.8.3). */
 const member = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\uffff]*")[ \t]*(?=,|$)|[^,]*)(?:,|$)/y;
 
 /**
- * Returns true if `If-None-Match` contains this entity tag, by weak comparison (RFC 9110, section 13.1.2). Supports
- * lists, weak tags and `*`; a malformed entry matches nothing.
+ * Returns true if an `If-None-Match` header contains the entity tag, by weak comparison (RFC 9110, section 13.1.2).
+ * Supports lists, weak tags and `*`. A malformed member matches nothing.
  */
 export function matchesEntityTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;

@@ -72,7 +72,7 @@ describe('the file of denied labelers', () => {
     [`{"denied":[{"domain":"${did}","since":"${since}"}]}`, `must be spelled ${did}`],
     [`{"denied":[{"did":"${did}","since":"yesterday"}]}`, 'entry 1: "since" is not an RFC 3339 time'],
     [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
-    [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not a time'],
+    [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not an RFC 3339 time'],
     [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
   ])('the file is reported as damaged if its content is %j, and the error states a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);

@@ -124,8 +124,7 @@ function changesOf(change: Change, kept: Kept) {
         },
         (to) => to.putDefinitions(definitions, shares),
       ),
-    // Ignore the following changes before the takeover, because the former writer makes them; afterwards, this
-    // instrument stores its own state.
+    // Before the takeover, ignore the following changes, because the writer makes them.
     beat: (at) => ignored((to) => to.beat(at)),
     dropRoster: (dids) => ignored((to) => to.dropRoster(dids)),
     putRoster: (rows) => ignored((to) => to.putRoster(rows)),

@@ -3,7 +3,7 @@ import type { ReadingTelemetry } from '../../account/reading/reading-pool.ts';
 import type { CutReason } from '../../http/connections/connection-table.ts';
 import { connectionCount, connectionCuts } from '../connection-metrics.ts';
 
-/** Metrics of the account process: bounded names and dimensions, without clients or accounts. */
+/** Metrics of the account process. Their names and dimensions are bounded and never identify a client or an account. */
 export interface AccountMetrics extends ReadingTelemetry {
   answered(route: string, status: number): void;
   /** Registers the function that returns the number of waiting requests. */
@@ -26,7 +26,7 @@ export function accountMetrics(registry: Registry): AccountMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_account_requests_total',
-    help: 'Responses sent, by route of the closed list and status.',
+    help: 'Responses sent, by route (from a fixed list) and status.',
     labelNames: ['route', 'status'],
     registers,
   });

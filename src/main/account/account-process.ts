@@ -34,18 +34,21 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Divisor of the limit of unsent bytes that gives the maximum for one client. */
+/** Divides the limit on unsent bytes to give the maximum for one client. */
 const clientShare = 8;
 
-/** Time after which a turn at the store counts as long, in milliseconds; the number of concurrent long turns is limited. */
+/**
+ * Duration after which a turn at the store counts as long, in milliseconds. The number of concurrent long turns is
+ * limited.
+ */
 const readSliceMs = 1_000;
 
-/** Maximum delay of the start by the warm-up, in milliseconds. */
+/** Maximum time by which the warm-up may delay startup, in milliseconds. */
 const warmMs = 5_000;
 
 type AccountValues = Values<typeof accountSettings>;
 
-/** Settings and outputs that every part of the account server uses. */
+/** Settings and outputs shared by all parts of the account server. */
 interface Parts {
   readonly settings: AccountValues;
   readonly log: Log;
@@ -53,7 +56,7 @@ interface Parts {
 }
 
 /**
- * Starts the account-view surface over a store. `asked` is aborted if the process must stop during the start. Throws
+ * Starts the account-view surface over a store. `asked` aborts when the process must stop during startup. Throws
  * OperatorError if the server cannot listen or has no secret.
  */
 export async function startAccount(
@@ -69,7 +72,7 @@ export async function startAccount(
   const app = appOf(parts, reading, handles?.find ?? null);
   const server = serverOf(parts, app);
   const { host, port } = settings;
-  // Warm up first, because an early client would wait longer than the queue allows.
+  // Warm up before listening: otherwise an early client would wait longer than the queue allows.
   await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
   const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
     async (error: unknown) => {
@@ -113,7 +116,7 @@ function poolOf({ settings, log, metrics }: Parts): ReadingPool {
   return reading;
 }
 
-/** Creates the application. Throws OperatorError without a secret. */
+/** Creates the application. Throws OperatorError if no secret is configured. */
 function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHandle: FindHandle | null): AccountApp {
   const alarm = (route: string, error: unknown): void =>
     log.error('a request failed', { route, ...errorFields(error) });
@@ -145,13 +148,13 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
   });
 }
 
-/** Returns the address of the facts API without a trailing slash; null if it is not set. */
+/** Returns the address of the facts API without a trailing slash, or null if no address is configured. */
 function factsUrlOf({ factsUrl }: Values<typeof accountSettings>): string | null {
   if (factsUrl === null) return null;
   return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
 }
 
-/** Creates the server, which does not listen yet. */
+/** Creates the server without starting to listen. */
 function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServer {
   const unsentBytes = settings.unsentMegabytes * 1024 * 1024;
   const server = createHttpServer({

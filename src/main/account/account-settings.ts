@@ -18,7 +18,7 @@ export const accountSettings = {
   secretFile: optionalText(
     'secret-file',
     'FILE',
-    'secrets of the cursors, 64 hex digits per line, the current one first; default: account-secret in --data',
+    'file of the cursor secrets, 64 hex digits per line, the current one first; default: account-secret in --data',
   ),
   maxExportRows: integer('max-export-rows', 'N', 50_000, { min: 1, max: 1_000_000 }, 'maximum rows of one export'),
   pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum rows of one page of an export'),

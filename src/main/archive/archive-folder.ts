@@ -16,13 +16,13 @@ export function openFiles(folder: string): ArchiveFiles {
   }
 }
 
-/** Takes the lock of the directory, which is released when the process ends for any reason. */
+/** Acquires the lock on the archive directory. The lock is released when the process ends for any reason. */
 export function takeLock(folder: string): WriterLock {
   try {
     return takeWriterLock(join(folder, lockName));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const why = error.code === 'second_writer' ? 'another process archives there; stop it first' : error.message;
+    const why = error.code === 'second_writer' ? 'another process is archiving there; stop it first' : error.message;
     throw new OperatorError(`cannot archive in ${folder}: ${why}`);
   }
 }

@@ -3,7 +3,7 @@ import { factNames } from '../../archive/days/facts.ts';
 import { failureReasons } from '../../archive/days/line.ts';
 import type { ArchiveTelemetry } from '../../archive/telemetry.ts';
 
-/** Registers the metrics of the archive's process: bounded names and dimensions, without identities. */
+/** Registers the metrics of the archive process. Their names and dimensions are bounded and contain no identity. */
 export function archiveMetrics(registry: Registry, clock: () => number = Date.now): ArchiveTelemetry {
   const registers = [registry];
   const lines = new Counter({

@@ -25,10 +25,10 @@ import { hoursReader } from './hours-reader.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 10_000;
-/** Maximum time between two looks at the clock, which may be set, in milliseconds. */
+/** Maximum time between two checks of the clock, in milliseconds. Checking regularly notices when the clock is set. */
 const maxWaitMs = 60_000;
 
-/** Archives until a signal arrives; resolves with the exit code. */
+/** Archives until a signal arrives. Resolves with the exit code. */
 export function archive(values: ArchiveValues, print: CommandContext['print']): Promise<number> {
   const log = createLog('archive', values.logLevel);
   return serveUntilStopped({
@@ -77,7 +77,7 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   const files = openFiles(values.archive);
   const path = values.archiveKey ?? `${resolve(values.archive)}.key`;
   const name = values.logName ?? `almanac-archive-${randomBytes(4).toString('hex')}`;
-  if (!isKeyName(name)) throw new OperatorError('--log-name requires a name without spaces and plus signs');
+  if (!isKeyName(name)) throw new OperatorError('--log-name requires a name without spaces or plus signs');
   const mayCreate = files.read(checkpointPath) === null;
   const key = readOrCreateKey({ path, name, mayCreate, random: randomBytes });
   const dayLog = openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) });

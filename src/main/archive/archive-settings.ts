@@ -27,7 +27,7 @@ export const archiveSettings = {
     'FILE',
     'verify: file that keeps the checkpoint of an intact archive for the next verification',
   ),
-  reason: optionalText('reason', 'TEXT', 'withdraw: why the file is withdrawn, which its tombstone states'),
+  reason: optionalText('reason', 'TEXT', 'withdraw: the reason, which the tombstone of the file states'),
   json: toggle('json', 'verify: print the report as one JSON object'),
   metricsPort: serverSettings.metricsPort,
   contact: contactSetting,

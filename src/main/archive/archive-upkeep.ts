@@ -15,7 +15,10 @@ import type { archiveSettings } from './archive-settings.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 type Print = CommandContext['print'];
 
-/** `almanac archive rebuild DAY`: resolves with the exit code. */
+/**
+ * `almanac archive rebuild DAY`: recomputes the derived files of a day and reports which of them differ. Resolves with
+ * the exit code.
+ */
 export function rebuild(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
   const [day = '', ...more] = operands;
   if (!isDay(day) || more.length > 0)
@@ -26,7 +29,7 @@ export function rebuild(operands: readonly string[], values: ArchiveValues, prin
   return Promise.resolve(isDifferent ? verifyExitCodes.altered : verifyExitCodes.intact);
 }
 
-/** `almanac archive withdraw DAY FILE`: resolves with the exit code. */
+/** `almanac archive withdraw DAY FILE`: withdraws a published file. Resolves with the exit code. */
 export function withdraw(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
   const [day = '', name, ...more] = operands;
   if (!isDay(day) || name === undefined || more.length > 0) {
@@ -43,12 +46,12 @@ export function withdraw(operands: readonly string[], values: ArchiveValues, pri
   print(
     result === 'removed'
       ? `withdrawn: days/${day}/${name}; days/${day}/withdrawn.json keeps its digest`
-      : `withheld: the responses in days/${day}/${name}; the day is open and is archived further`,
+      : `withheld: the responses in days/${day}/${name}; the day is still open, and archiving continues`,
   );
   return Promise.resolve(verifyExitCodes.intact);
 }
 
-/** Runs a step on the files of an archive, which no archiver uses at the same time. */
+/** Runs a step on the files of an archive while holding its lock, so that no archiver uses them at the same time. */
 function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new OperatorError(`no such directory: ${folder}`);

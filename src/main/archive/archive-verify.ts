@@ -18,10 +18,12 @@ import type { archiveSettings } from './archive-settings.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 30_000;
-/** Time before a repeated verification, in which an archiver completes its writes, in milliseconds. */
+/** Delay before a verification is repeated, in milliseconds, so that a running archiver can complete its writes. */
 const retryMs = 2_000;
 
-/** `almanac archive verify URL-or-DIR`: resolves with the exit code of the gravest finding. */
+/**
+ * `almanac archive verify URL-or-DIR`: verifies an archive. Resolves with the exit code of the most serious finding.
+ */
 export async function verify(
   operands: readonly string[],
   values: ArchiveValues,
@@ -87,7 +89,7 @@ function writeKept(path: string, kept: KeptCheckpoint): void {
 
 function describe({ findings, closedDays, openDays, withdrawn, isFirstContact, key }: VerifyReport): string[] {
   const contact = isFirstContact
-    ? `warning: first contact: the archive itself names its key ${key ?? ''}; compare it with one from another place, or keep the checkpoint with --checkpoint`
+    ? `warning: first contact: the key ${key ?? ''} comes from the archive itself; compare it with the key from another source, or keep the checkpoint with --checkpoint`
     : `key ${key ?? ''}`;
   return [
     ...findings.map(({ kind, path, message }) => `${kind}: ${path}: ${message}`),

@@ -14,7 +14,7 @@ export const archiveCommand: Command = {
   exitCodes: [
     {
       code: verifyExitCodes.intact,
-      meaning: 'verify: the archive is intact; rebuild: the computed files are those that were published',
+      meaning: 'verify: the archive is intact; rebuild: the computed files match the published ones',
     },
     { code: 1, meaning: 'an invalid setting, or a file that cannot be read' },
     ...kinds.map((kind) => ({
@@ -25,7 +25,7 @@ export const archiveCommand: Command = {
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(archiveSettings, { args, env, knownFlags });
     const [action, ...operands] = positionals;
-    // Loaded on demand, because other commands do not need these modules.
+    // Load the modules of each action on demand, because other commands do not need them.
     if (action === undefined) return (await import('./archive-process.ts')).archive(values, print);
     if (action === 'verify') return (await import('./archive-verify.ts')).verify(operands, values, print);
     if (action === 'rebuild') return (await import('./archive-upkeep.ts')).rebuild(operands, values, print);

@@ -8,7 +8,10 @@ import type { ArtifactSource } from '../../artifact/source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Log } from '../../ops/log.ts';
 
-/** Returns a function that reads the hours files in a directory of artifacts, and null without a directory. */
+/**
+ * Returns a function that reads the hours files in a directory of artifacts. The function returns null if no directory
+ * is given.
+ */
 export function hoursReader(artifacts: string | null, log: Log): () => HoursReadings | null {
   if (artifacts === null) return () => null;
   const clock = Date.now;
@@ -27,7 +30,7 @@ export function hoursReader(artifacts: string | null, log: Log): () => HoursRead
   return () => ({ weather: read(weather, weatherPath), labels: read(labels, labelsPath) });
 }
 
-/** Returns what an archiver uses of the reading of an hours file. */
+/** Converts the reading of an hours file to the form that an archiver stores. */
 export function hoursReadingOf<A>(reading: Reading<A>): HoursReading<A> {
   if (reading.kind === 'readable') return reading;
   return { kind: 'failure', reason: reading.kind === 'unknown_schema' ? 'malformed' : reading.kind };

@@ -9,7 +9,10 @@ import {
 } from '../../artifact/recognise.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
-/** Reads an artifact file of either instrument like the facts API. Throws OperatorError if the file does not exist. */
+/**
+ * Reads an artifact file of either instrument exactly as the facts API would. Throws OperatorError if the file does not
+ * exist.
+ */
 export function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
   try {
     const stats = statSync(file);

@@ -12,7 +12,7 @@ import { labelRefusals, labelsEnvelope } from '../../facts/labels-resource.ts';
 import { describeLeak, findLeak } from '../../facts/privacy.ts';
 import { weatherEnvelope, weatherTime } from '../../facts/weather-resource.ts';
 
-/** Response of the facts API for one path. */
+/** The facts API's response for one path. */
 interface Answer {
   readonly path: string;
   readonly status: number;
@@ -34,7 +34,7 @@ export interface Verdict {
   readonly answers: readonly Answer[];
 }
 
-/** Judges a reading at `now` (milliseconds since 1970). */
+/** Returns the verdict on a reading at `now` (milliseconds since 1970). */
 export function verdictOf(
   reading: Reading<LabelArtifact | WeatherArtifact>,
   bounds: FreshnessBounds,
@@ -86,7 +86,7 @@ function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Text for an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
+/** Description of an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
 function refusal(freshness: LabelFreshness): string {

@@ -19,7 +19,7 @@ export const checkCommand: Command = {
   operands: 'FILE',
   settings,
   exitCodes: [
-    { code: checkExitCodes.servable, meaning: 'servable: the facts API serves every fact of it' },
+    { code: checkExitCodes.servable, meaning: 'servable: the facts API serves all its facts' },
     {
       code: checkExitCodes.refused,
       meaning: 'refused: held, stale, malformed or too large; also an unreadable file or an invalid setting',

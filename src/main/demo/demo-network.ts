@@ -7,12 +7,15 @@ import { storeOf } from '../up/observatory-parts.ts';
 import { type PartProcess, startPart } from '../up/part-process.ts';
 import { type Past, startPast } from './past/past.ts';
 
-/** Parameters of the demo's network. */
+/** Parameters of the demo's simulated network. */
 const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
-/** Timeout after which a stopping network is killed, in milliseconds. */
+/** Time after which a network process that does not stop is killed, in milliseconds. */
 const killAfterMs = 1_000;
 
-/** The simulated network of a demo, which is a separate process, and the past that was written for the instruments. */
+/**
+ * The simulated network of a demo, which runs in a separate process, and the history that was written for the
+ * instruments.
+ */
 export interface DemoNetwork extends Running {
   readonly jetstream: string;
   readonly plc: string;
@@ -21,17 +24,17 @@ export interface DemoNetwork extends Running {
   readonly seeds: string;
   /** Sample accounts with descriptions of their labels. */
   readonly accounts: readonly SampleAccount[];
-  /** Directory of the archive, which has its first hour. */
+  /** Directory of the archive, which already contains its first hour. */
   readonly archive: string;
-  /** Resolves when the archive of the past is written: false if it could not be. */
+  /** Resolves when the archive of the past is complete: with true, or with false if it could not be written. */
   readonly archived: Promise<boolean>;
-  /** Rejects if the network process ends, because the instruments would then observe nothing. */
+  /** Rejects if the network process exits, because the instruments would then observe nothing. */
   readonly failed: Promise<never>;
 }
 
 /**
- * Starts the network, writes its history into the stores of a directory, and begins the archive of that history; rejects
- * when asked to stop.
+ * Starts the network, writes its history into the stores of a directory, and begins the archive of that history.
+ * Rejects if a stop is requested meanwhile.
  */
 export async function startDemoNetwork(
   data: string,
@@ -62,7 +65,7 @@ export async function startDemoNetwork(
     const addresses = parse(await sim.nextLine());
     const jetstream = textOf(addresses, 'jetstream');
     past = startPast({ data, archive, endpoint: jetstream, endUs, seed, rate }, stderr);
-    // The network process writes the label history itself, at the same time.
+    // The network process writes the label history itself while another process writes the weather history.
     const [line] = await Promise.all([sim.nextLine(), past.weather]);
     const { accounts } = parse(line);
     asked.throwIfAborted();
@@ -86,7 +89,7 @@ export async function startDemoNetwork(
   }
 }
 
-/** Starts the process of the network, which writes the label history of its labelers into the store of a directory. */
+/** Starts the network process, which writes the label history of its labelers into the store in `data`. */
 function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number): PartProcess {
   const { seed, rate, labelers, labelRate, historyHours } = network;
   const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };

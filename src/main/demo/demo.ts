@@ -49,7 +49,7 @@ export const demoCommand: Command = {
               name: 'demo',
               data: folder.path,
               endpoints: [network.jetstream],
-              // A simulated network has no hosts that an operator could check.
+              // A simulated network has no external hosts to check.
               tryHosts: async () => [],
               parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
               remarks: (urls) => [
@@ -71,12 +71,12 @@ export const demoCommand: Command = {
   },
 };
 
-/** Returns the address of an account's page, or only its DID if no account part is listening. */
+/** Returns the URL of an account's page, or only its DID if the account part is not listening. */
 function pageOf(did: string, url: string | undefined): string {
   return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
 }
 
-/** Returns flags that make the parts observe the simulated network, regardless of the variables and the config file. */
+/** Returns flags that make the parts observe the simulated network, whatever the variables and the config file say. */
 function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork): Extra {
   return {
     ...{ archive, archiveFollows: archived },

@@ -10,10 +10,13 @@ import { systemWords } from '../../ops/errors.ts';
 import { checkFolder } from './disk.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Age of the last archived hour, in milliseconds, from which the archive is behind: one hour, and time to repeat requests. */
+/**
+ * Age of the last archived hour at which the archive counts as behind, in milliseconds: one hour, plus time for
+ * repeated requests.
+ */
 const behindMs = 2 * hourMs;
 
-/** Checks the directory of an archive, its key, its list of known issues, and that it is being written. */
+/** Checks the directory of an archive, its key and its list of known issues, and whether an archiver is writing it. */
 export function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
   const directory = checkFolder('archive', folder);
   if (directory.level !== 'ok') return [directory];
@@ -45,7 +48,7 @@ function checkDays(folder: string, now: number): Finding {
   return warn(check, `${found}; nothing was archived in the last two hours`, 'see the log of almanac archive');
 }
 
-/** Returns the last archived hour of today or yesterday in milliseconds since 1970; 0 without one. */
+/** Returns the last archived hour of today or yesterday, in milliseconds since 1970, or 0 if neither day has one. */
 function lastHour(folder: string, name: string, now: number): number {
   for (const day of [dayOf(now), dayOf(now - 24 * hourMs)]) {
     const hours = [...(read(folder, pathOf(day, name))?.toString('utf8') ?? '').matchAll(/^\{"hour":"([^"]{20})"/gm)];

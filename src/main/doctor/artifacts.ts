@@ -9,7 +9,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 /** Maximum age of an artifact whose writer is running, in seconds; a writer replaces it every minute. */
 const oldSeconds = 300;
 
-/** Checks both artifacts in a directory by the rules of the facts API. `now` in milliseconds. */
+/** Checks both artifacts in a directory by the rules of the facts API. `now` is in milliseconds since 1970. */
 export function checkArtifacts(folder: string, maxBytes: number, bounds: FreshnessBounds, now: number): Finding[] {
   return (['labels', 'weather'] as const).map((instrument) => {
     const check = `${instrument} artifact`;

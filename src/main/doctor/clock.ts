@@ -2,7 +2,7 @@ import { maxUpstreamDifference } from '../../labels/clock/clock-watch.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Offset } from './upstreams.ts';
 
-/** Minimum offset that a network delay cannot explain, in milliseconds. */
+/** Smallest offset that a network delay cannot explain, in milliseconds. */
 const noticeableMs = 3_000;
 
 /**

@@ -3,7 +3,10 @@ import { OperatorError } from '../../ops/errors.ts';
 import { companionFolder } from '../../store/open.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
-/** Reports the operator's list of denied labelers, which is in `state` if the store is in a database; returns no finding if the list is absent or empty. */
+/**
+ * Reports the operator's list of denied labelers. The list is in the `state` directory if the store is in a database.
+ * Returns no finding if the list is absent or empty.
+ */
 export async function checkDenied(storeUrl: string, state: string): Promise<Finding[]> {
   const check = 'denied labelers';
   let folder: string;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { systemWords } from '../../ops/errors.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Disk usage of a full window at the rates of docs/operations.md, including sealing, in bytes. */
+/** Disk usage of a full window at the rates given in docs/operations.md, including sealing, in bytes. */
 const windowBytes = 10_000_000_000;
 
 /** Checks free space and write permission of a data directory. */
@@ -25,7 +25,7 @@ export function checkFolder(check: string, folder: string): Finding {
   return warn(check, `${folder} does not exist yet`, 'the first start creates it');
 }
 
-/** Checks free space at the location of a store, which already uses `held` bytes. */
+/** Checks the free space at the location of a store that already uses `held` bytes. */
 export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
   const check = 'disk';
   const there = existing(folder);
@@ -63,15 +63,15 @@ function existing(folder: string): string | null {
 }
 
 /**
- * Returns the reason why a directory is not writable, by writing a file, or null if it is. File modes alone do not show
- * quotas, read-only mounts and full disks. Leaves no file.
+ * Returns the reason why a directory is not writable, or null if it is writable. Writes a file to find out, because
+ * file modes do not reveal quotas, read-only mounts and full disks. Leaves no file behind.
  */
 function whyNotWritable(folder: string): string | null {
   const path = join(folder, `.almanac-doctor-${randomBytes(6).toString('hex')}`);
   try {
     const file = openSync(path, 'wx', 0o600);
     try {
-      // The file is unlinked before anything is written, so that a killed process leaves no file.
+      // Unlink the file before writing to it, so that a killed process leaves no file behind.
       unlinkSync(path);
       writeSync(file, Buffer.alloc(4096));
       fsyncSync(file);

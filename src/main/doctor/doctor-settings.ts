@@ -4,7 +4,7 @@ import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-se
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 
-/** Settings of `almanac doctor`: those of the commands that it checks. */
+/** Settings of `almanac doctor`, which include those of the commands that it checks. */
 export const doctorSettings = {
   json: toggle('json', 'print the findings as one JSON object'),
   data: text('data', 'DIR', defaultData, 'data directory'),

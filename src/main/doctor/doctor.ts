@@ -6,7 +6,7 @@ import { userAgentFor } from '../contact-setting.ts';
 import { doctorSettings } from './doctor-settings.ts';
 import { type Finding, type Level, line, worst } from './finding.ts';
 
-/** Exit codes of `almanac doctor`. The code 1 also means an invalid setting. */
+/** Exit codes of `almanac doctor`. Code 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
 
 type DoctorValues = Values<typeof doctorSettings>;
@@ -48,9 +48,9 @@ async function examine(values: DoctorValues): Promise<Finding[]> {
   ];
 }
 
-/** Contacts the hosts of both instruments. */
+/** Contacts the hosts of both instruments and reports which of them respond. */
 async function examineUpstreams(values: DoctorValues) {
-  // Load these modules on demand, here and below, because other commands do not need the store and the websocket.
+  // Load modules on demand, here and below, because other commands do not need the store and the websocket.
   const [{ checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
     import('./upstreams.ts'),
     import('../../labels/roster/seeds.ts'),
@@ -104,13 +104,13 @@ async function examineMachine(values: DoctorValues) {
   return { findings, generation: store.generation };
 }
 
-/** Checks the archive, if one is named. */
+/** Checks the archive, if its directory is configured. */
 async function examineArchive({ archive, archiveKey }: DoctorValues): Promise<Finding[]> {
   if (archive === null) return [];
   return (await import('./archive.ts')).checkArchive(archive, archiveKey, Date.now());
 }
 
-/** Checks the ports of both servers, and those of the metrics if they are set. */
+/** Checks the ports of both servers, and the metrics ports if they are configured. */
 async function examinePorts(values: DoctorValues, generation: string | null): Promise<Finding[]> {
   const [ports, { readsStore, servesArtifacts }, { checkProxyTrust }] = await Promise.all([
     import('./ports.ts'),

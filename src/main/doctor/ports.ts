@@ -5,7 +5,7 @@ import { type IsOurs, objectIn } from './whose.ts';
 
 /** Time in milliseconds within which a listener on this machine must identify itself. */
 const answerMs = 2_000;
-/** Maximum size of a response, in bytes: larger than a health response or the metrics. */
+/** Maximum size of a response, in bytes. A health response and the metrics are smaller. */
 const maxBytes = 1024 * 1024;
 
 /** A port that a part of the observatory listens on. */
@@ -16,7 +16,7 @@ export interface ListenPort {
   /** Path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
-  /** The artifacts or store of this set-up, as messages name them, and a check that the listener uses them. */
+  /** The artifacts or the store of this set-up, as messages name them. */
   readonly of: string;
   readonly isOurs: IsOurs;
   readonly flag: string;
@@ -74,7 +74,7 @@ export async function checkPort({
     case true:
       return ok(check, `${at} is used by the Almanac of ${of}`);
     case false: {
-      const todo = `stop that one, choose another port with --${flag}, or check the set-up that it uses`;
+      const todo = `stop that process, choose another port with --${flag}, or check the set-up that it uses`;
       return fail(check, `${at} is used by an Almanac other than that of ${of}`, todo);
     }
     default:
@@ -90,7 +90,7 @@ function whyNotListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** Requests a path from the listener over loopback; resolves with null without a usable response. */
+/** Requests a path from the listener over loopback. Resolves with null if there is no usable response. */
 async function ask(host: string, port: number, path: string): Promise<string | null> {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {

@@ -22,7 +22,10 @@ export interface StoreFindings {
   readonly generation: string | null;
 }
 
-/** Checks the label store: opens it, and reports schema, epoch, days, heartbeat and writer. `now` in milliseconds. */
+/**
+ * Checks the label store: opens it, and reports its schema, epoch, days, heartbeat and writer. `now` is in milliseconds
+ * since 1970.
+ */
 export async function checkStore(url: string, now: number): Promise<StoreFindings> {
   const check = 'label store';
   try {
@@ -81,10 +84,10 @@ function writer(writing: boolean, silence: number | null): Finding {
   return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second writer would be refused`);
 }
 
-/** Interval within which a standby shows a heartbeat, in milliseconds. */
+/** Time within which a running standby must show a heartbeat, in milliseconds. */
 const beatMs = 1_500;
 
-/** Reports the standby of a running writer. Having none is normal. */
+/** Reports the standby of a running writer. A missing standby is not a problem. */
 async function standby(url: string): Promise<Finding> {
   const check = 'label standby';
   const { standby: first } = await storeProcesses(url);
@@ -95,10 +98,10 @@ async function standby(url: string): Promise<Finding> {
     return fail(check, `${first.name} shows no heartbeat`, 'it is suspended or stuck: restart it');
   }
   if (second?.state === 'ready') return ok(check, `${second.name} can replace the writer without a gap`);
-  return warn(check, `${first.name} is not ready yet`, 'wait a minute; if it stays so, see the log of the standby');
+  return warn(check, `${first.name} is not ready yet`, 'wait a minute; if this persists, see the log of the standby');
 }
 
-/** Reports purges in progress; returns no finding if there are none. */
+/** Reports purges in progress. Returns no finding if there are none. */
 function removals(pending: readonly Purge[]): Finding[] {
   if (pending.length === 0) return [];
   const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);
@@ -138,15 +141,15 @@ const magic = 'SQLite format 3\0';
 const versionAt = 60;
 
 /**
- * Checks only the first bytes of the weather instrument's store, because the running instrument locks the file and
- * verifies it at each start.
+ * Checks only the first bytes of the weather instrument's store, because the running instrument locks the file. The
+ * instrument itself verifies the store at each start.
  */
 export function checkWeatherStore(folder: string): Finding {
   const check = 'weather store';
   const path = join(folder, storeFile);
   try {
     const head = firstBytes(path, 100);
-    // A file that was created but not written yet is empty, as is one whose first pages are still in the log.
+    // The file is empty if it was created but not written yet, or if its first pages are still in the write-ahead log.
     if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
       return fail(check, `${path} is not a SQLite file`, 'move it aside to begin a new series, or restore a copy');

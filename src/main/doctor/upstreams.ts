@@ -9,9 +9,9 @@ import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } 
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { describeTried, type HostService, type TriedHost } from './tried-hosts.ts';
 
-/** Default timeout of every upstream, in milliseconds; the doctor completes within 10 s. */
+/** Default timeout of every upstream, in milliseconds. It lets the doctor complete within 10 s. */
 const doctorTimeoutMs = 8_000;
-/** Maximum size of a response, in bytes; the requested ones are small. */
+/** Maximum size of a response, in bytes. The requested documents are small. */
 const maxBytes = 256 * 1024;
 
 /** The upstreams of both instruments. */
@@ -23,7 +23,7 @@ export interface Upstreams {
   readonly directories: readonly string[];
   /** `User-Agent` of every request and handshake. */
   readonly userAgent: string;
-  /** A DID to request from the directory. */
+  /** A DID whose document is requested from the directory. */
   readonly did: string;
   /** Timeout of every upstream, in milliseconds; 8,000 by default. */
   readonly timeoutMs?: number;
@@ -49,13 +49,13 @@ interface Asked {
   readonly tried: TriedHost;
 }
 
-/** Clock and timeout of one contact. */
+/** Clock and timeout for contacting one upstream. */
 interface Contact {
   readonly clock: () => number;
   readonly timeoutMs: number;
 }
 
-/** Contacts all upstreams concurrently, once each, through the guard that the instruments use. Never rejects. */
+/** Contacts every upstream once, all of them concurrently, through the same guard as the instruments. Never rejects. */
 export async function checkUpstreams(
   { jetstream, relays, directories, userAgent, did, timeoutMs = doctorTimeoutMs }: Upstreams,
   policy: AddressPolicy,
@@ -97,9 +97,7 @@ export async function checkUpstreams(
   }
 }
 
-/**
- * Returns the findings of interchangeable hosts. The failure of one of them is only a warning if another one responds.
- */
+/** Returns the findings on interchangeable hosts. A host's failure is only a warning if another host responds. */
 function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
   const one = asked.some(({ finding }) => finding.level === 'ok');
   return asked.map(({ finding }) =>
@@ -124,7 +122,7 @@ async function ask(
   const { trouble, remedy } = troubleOf(answer, timeoutMs);
   if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null, tried };
   const date = answer.kind === 'json' ? answer.date : null;
-  // The peer's `Date` is precise to one second, and was read between two reads of this machine's clock.
+  // The peer's `Date` has a resolution of one second, and this machine's clock was read before and after the request.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
@@ -166,7 +164,7 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
   }
 }
 
-/** Properties of this machine's connections. */
+/** Address policy, `User-Agent` and name resolution for the doctor's outbound requests. */
 interface Network {
   readonly policy: AddressPolicy;
   readonly userAgent: string;

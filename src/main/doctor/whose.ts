@@ -7,16 +7,16 @@ import { isObject } from '../../input/json-object.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { readArtifact } from '../check/check-read.ts';
 
-/** Function that requests one path from the listener on a port. Resolves with null without a usable response. */
+/** Requests one path from the listener on a port. Resolves with null if there is no usable response. */
 export type Ask = (path: string) => Promise<string | null>;
 
 /**
- * Function that checks that a responding Almanac uses the files of this set-up. Resolves with null if that cannot be
- * detected.
+ * Checks whether the Almanac that responds on a port uses the files of this set-up. Resolves with null if that cannot
+ * be determined.
  */
 export type IsOurs = (ask: Ask) => Promise<boolean | null>;
 
-/** A DID that cannot exist: a query for it costs the store almost nothing. */
+/** A DID that cannot exist, so that looking it up costs the store almost nothing. */
 const absentAccount = 'did:web:nobody.invalid';
 
 /** Creates a check that succeeds if the facts API reports the `generated_at` of an artifact in this directory. */
@@ -24,7 +24,7 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
     const reported = entriesIn(await ask(`${base}${paths.instruments}`));
-    // Compare with the artifact before and after the request, because it may have been replaced during the request.
+    // Accept the artifact from before or after the request, because it may have been replaced meanwhile.
     const made = [...before, ...madeIn(folder, maxBytes)];
     const both = reported.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
     if (both.length === 0) return null;

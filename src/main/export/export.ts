@@ -13,7 +13,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { type ExportValues, exportSettings as settings } from './export-settings.ts';
 
-/** Exit codes of `almanac export`. The code for an error in the command line is 1, as for all commands. */
+/** Exit codes of `almanac export`. An error in the command line exits with 1, as in all commands. */
 export const exportExitCodes = {
   complete: 0,
   refused: 2,
@@ -116,10 +116,10 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
   const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
   const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
-  // Report the frontier: rows that are accepted after it are within the interval, and a later export would include
-  // them.
+  // Report the frontier, because rows accepted at or after it may lie within the interval and a later export would
+  // include them.
   const open =
-    last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not included` : '';
+    last && last.frontier < last.interval.end ? `; rows accepted at or after ${last.frontier} are not included` : '';
   return [
     `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
     `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
@@ -129,8 +129,8 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
 }
 
 /**
- * Returns a note with the end of the observation if that is before the end of the interval. Older services do not
- * report the end of the observation.
+ * Returns a note with the end of observation if it lies before the end of the interval. Returns an empty note for older
+ * services, which do not report the end of observation.
  */
 function observedUntil(manifest: ExportManifest | undefined): string {
   const through = manifest?.coverage.covered_through;
@@ -159,7 +159,7 @@ function filtersOf({ labeler, value, action, targetKind }: ExportValues): Export
   };
 }
 
-/** Parses the address of the operator's service; plain http and loopback are allowed. */
+/** Parses the address of the account-view service. Plain http and loopback addresses are allowed. */
 function baseOf(from: string): string {
   const url = operatorUrl('from', from, { schemes: httpSchemes, admits: ['fragment'] });
   return url.origin + url.pathname.replace(/\/+$/, '');

@@ -37,7 +37,10 @@ interface SourceContext {
   readonly observed?: (instrument: string, reading: Reading<unknown>) => void;
 }
 
-/** Creates the two sources of a facts process. Throws OperatorError if a directory or a file cannot be used. */
+/**
+ * Creates the artifact sources of both instruments for a facts process. Throws OperatorError if a directory or a file
+ * cannot be used.
+ */
 export function artifactSources(
   settings: ArtifactSettings,
   { log, clock, observed }: SourceContext,
@@ -72,7 +75,9 @@ export function artifactSources(
   };
 }
 
-/** Logs every change of a reading in one line: the problem with the artifact, never the artifact's content. */
+/**
+ * Logs every change of a reading in one line that states the problem with the artifact, never the artifact's content.
+ */
 function logReading(instrument: string, reading: Reading<unknown>, log: Log): void {
   if (reading.kind === 'readable') {
     log.info('artifact readable', { instrument, digest: reading.digest.slice(0, 12) });
@@ -82,7 +87,7 @@ function logReading(instrument: string, reading: Reading<unknown>, log: Log): vo
   log.warn('artifact refused', { instrument, reading: reading.kind, why: reading.why, pointer });
 }
 
-/** Returns the URL of an artifact, or null if the place is a path. */
+/** Returns the URL of an artifact, or null if `place` is a path. */
 export function httpUrl(flag: string, place: string): URL | null {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
   return operatorUrl(flag, place, { schemes: httpSchemes, admits: ['fragment'] });
@@ -104,7 +109,7 @@ export function usableFolder({
 }
 
 /**
- * Returns the path. Throws OperatorError if the directory of the path does not exist; the artifact itself may not exist
+ * Returns the path. Throws OperatorError if the parent directory does not exist. The artifact itself need not exist
  * yet.
  */
 export function usableFile(path: string): string {

@@ -3,7 +3,7 @@ import type { Reading } from '../../artifact/reading.ts';
 import type { CutReason } from '../../http/connections/connection-table.ts';
 import { connectionCount, connectionCuts } from '../connection-metrics.ts';
 
-/** Metrics of the facts process: bounded names and dimensions, without clients or identities. */
+/** Metrics of the facts process. Their names and dimensions are bounded and never identify a client or an account. */
 export interface FactsMetrics {
   answered(route: string, status: number): void;
   observed(instrument: string, reading: Reading<unknown>): void;
@@ -18,7 +18,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'almanac_facts_requests_total',
-    help: 'Responses sent, by route of the closed list and status.',
+    help: 'Responses sent, by route (from a fixed list) and status.',
     labelNames: ['route', 'status'],
     registers,
   });
@@ -26,7 +26,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
     name: 'almanac_facts_artifact_readable',
     help: '1 if the artifact of the instrument is readable, and 0 if it is not.',
     labelNames: ['instrument'],
-    // Publish the lowest value of all workers, so that the gauge is 0 if one worker cannot read the file.
+    // Report the minimum over all workers, so that the gauge is 0 if any worker cannot read the file.
     aggregator: 'min',
     registers,
   });

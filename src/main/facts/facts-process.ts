@@ -95,13 +95,13 @@ export async function startFacts(
   };
 }
 
-/** Creates the source of the labelers artifact and the documents that are made from it. */
+/** Creates the source of the labelers artifact and the publication of its documents. */
 function startedLabelers(
   settings: Values<typeof factsSettings>,
   context: Pick<LabelersPublicationOptions, 'overview' | 'bounds' | 'alarm'> & { log: Log; clock: () => number },
 ): { source: LabelersSource<Catalogue>; publication: LabelersPublication } {
   const { log, clock, ...options } = context;
-  // The list is prepared after each look at the files, so that no client waits for it.
+  // Prepare the list after each check of the files, so that no client has to wait for it.
   const polled = (): void => publication.warm(clock());
   const { source, graceMs } = labelersArtifact(settings, { log, clock, polled });
   const publication = labelersPublication({ ...options, labelers: source, graceMs, common: factsCommonHeaders });
@@ -125,14 +125,14 @@ function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSetting
 
 type ObserveAnswer = (route: string, status: number, client: string | undefined) => void;
 
-/** Returns the summary of the archive for its page; null without an archive. */
+/** Returns the summary of the archive for its page, or null if no archive is configured. */
 function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>, log: Log): ArchiveSummary | null {
   if (archive === null) return null;
   const failed = (error: unknown): void => log.warn('the archive cannot be summarised', errorFields(error));
   return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, findIdentityIn, failed });
 }
 
-/** Returns the responses with the files of the archive; none without an archive. */
+/** Returns the responses that serve the archive's files, or none if no archive is configured. */
 function archiveFiles(
   settings: Values<typeof factsSettings>,
   observe: ObserveAnswer | null,
@@ -165,7 +165,7 @@ function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings
   return accessLog || accessLogClients;
 }
 
-/** Returns the prefix of links: the public URL if it is set, or the base path. */
+/** Returns the prefix of links: the public URL if it is configured, otherwise the base path. */
 function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
   if (publicUrl === null) return basePath(path);
   operatorUrl('public-url', publicUrl, { schemes: httpSchemes });

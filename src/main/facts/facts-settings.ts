@@ -40,7 +40,7 @@ export const freshnessSettings = {
     'BYTES',
     defaultMaxArtifactBytes,
     { min: 1, max: 1024 * 1024 * 1024 },
-    'larger artifacts are unreadable',
+    'larger artifacts count as unreadable',
   ),
 };
 
@@ -72,7 +72,7 @@ export const factsSettings = {
     'S',
     60,
     { min: 0, max: 86_400 },
-    'an artifact URL that has not responded for this long is unreadable',
+    'an artifact URL that has not responded for this long counts as unreadable',
   ),
   sampleAccounts: list(
     'sample-account',

@@ -32,7 +32,7 @@ export const factsCommand: Command = {
         return running;
       },
     });
-    // The channel to the primary process would keep a stopped worker alive.
+    // Close the channel to the primary process, because it would keep a stopped worker alive.
     cluster.worker?.disconnect();
     return code;
   },

@@ -13,14 +13,17 @@ export interface LabelersSettings extends ArtifactSettings {
   readonly labelersArtifact: string | null;
 }
 
-/** Interval between two looks at the files of the artifact, in milliseconds. */
+/** Interval between two checks of the artifact's files, in milliseconds. */
 const filePollMs = 500;
-/** Time for which the last pair is served while newer files are being read, in milliseconds. */
+/** Time for which the previous pair of files is still served while newer files are being read, in milliseconds. */
 const fileGraceMs = 5_000;
-/** Time that is added to the poll interval for the same purpose if the artifact is at a URL, in milliseconds. */
+/**
+ * Time for which the previous pair is still served, in addition to the poll interval, if the artifact is at a URL, in
+ * milliseconds.
+ */
 const urlGraceMs = 10_000;
 
-/** The source of the labelers artifact, and the time for which it may be behind the overview. */
+/** The source of the labelers artifact, and the time by which it may lag behind the overview. */
 export interface LabelersWithGrace {
   readonly source: LabelersSource<Catalogue>;
   readonly graceMs: number;
@@ -34,7 +37,7 @@ interface SourceContext {
   readonly polled: () => void;
 }
 
-/** Creates the source of the labelers artifact. Throws OperatorError if its place cannot be used at all. */
+/** Creates the source of the labelers artifact. Throws OperatorError if its location cannot be used at all. */
 export function labelersArtifact(settings: LabelersSettings, { log, clock, polled }: SourceContext): LabelersWithGrace {
   const url = settings.labelersArtifact === null ? null : httpUrl('labelers-artifact', settings.labelersArtifact);
   const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
@@ -69,7 +72,9 @@ function urlsOf(url: URL, settings: LabelersSettings, clock: () => number): Read
   });
 }
 
-/** Logs every change of the reading in one line: the problem with the artifact, never the artifact's content. */
+/**
+ * Logs every change of the reading in one line that states the problem with the artifact, never the artifact's content.
+ */
 function logReading(reading: LabelersReading<Catalogue>, log: Log): void {
   const artifact = 'labelers';
   if (reading.kind === 'readable') {

@@ -7,12 +7,12 @@ import { serveMetrics } from '../../ops/metrics.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { factsSettings } from './facts-settings.ts';
 
-/** Delay in milliseconds before an exited worker is restarted. The delay limits the cost of a crash loop. */
+/** Delay before an exited worker is restarted, in milliseconds. It limits the cost of a crash loop. */
 const restartAfterMs = 500;
 
 /**
- * Runs N processes on one port. Announces the port once all processes listen, and replaces a worker that exits later.
- * Resolves with 1 if a worker cannot start; that worker has already reported the reason.
+ * Runs several processes on one port. Announces the port once all of them are listening, and replaces a worker that
+ * exits later. Resolves with 1 if a worker cannot start; that worker has already reported the reason.
  */
 export async function runWorkers(
   { workers, metricsPort }: Values<typeof factsSettings>,
@@ -20,9 +20,9 @@ export async function runWorkers(
   announce: (port: number) => void,
 ): Promise<number> {
   let stopping = false;
-  // Handle a signal that arrives during the start once the start has completed.
+  // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
-  // Start the first worker alone, so that an error that affects all workers is reported once.
+  // Start the first worker alone, so that an error that affects all workers is reported only once.
   const port = await startWorker();
   const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
   if (port === null || others.includes(null)) {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { findLabeler } from './labeler-document.ts';
 
-/** A handle names a labeler only if the service has confirmed it: any document can claim any handle. */
+/**
+ * A handle identifies a labeler only if the service has confirmed it, because any DID document can claim any handle.
+ */
 
 const owner = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const impostor = 'did:web:impostor.example.com';
@@ -13,12 +15,12 @@ async function found(handle: string, labelers: unknown) {
 
 const claimed = (did: string, name: string, confirmed: boolean) => ({ did, handle: { name, confirmed } });
 
-test('the labeler with the confirmed handle is found, although another one claims it', async () => {
+test('finds the labeler with the confirmed handle although another labeler claims the same handle', async () => {
   const list = [claimed(impostor, 'mod.example.com', false), claimed(owner, 'Mod.Example.com', true)];
   expect(await found('mod.example.com', list)).toBe(owner);
 });
 
-test('a handle that is claimed only names no labeler, and the failure names who claims it', async () => {
+test('rejects a handle that is only claimed, and names the labelers that claim it', async () => {
   const list = [claimed(impostor, 'mod.example.com', false), { did: owner, handle: null }];
   expect(await found('mod.example.com', list)).toMatchObject({
     kind: 'unknown',
@@ -27,7 +29,7 @@ test('a handle that is claimed only names no labeler, and the failure names who 
   expect(await found('other.example.com', list)).toMatchObject({ kind: 'unknown' });
 });
 
-test('two labelers with one confirmed handle, and a response without a list, name no labeler', async () => {
+test('rejects a handle that two labelers have confirmed, and a response without a list', async () => {
   const twice = [claimed(owner, 'mod.example.com', true), claimed(impostor, 'mod.example.com', true)];
   expect(await found('mod.example.com', twice)).toMatchObject({ kind: 'unknown' });
   expect(await found('mod.example.com', 'none')).toMatchObject({ kind: 'refused' });

@@ -8,11 +8,11 @@ import { terminalText } from './terminal-text.ts';
 /** Reason why no document can be shown. */
 export interface LabelerFailure {
   readonly kind: 'refused' | 'unreachable' | 'unknown';
-  /** Description for the terminal. */
+  /** Description of the reason, for the terminal. */
   readonly why: string;
 }
 
-/** A labeler's document. */
+/** A labeler's document as the service returned it. */
 interface FoundLabeler {
   readonly kind: 'document';
   readonly document: LabelerEnvelope;
@@ -26,19 +26,22 @@ export interface LabelerRequest {
   readonly timeoutMs: number;
 }
 
-/** Maximum size of a document in bytes: a line of the artifact and its definitions are far smaller. */
+/** Maximum size of a document, in bytes. A line of the artifact with its definitions is far smaller. */
 const maxBytes = 2 * 1024 * 1024;
 
-/** Maximum size of the list in bytes: that of thousands of labelers. */
+/** Maximum size of the list of labelers, in bytes. It is enough for thousands of labelers. */
 const maxListBytes = 16 * 1024 * 1024;
 
-/** Requests a labeler's document. A failure of the request or of the service is a result. */
+/** Requests a labeler's document. Never rejects: a failed request is returned as a LabelerFailure. */
 export async function fetchLabeler(did: string, request: LabelerRequest): Promise<FoundLabeler | LabelerFailure> {
   const answer = await asked(`${labelerPaths.one}${did}.json`, maxBytes, request);
   return 'kind' in answer ? answer : read(answer, request.base);
 }
 
-/** Returns the DID of the labeler with a confirmed handle, in lower case, in the list of a service. */
+/**
+ * Looks up a handle in the service's list. Returns the DID of the labeler for which the handle is confirmed. `handle`
+ * is in lower case.
+ */
 export async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
   const answer = await asked(labelerPaths.list, maxListBytes, request);
   if ('kind' in answer) return answer;
@@ -54,14 +57,14 @@ export async function findLabeler(handle: string, request: LabelerRequest): Prom
   return { kind: 'unknown', why: `the handle ${handle} names no labeler: ${why}` };
 }
 
-/** A labeler of the list with a handle. */
+/** A labeler of the list that has a handle. */
 interface Named {
   readonly did: string;
   readonly name: string;
   readonly confirmed: boolean;
 }
 
-/** Returns the labelers with a handle in a list; null if the value is no list. */
+/** Returns the labelers of a list that have a handle, or null if the value is not a list. */
 function listIn(body: unknown): readonly Named[] | null {
   const labelers = isRecord(body) && isRecord(body.facts) ? body.facts.labelers : null;
   if (!Array.isArray(labelers)) return null;
@@ -95,7 +98,7 @@ function read(answer: Answer, base: string): FoundLabeler | LabelerFailure {
     : notFacts(base, `its response does not have the published shape: ${terminalText(problem)}`);
 }
 
-/** Returns the failure that a response states. */
+/** Converts an error response to the failure that it states. */
 function failure({ status, text }: Answer, base: string): LabelerFailure {
   const error = errorOf(parsed(text));
   if (error === null) return notFacts(base, `it responds with the status ${status}`);

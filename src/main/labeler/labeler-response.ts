@@ -2,7 +2,10 @@ import type Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { LabelerEnvelope } from '../../contract/labelers.ts';
 
-/** Returns the first place at which a response does not have the shape of a labeler's document; null if it has. */
+/**
+ * Returns the first place at which a response deviates from the schema of a labeler's document, or null if the response
+ * matches.
+ */
 export function shapeProblem(value: unknown): string | null {
   const validator = Compile(opened(LabelerEnvelope));
   if (validator.Check(value)) return null;
@@ -10,7 +13,9 @@ export function shapeProblem(value: unknown): string | null {
   return `${error?.instancePath || '/'} ${error?.message ?? 'does not match'}`;
 }
 
-/** Returns a schema that accepts further fields, because a later version of the service may add some. */
+/**
+ * Returns a copy of the schema that also accepts unknown fields, because a later version of the service may add some.
+ */
 function opened(schema: object): Type.TSchema {
   const text = JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
   return JSON.parse(text) as Type.TSchema;

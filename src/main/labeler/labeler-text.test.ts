@@ -49,18 +49,18 @@ describe('the document of a labeler on a terminal', () => {
     expect(text()).toContain('all other values: fewer than 5 events');
   });
 
-  it('quotes the definitions of the labeler, and names withheld ones', () => {
+  it("quotes the labeler's own definitions, and names those that are withheld", () => {
     expect(text()).toContain('“Spam: Unwanted advertising.”');
     expect(text()).toContain('Its definition is withheld, because it contains an identity.');
   });
 
-  it('fits into the width of the terminal', () => {
+  it('wraps every line to the width of the terminal', () => {
     for (const width of [60, 80, 120]) {
       for (const line of labelerLines(document, width)) expect(line.length, line).toBeLessThanOrEqual(width);
     }
   });
 
-  it('shows no control character of any text of the service', () => {
+  it('removes control characters from every text of the service', () => {
     const hostile = JSON.parse(
       JSON.stringify(document, (key, value: unknown) =>
         ['conclusion', 'remedy', 'name', 'description', 'caveats'].includes(key) && typeof value === 'string'
@@ -72,13 +72,13 @@ describe('the document of a labeler on a terminal', () => {
     expect(labelerLines(hostile, 80).join('')).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
-  it('says that nothing was counted where the service does not count yet', () => {
+  it('says that nothing is counted yet if the service does not count yet', () => {
     expect(text({ signatures: null, counted_since: null })).toContain('Signatures are not counted yet.');
   });
 });
 
 describe('the shape of a response', () => {
-  it('matches the published schema, with further fields', () => {
+  it('matches the published schema even with additional fields', () => {
     expect(shapeProblem(document)).toBeNull();
     expect(shapeProblem({ ...document, later: 1, facts: { ...document.facts, later: 1 } })).toBeNull();
   });
@@ -88,7 +88,7 @@ describe('the shape of a response', () => {
     ['a missing conclusion', { ...document, facts: { ...document.facts, conclusion: undefined } }, '/facts'],
     ['a text for a count', { ...document, facts: { ...document.facts, repeats: '3' } }, '/facts/repeats'],
     ['no object', 'text', '/'],
-  ])('does not match with %s', (_, value, pointer) => {
+  ])('does not match the published schema with %s', (_, value, pointer) => {
     expect(shapeProblem(JSON.parse(JSON.stringify(value)))).toContain(pointer);
   });
 });

@@ -4,10 +4,10 @@ import { enumeration, foundText, labelerGapText, readByText, stateText } from '.
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from './terminal-text.ts';
 
-/** Column at which the descriptions of the first table begin, in characters. */
+/** Column at which the values of the first table begin, in characters. */
 const labelWidth = 12;
 
-/** Returns the lines with which a terminal of a width shows a labeler's document. */
+/** Returns the lines that present a labeler's document on a terminal of the given width. */
 export function labelerLines({ facts, generated_at, age_seconds, caveats }: LabelerEnvelope, width: number): string[] {
   const heading = facts.handle === null ? facts.did : `${terminalText(facts.handle.name)} (${facts.did})`;
   return [
@@ -67,7 +67,7 @@ function respondedText({ first_answered: first, last_answered: last }: LabelerFa
   return `first ${minuteOf(first ?? '')}, last ${minuteOf(last ?? '')}`;
 }
 
-/** Returns the table of days, in which consecutive days without reading are one line. */
+/** Returns the table of days. Consecutive days without reading share one line. */
 function dayLines({ days }: LabelerFacts): string[] {
   const rows: string[][] = [['day', 'applied', 'removed', 'read']];
   let unreadFrom: string | null = null;
@@ -88,7 +88,7 @@ function dayLines({ days }: LabelerFacts): string[] {
 function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number): string[] {
   if (gaps.length === 0) return ['No gap is recorded in the window.'];
   const rows = gaps.map(({ start, end, reason }) => {
-    // Seconds only where minutes would show two equal times.
+    // Show seconds only if both ends would otherwise look the same.
     const format = minuteOf(start) === minuteOf(end) ? secondOf : minuteOf;
     return `${format(start)} to ${format(end)}: ${labelerGapText[reason]}`;
   });
@@ -115,7 +115,7 @@ function valueText({ value, events, first_defined: first, last_defined: last }: 
   return `${terminalText(value)}: ${valueCount(events)}; ${defined}`;
 }
 
-/** Returns the labeler's own text about a value, in English if there is one. */
+/** Returns the labeler's own description of a value, in English if available. */
 function definitionLines(definition: LabelerDefinition | undefined, width: number): string[] {
   if (definition === undefined) return [];
   if (definition.withheld !== undefined)
@@ -145,13 +145,13 @@ function since({ counted_since: at }: LabelerFacts): string {
   return at === null ? '' : `, counted since ${minuteOf(at)}`;
 }
 
-/** Formats the count of a value, which is not published if another count would follow from it. */
+/** Formats the count of a value. The count is withheld if another withheld count could be derived from it. */
 function valueCount(events: LabelerValue['events']): string {
   if (events === fewerThanFive) return 'fewer than 5 events';
   return events === null ? 'number not published' : `${countText(events)} ${events === 1 ? 'event' : 'events'}`;
 }
 
-/** Formats a count of a day; a dash is a count that is not known. */
+/** Formats the count of a day. A dash stands for an unknown count. */
 function optionalCount(events: number | null): string {
   return events === null ? '-' : countText(events);
 }

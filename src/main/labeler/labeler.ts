@@ -14,7 +14,7 @@ const settings = {
   timeoutSeconds: integer('timeout-seconds', 'N', 30, { min: 1, max: 600 }, 'timeout of one response'),
 };
 
-/** Exit codes of `almanac labeler`. A command line error is 1, as for all commands. */
+/** Exit codes of `almanac labeler`. An error in the command line exits with 1, as in all commands. */
 export const labelerExitCodes = {
   shown: 0,
   refused: 2,
@@ -22,12 +22,12 @@ export const labelerExitCodes = {
   unknown: 4,
 } as const satisfies Record<LabelerFailure['kind'] | 'shown', number>;
 
-/** Width of a terminal that does not report its own, in characters. */
+/** Width of a terminal that does not report its width, in characters. */
 const defaultWidth = 80;
 
-/** `almanac labeler DID-or-HANDLE`: shows what a facts service knows of one labeler. */
+/** `almanac labeler DID-or-HANDLE`: shows what a facts service knows about one labeler. */
 export const labelerCommand: Command = {
-  summary: 'shows one labeler: its state, activity by day, gaps and values, as its page does',
+  summary: 'shows one labeler as its page does: its state, daily activity, gaps and values',
   operands: 'DID-or-HANDLE',
   settings,
   exitCodes: [
@@ -49,7 +49,7 @@ export const labelerCommand: Command = {
     if (!isDid(named) && !isHandle(handle))
       throw new OperatorError(`labeler requires a handle, or a DID: ${didInWords}`);
     const url = operatorUrl('facts', values.facts, { schemes: httpSchemes, admits: ['fragment'] });
-    // Loaded on demand: other commands do not need the schemas.
+    // Load these modules on demand, because other commands do not need the schemas.
     const [{ fetchLabeler, findLabeler }, { labelerLines }] = await Promise.all([
       import('./labeler-document.ts'),
       import('./labeler-text.ts'),

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aligned, terminalText, wrapped } from './terminal-text.ts';
 
-describe('an untrusted text on the terminal', () => {
-  it('contains no control character, no line break and no change of direction', () => {
+describe('untrusted text on the terminal', () => {
+  it('contains no control characters, line breaks or changes of text direction', () => {
     const units = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\u001b[31m', '\u009b2J', '\r\n', '\u202e', '\u2066', '\u200f', '\t'),
@@ -18,7 +18,7 @@ describe('an untrusted text on the terminal', () => {
     );
   });
 
-  it('keeps an ordinary text and marks a shortened one', () => {
+  it('keeps ordinary text, and marks text that was shortened', () => {
     expect(terminalText('Spam, “scam” & 広告')).toBe('Spam, “scam” & 広告');
     expect(terminalText('two\nlines')).toBe('two lines');
     expect(terminalText('abcdef', 3)).toBe('abc … (shortened)');
@@ -26,7 +26,7 @@ describe('an untrusted text on the terminal', () => {
 });
 
 describe('a wrapped line', () => {
-  it('keeps its words and fits into the width', () => {
+  it('keeps all words and fits the width', () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,30}$/), { maxLength: 40 }),
@@ -45,7 +45,7 @@ describe('a wrapped line', () => {
   });
 });
 
-it('aligned rows pad each column but the last to its longest cell', () => {
+it('aligned pads each column of rows, except the last, to its longest cell', () => {
   expect(
     aligned(
       [

@@ -1,20 +1,20 @@
 import { visible } from '../../web/foreign.tsx';
 
-/** Maximum length of an untrusted text on the terminal, in characters. */
+/** Maximum length of untrusted text on the terminal, in characters. */
 const maxForeign = 500;
-/** Minimum width of a terminal for which lines are wrapped, in characters. */
+/** Minimum width of a terminal at which lines are wrapped, in characters. */
 const minWidth = 40;
 
 /**
- * Returns a text that a terminal shows as one line: no character moves the cursor, changes a colour or the direction of
- * the text. A text that is too long is shortened and marked.
+ * Makes untrusted text safe to show on one line of a terminal: no character moves the cursor, or changes a colour or
+ * the direction of the text. Text longer than `max` is shortened and marked.
  */
 export function terminalText(text: string, max = maxForeign): string {
   const shown = visible(text, max);
   return `${shown.text.replaceAll(/[\s\uFFFD]+/gu, (run) => (run.includes('\uFFFD') ? '\uFFFD' : ' ')).trim()}${shown.cut ? ' … (shortened)' : ''}`;
 }
 
-/** Wraps a line at spaces to rows of at most `width` characters; rows after the first are indented. */
+/** Wraps a line at spaces into rows of at most `width` characters. Rows after the first are indented. */
 export function wrapped(line: string, width: number, indent = 0): string[] {
   const max = Math.max(width, minWidth);
   const rows: string[] = [];
@@ -28,7 +28,10 @@ export function wrapped(line: string, width: number, indent = 0): string[] {
   return [...rows, rest];
 }
 
-/** Returns rows of cells as lines of aligned columns; every column but the last is padded. */
+/**
+ * Formats rows of cells as lines of aligned columns. Every column except the last is padded. `right` lists the
+ * right-aligned columns.
+ */
 export function aligned(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows.map((row) =>

@@ -13,14 +13,15 @@ export interface InstrumentStoreOptions {
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;
   readonly telemetry: Pick<Telemetry, 'standbyDropped'>;
-  /** Called once, when this process is asked through the store to stop. */
+  /** Called once when this process is asked through the store to stop. */
   readonly asked: () => void;
-  /** Called when a standby has become the active instrument. */
+  /** Called once a standby has become the active instrument. */
   readonly activated: () => void;
 }
 
 /**
- * Opens the store of the instrument for writing, or with `--standby`, while another process writes it, as a standby.
+ * Opens the store of the instrument for writing. With `--standby`, opens it as a standby while another process writes
+ * it.
  */
 export async function openInstrumentStore(
   { store: url, standby: mayStandBy }: Pick<LabelsValues, 'store' | 'standby'>,

@@ -9,8 +9,8 @@ import type { labelsSettings } from './labels-settings.ts';
 export type LabelsValues = Values<typeof labelsSettings>;
 
 /**
- * Function of an action of `almanac labels`: resolves with the exit code. `operands` are the arguments after the
- * action's name.
+ * Runs one action of `almanac labels` and resolves with the exit code. `operands` are the arguments after the action's
+ * name.
  */
 export type LabelsAction = (
   values: LabelsValues,
@@ -20,7 +20,7 @@ export type LabelsAction = (
 
 /**
  * Returns the directory of the files that accompany the store. Throws OperatorError if the directory does not exist,
- * which may be a typing error.
+ * because its name may be mistyped.
  */
 export function storeFolder({ store, state }: Pick<LabelsValues, 'store' | 'state'>): string {
   const folder = companionFolder(store, state);

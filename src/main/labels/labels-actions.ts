@@ -25,7 +25,7 @@ import { opened, refused } from './opened-store.ts';
 
 const windowDays = 30;
 
-/** Observes every labeler until asked to stop. */
+/** Observes every labeler until the process is asked to stop. */
 export async function observe(values: LabelsValues, print: CommandContext['print']): Promise<number> {
   const log = createLog('labels', values.logLevel);
   return serveUntilStopped({
@@ -52,13 +52,13 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         timings: liveTimings,
       };
       if (settings.isStoreRemote) mkdirSync(settings.folder, { recursive: true });
-      // Check the list before the store is opened, because denied labelers would be read with a damaged list.
+      // Check the list of denials before opening the store, because a damaged list would let denied labelers be read.
       await requireDenyList(settings.folder);
       const { store, role } = await opened(values.store, () =>
         openInstrumentStore(values, {
           ...{ clock: wall, windowDays, onFile: logFile(log), telemetry },
           activated: () => print('almanac labels observing'),
-          // A hand-over through a database stops this process like its service manager does.
+          // A hand-over through a database stops this process in the same way as a service manager would.
           asked: () => process.kill(process.pid, 'SIGTERM'),
         }),
       );
@@ -82,7 +82,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
   });
 }
 
-/** Returns a handler that logs each file that the store removes, moves, or leaves in place. */
+/** Returns a callback that logs each file that the store removes, moves or leaves in place. */
 function logFile(log: Log) {
   return ({ action, name, day, reason }: FileEvent): void => {
     const fields = { file: name, day, reason };
@@ -91,7 +91,7 @@ function logFile(log: Log) {
   };
 }
 
-/** Withholds the label facts, with a reason. */
+/** Withholds the label facts from publication for the given reason. */
 export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
   if (reason === null || reason.trim() === '') {
     throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
@@ -106,7 +106,7 @@ export async function hold({ artifacts, reason }: LabelsValues, print: CommandCo
   return 0;
 }
 
-/** Releases a hold. */
+/** Ends a hold, so that the label facts are published again. */
 export async function release({ artifacts }: LabelsValues, print: CommandContext['print']): Promise<number> {
   assertFolder(artifacts);
   const released = await releaseHold(artifacts, artifactNames.labels);
@@ -126,7 +126,7 @@ function wall() {
 
 const jetstreamRules: UrlRules = { schemes: socketSchemes, admits: ['credentials'] };
 
-/** Returns the URL as the operator wrote it. */
+/** Validates a URL and returns it exactly as the operator wrote it. */
 function checkedUrl(flag: string, text: string, rules: UrlRules): string {
   operatorUrl(flag, text, rules);
   return text;

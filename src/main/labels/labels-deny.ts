@@ -44,7 +44,7 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
   return 0;
 };
 
-/** Allows labelers that were denied by this DID or domain. */
+/** Removes the denials of the given DIDs or domains, so that their labelers may be read again. */
 export const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   if (operands.length === 0)
     throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
@@ -95,8 +95,8 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
 }
 
 /**
- * Returns the labelers in the store, or null if the store cannot be read. An unreadable store does not affect the
- * denial.
+ * Returns the labelers in the store, or null if the store cannot be read. A denial takes effect even if the store is
+ * unreadable.
  */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {

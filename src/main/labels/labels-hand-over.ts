@@ -5,22 +5,22 @@ import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.t
 import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { refused } from './opened-store.ts';
 
-/** Interval between two looks at the processes, in milliseconds. */
+/** Interval between two checks of the processes, in milliseconds. */
 const lookMs = 100;
-/** Maximum wait until the standby is ready, in milliseconds. */
+/** Maximum time to wait until the standby is ready, in milliseconds. */
 const readyWithinMs = 90_000;
-/** Maximum wait for a heartbeat of the standby, in milliseconds. */
+/** Maximum time to wait for a heartbeat of the standby, in milliseconds. */
 const beatWithinMs = 5_000;
-/** Maximum wait until the standby is the writer, in milliseconds. */
+/** Maximum time to wait until the standby has become the writer, in milliseconds. */
 const doneWithinMs = 30_000;
 
-/** Stops the active instrument once its standby is ready, and waits until the standby is the active one. */
+/** Stops the active instrument once its standby is ready, then waits until the standby has taken over. */
 export const handOver: LabelsAction = async ({ store: url, state }, print) => {
   // A hand-over through a database needs no files.
   if (parseStoreUrl(url).kind === 'sqlite') storeFolder({ store: url, state });
   const look = (): Promise<StoreProcesses> => processesOf(url);
   const { writer, standby } = await look();
-  if (writer === null) throw new OperatorError('no instrument that describes itself writes this store');
+  if (writer === null) throw new OperatorError('no identifiable instrument is writing this store');
   if (standby === null) {
     throw new OperatorError(
       'this store has no standby; start one with almanac labels --standby, with the same settings',
@@ -32,11 +32,11 @@ export const handOver: LabelsAction = async ({ store: url, state }, print) => {
     readyWithinMs,
     'the standby did not become ready',
   );
-  // A suspended standby also describes itself as ready.
+  // Also require a new heartbeat, because a suspended standby still reports that it is ready.
   await until(
     async () => (await look()).standby?.beat !== standby.beat,
     beatWithinMs,
-    'the standby is suspended; nothing was done: no heartbeat came',
+    'the standby is suspended; nothing was done: no heartbeat arrived',
   );
   const now = await look();
   if (now.standby === null) throw new OperatorError('the standby has ended');

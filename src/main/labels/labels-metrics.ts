@@ -5,7 +5,7 @@ import { roles } from '../../labels/state/role.ts';
 import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
-/** Registers the metrics of the labels process: bounded names and dimensions, without identities. */
+/** Registers the metrics of the labels process. Their names and dimensions are bounded and contain no identity. */
 export function labelsMetrics(registry: Registry, clock: () => number = Date.now): Telemetry {
   const registers = [registry];
   return {
@@ -19,7 +19,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   };
 }
 
-/** Registers the metrics of stored and refused labels, commits, and pauses. */
+/** Registers the metrics of stored and refused labels, commits and pauses. */
 function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' | 'refused' | 'paused'> {
   const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
   const refused = new Counter({
@@ -92,7 +92,7 @@ function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk'
   };
 }
 
-/** Registers the metrics of labelers, by state and by the way of their discovery. */
+/** Registers the metrics of labelers, by state and by how they were discovered. */
 function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'found'> {
   const sources = new Gauge({
     name: 'almanac_labels_sources',
@@ -117,7 +117,7 @@ function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'foun
   };
 }
 
-/** Registers the metrics of the use of the daily budget, by priority class. */
+/** Registers the metrics of daily budget use, by priority class. */
 function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
@@ -173,7 +173,7 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
   };
 }
 
-/** Registers the metrics of the role of this instrument, and of the rows that it keeps as a standby. */
+/** Registers the metrics of this instrument's role, and of the rows that it holds as a standby. */
 function standbyMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'role' | 'standbyDropped'> {
   const role = new Gauge({
     name: 'almanac_labels_role',

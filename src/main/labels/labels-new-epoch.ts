@@ -5,7 +5,7 @@ import { setAside } from '../../store/open.ts';
 import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
-/** Moves the days and the state file aside, so that the next start begins a new epoch; deletes nothing. */
+/** Moves the day files and the state file aside, so that the next start begins a new epoch. Deletes nothing. */
 export async function newEpoch(
   { store }: Values<typeof labelsSettings>,
   print: CommandContext['print'],

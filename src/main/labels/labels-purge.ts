@@ -20,7 +20,7 @@ export const purge: LabelsAction = async ({ store: url, state }, print, operands
     known.delete(target.did);
     return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
   });
-  // Include labelers that are allowed again.
+  // List these purges too, because they continue for labelers that are no longer denied.
   for (const one of known.values())
     lines.push(`${one.source} requested ${formatMicros(one.requestedAt)}: ${progress(one)}`);
   for (const line of lines) print(line);
@@ -30,7 +30,7 @@ export const purge: LabelsAction = async ({ store: url, state }, print, operands
   return 0;
 };
 
-/** Throws OperatorError while a labeler's rows are being purged, because the purge would remove new rows too. */
+/** Throws OperatorError while a labeler's rows are being purged, because the purge would also remove new rows. */
 export async function refuseWhileRemoved(url: string, did: string): Promise<void> {
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;

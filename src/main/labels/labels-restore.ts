@@ -8,7 +8,8 @@ import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
 /**
- * Restores the store from a backup: verifies it first, and records a gap for the time that the backup does not cover.
+ * Restores the store from a backup after verifying the backup, and records a gap for the time that the backup does not
+ * cover.
  */
 export async function restoreFrom(
   { store }: Values<typeof labelsSettings>,

@@ -33,7 +33,7 @@ export const labelsSettings = {
       'wss://jetstream.us-east.bsky.network',
       'Jetstream that announces new labelers, the first if there are two; the path selects the protocol: no path for the current method, /subscribe for the legacy one; an empty value disables it',
     ),
-    // Use the first host only, because the weather instrument accepts two hosts in the same variable.
+    // Only the first host is used. Two hosts are accepted, because the weather instrument reads the same variable.
     repeatable: true,
     parse: ([first = '']) => first,
   } satisfies Setting<string>,

@@ -11,7 +11,7 @@ import type { StoreReader } from '../../store/port.ts';
 import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { opened } from './opened-store.ts';
 
-/** A source, or all sources of a domain, with their rows in the window. */
+/** One source, or all sources of a domain, with their rows in the window. */
 interface Line
   extends Pick<ReportedSource, 'bytesIn' | 'bytesStored' | 'rows' | 'cpuMs' | 'writes' | 'throttledMs' | 'slots'> {
   readonly name: string;
@@ -21,7 +21,7 @@ interface Line
   readonly window: number;
 }
 
-/** Lists the sources by cost, the most expensive first, then the sums by domain; with `--json` as JSON. */
+/** Lists the sources from the most to the least expensive, then the sums by domain. Prints JSON with `--json`. */
 export const sources: LabelsAction = async ({ store: url, state, json }, print) => {
   const folder = storeFolder({ store: url, state });
   const report = await readSourcesReport(folder);
@@ -51,7 +51,7 @@ function lineOf(source: ReportedSource, window: number): Line {
   };
 }
 
-/** Returns the sums over the listed sources of each domain, sorted by cost. */
+/** Sums the listed sources by domain, sorted by cost. */
 function byDomain(lines: readonly Line[]): Line[] {
   const sums = new Map<string, Line>();
   for (const line of lines) {

@@ -10,8 +10,8 @@ import { opened } from './opened-store.ts';
 type Print = CommandContext['print'];
 
 /**
- * Recomputes every counter from the rows and compares every checksum. Resolves with 1 if a counter or a checksum
- * differs. `--repair` rewrites derived data.
+ * Recomputes every counter from the rows and compares every checksum. Resolves with 1 if any of them differs.
+ * `--repair` rewrites the derived data.
  */
 export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
   const { store: url } = values;

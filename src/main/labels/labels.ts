@@ -4,7 +4,7 @@ import type { Command } from '../command.ts';
 import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';
 
-/** An action: its operands in the help, their maximum number, and its module, loaded on demand. */
+/** One action: its operands as the help shows them, their maximum number, and its module. */
 interface ActionEntry {
   readonly usage?: string;
   readonly operands: number;

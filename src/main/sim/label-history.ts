@@ -13,25 +13,25 @@ import type { NewObservation, PositionChange, StoreWriter } from '../../store/po
 import { day, hour, micros, minute } from '../../store/time.ts';
 import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 
-/** Age of the epoch in microseconds, which is shorter than the window so that the window has a warm-up. */
+/** Age of the epoch, in microseconds. It is shorter than the window, so that the window includes a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
-/** Interval of pages in the history, in microseconds. */
+/** Interval between pages in the history, in microseconds. */
 const pageEvery = 10 * minute;
-/** Interruptions of the observation, in microseconds before the end of the history. */
+/** Times without observation, in microseconds before the end of the history. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
 ] as const;
-/** Time since the failure of labelers that are unreachable at the end of the history, in microseconds. */
+/** Time since the labelers that are unreachable at the end of the history failed, in microseconds. */
 const deadFor = 31 * hour;
 
-/** Input and output of a history. */
+/** Input and output of writing a label history. */
 export interface LabelHistory {
   /** A new store whose epoch began `epochAge` before the end. */
   readonly store: StoreWriter;
-  /** The listening labelers. */
+  /** The simulated labelers, which are already listening. */
   readonly labelers: Sim['labelers'];
-  /** End of the history; the instrument continues from there. */
+  /** End of the history. The instrument continues from this instant. */
   readonly end: Micros;
 }
 
@@ -46,7 +46,8 @@ interface Reading {
 
 /**
  * Writes the data that a running instrument would have stored: the labels that it would have accepted and refused by
- * its rules, its interruptions and the labels read after them, its roster and its positions.
+ * its rules, its interruptions and the labels read after them, its roster and its positions. Resolves with sample
+ * accounts.
  */
 export async function writeLabelHistory({ store, labelers, end }: LabelHistory): Promise<SampleAccounts> {
   const { startedAt } = await store.epoch();
@@ -89,7 +90,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** Accepts the remaining labels of every labeler at an instant. */
+/** Accepts the labels of every labeler that are due at the instant `at`. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();

@@ -4,15 +4,15 @@ import { splitUri, targetOf } from '../../store/subject.ts';
 /** An account of the simulated network whose labels show features of the account page. */
 export interface SampleAccount {
   readonly did: string;
-  /** Description of the account's labels. */
+  /** Description of what the account's labels show. */
   readonly shows: string;
 }
 
-/** Selects accounts with interesting labels from a history. */
+/** Selects accounts whose labels are worth showing from a history. */
 export interface SampleAccounts {
   /** Counts an accepted label. */
   add(label: Pick<ReceivedLabel, 'uri' | 'src' | 'neg'>): void;
-  /** Returns one account of each kind that exists; the first shows every feature of an account's page. */
+  /** Returns one account of each kind that exists. The first account shows every feature of an account page. */
   choose(): SampleAccount[];
 }
 
@@ -26,8 +26,8 @@ interface Seen {
 }
 
 /**
- * Kinds of sample accounts, in order. The account with the largest `most` represents its kind, and no account
- * represents two kinds.
+ * Kinds of sample accounts, in the order in which they are chosen. The account with the largest `most` represents its
+ * kind, and no account represents two kinds.
  */
 const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
   {
@@ -43,10 +43,10 @@ const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(s
   },
 ];
 
-/** A DID without labels: generated DIDs never have this form. */
+/** A DID that has no labels, because no generated DID has this form. */
 const unlabelled = 'did:plc:nobodyeverlabelledthisac';
 
-/** Creates the selection; its memory grows with the number of accounts. */
+/** Creates an empty selection. Its memory grows with the number of accounts. */
 export function sampleAccounts(): SampleAccounts {
   const seen = new Map<string, Seen>();
   return {

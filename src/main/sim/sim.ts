@@ -19,13 +19,7 @@ export const simSettings = {
   ),
   rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
   labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
-  historyHours: integer(
-    'history-hours',
-    'N',
-    24,
-    { min: 0, max: 24 * 60 },
-    'maximum time before now at which a replay can start',
-  ),
+  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back in time a replay can start'),
   labelHistory: optionalText(
     'label-history',
     'URL',
@@ -69,7 +63,7 @@ export const simCommand: Command = {
   },
 };
 
-/** Creates the simulated network. The module is loaded on demand: most commands do not need it. */
+/** Creates the simulated network. Loads its module on demand, because most commands do not need it. */
 async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   const { createSim } = await import('../../../sim/index.ts');
   const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay, labelers, labelRate } = values;
@@ -96,7 +90,7 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   }
 }
 
-/** Writes the history into a new store; resolves with sample accounts. */
+/** Writes the history into a new store. Resolves with sample accounts. */
 async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccount[]> {
   const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
     await Promise.all([
@@ -116,7 +110,7 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccou
   }
 }
 
-/** Returns the first line on stdout: the addresses of the simulated network's parts, with null for an absent part. */
+/** Returns the first line on stdout: the addresses of the simulated network's parts, with null for each absent part. */
 function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
   return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
 }

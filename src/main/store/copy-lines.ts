@@ -1,9 +1,9 @@
 import type { CopyEvent } from '../../store/copy/options.ts';
 
-/** Minimum time between two lines about the progress, in milliseconds. */
+/** Minimum time between two progress lines, in milliseconds. */
 const lineMs = 5_000;
 
-/** Prints the progress of a copy. `now` is a monotonic clock in milliseconds. */
+/** Returns a callback that prints the progress of a copy. `now` is a monotonic clock in milliseconds. */
 export function copyLines(print: (line: string) => void, now: () => number): (event: CopyEvent) => void {
   const started = now();
   let [total, before, copied, days] = [0, 0, 0, 0];
@@ -21,7 +21,7 @@ export function copyLines(print: (line: string) => void, now: () => number): (ev
     switch (event.kind) {
       case 'begun':
         [total, before] = [event.rows, event.copied];
-        print(event.copied > 0 ? `continues: ${event.copied} of ${event.rows} rows are copied` : `${event.rows} rows`);
+        print(event.copied > 0 ? `resuming: ${event.copied} of ${event.rows} rows are copied` : `${event.rows} rows`);
         return;
       case 'copied':
         copied += event.rows;
@@ -34,7 +34,7 @@ export function copyLines(print: (line: string) => void, now: () => number): (ev
         print(`${event.day} ${event.rows} rows equal, digest ${event.digest.slice(0, 16)}`);
         return;
       case 'again':
-        print(`${event.day} is copied again, because rows of it were removed`);
+        print(`${event.day} is copied again, because some of its rows were removed`);
         return;
       case 'dropped':
         print(`${event.day} has expired and is not part of the copy`);
@@ -43,7 +43,7 @@ export function copyLines(print: (line: string) => void, now: () => number): (ev
         print(`${progress()}; every row is copied, and new rows follow until the instrument stops`);
         return;
       case 'retrying':
-        print(`tries again: ${event.why}`);
+        print(`retrying: ${event.why}`);
     }
   };
 }

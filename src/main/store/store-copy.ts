@@ -8,16 +8,16 @@ import { openCopySource, openCopyTarget } from '../../store/open-copy.ts';
 import type { CommandContext } from '../command.ts';
 import { copyLines } from './copy-lines.ts';
 
-/** Interval between two looks at a source that an instrument writes, in milliseconds. */
+/** Interval between two checks of a source that an instrument is writing, in milliseconds. */
 const followMs = 1_000;
-/** Exit code of `--once` while an instrument writes the source. */
+/** Exit code of `--once` if an instrument is still writing the source. */
 export const stillWritten = 3;
 
 /** Options for `almanac store copy`. */
 export interface StoreCopyOptions {
   readonly from: string;
   readonly to: string;
-  /** Directory of the denials of a store in a database. */
+  /** Directory that contains the denials of a store in a database. */
   readonly state: string;
   readonly once: boolean;
   readonly handOver: boolean;
@@ -26,10 +26,12 @@ export interface StoreCopyOptions {
 /** Copies a store, prints the progress, and resolves with the exit code. */
 export async function copyStores(options: StoreCopyOptions, print: CommandContext['print']): Promise<number> {
   const { from, to, state, once, handOver } = options;
-  // The URLs are checked before a store is opened.
+  // Validate the URLs before opening a store.
   parseStoreUrl(to);
   if (handOver && parseStoreUrl(from).kind === 'postgres') {
-    throw new OperatorError('--hand-over stops an instrument on this machine: stop that of a database yourself');
+    throw new OperatorError(
+      '--hand-over can stop only an instrument on this machine: stop the instrument of a database yourself',
+    );
   }
   try {
     const source = await openCopySource(from);
@@ -45,7 +47,7 @@ export async function copyStores(options: StoreCopyOptions, print: CommandContex
           ...(handOver && { beforeFreeze: (attempts) => stopWriter(from, attempts, print) }),
         });
         if (!isComplete) {
-          print('every row is copied, and the instrument still runs: stop it and repeat this command');
+          print('every row is copied, but the instrument is still running: stop it and repeat this command');
           return stillWritten;
         }
       } finally {
@@ -58,19 +60,20 @@ export async function copyStores(options: StoreCopyOptions, print: CommandContex
     if (!(error instanceof StoreError)) throw error;
     throw new OperatorError(`the copy has not finished: ${error.message}`);
   }
-  print(`${to} is complete and equal to ${from}, which no instrument can write any more`);
+  print(`${to} is complete and equal to ${from}; no instrument can write to the original any more`);
   print(`start almanac labels --store ${to}, and restart almanac account with it`);
   return 0;
 }
 
-/** Makes a store that was copied usable again. */
+/** Makes a store writable again after it was copied elsewhere. */
 export async function reopenStore(url: string, print: CommandContext['print']): Promise<number> {
   try {
     const source = await openCopySource(url);
     try {
-      if (!(await source.freeze())) throw new OperatorError('an instrument writes this store; nothing is to be done');
+      if (!(await source.freeze()))
+        throw new OperatorError('an instrument is writing this store; there is nothing to do');
       const isReopened = await source.reopen();
-      print(isReopened ? `${url} can be written again; never write its copy too` : `${url} was not moved`);
+      print(isReopened ? `${url} can be written again; do not also write to its copy` : `${url} was not moved`);
     } finally {
       await source.close();
     }
@@ -88,14 +91,14 @@ async function copyDenials(from: string, to: string): Promise<void> {
   if (denied.entries.length > 0) await changeDenyFile(to, () => denied);
 }
 
-/** Asks the instrument that writes the source to stop, once every row is copied. */
+/** Asks the instrument that is writing the source to stop once every row is copied. */
 async function stopWriter(from: string, attempts: number, print: CommandContext['print']): Promise<void> {
   if (attempts > 0) return;
   const { writer, standby } = await storeProcesses(from);
   if (standby !== null)
     throw new OperatorError('the store has a standby, which would become its writer: stop it first');
   if (writer === null) return;
-  print(`every row is copied: stops the instrument (${writer.name})`);
+  print(`every row is copied: stopping the instrument (${writer.name})`);
   if (!(await askWriterToStop(from, writer))) throw new OperatorError('the instrument cannot be identified: stop it');
   await wait(followMs);
 }

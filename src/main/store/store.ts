@@ -9,8 +9,14 @@ const settings = {
   writerRole: text('writer-role', 'NAME', 'almanac_writer', 'role of almanac labels, which owns the tables'),
   readerRole: text('reader-role', 'NAME', 'almanac_reader', 'role of almanac account, which can only read'),
   state: text('state', 'DIR', `${defaultData}/labels`, 'directory of the denials, if FROM or TO is in PostgreSQL'),
-  once: toggle('once', 'end when every row is copied, even if an instrument writes FROM (almanac store copy)'),
-  handOver: toggle('hand-over', 'stop the instrument that writes FROM when every row is copied (almanac store copy)'),
+  once: toggle(
+    'once',
+    'end once every row is copied, even if an instrument is still writing FROM (almanac store copy)',
+  ),
+  handOver: toggle(
+    'hand-over',
+    'stop the instrument that is writing FROM once every row is copied (almanac store copy)',
+  ),
 };
 
 const usage =
@@ -18,13 +24,13 @@ const usage =
 
 /** `almanac store`: creates a store in a database, and copies stores. */
 export const storeCommand: Command = {
-  summary: 'creates the observation store in a PostgreSQL database, and copies a store while an instrument writes it',
+  summary: 'creates the observation store in a PostgreSQL database, and copies a store that an instrument is writing',
   operands: 'init | copy FROM TO | reopen URL',
   settings,
   exitCodes: [
     { code: 0, meaning: 'done; a copy is complete and verified' },
     { code: 1, meaning: 'an error, or a copy that differs' },
-    { code: 3, meaning: 'with --once: every row is copied, and an instrument still writes FROM' },
+    { code: 3, meaning: 'with --once: every row is copied, but an instrument is still writing FROM' },
   ],
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
@@ -46,13 +52,15 @@ async function init(values: Values<typeof settings>, print: CommandContext['prin
   ]);
   const place = parseStoreUrl(values.store);
   if (place.kind !== 'postgres') {
-    throw new OperatorError('store init is for PostgreSQL: almanac labels creates a store in a directory by itself');
+    throw new OperatorError(
+      'store init is for PostgreSQL: almanac labels creates a store in a directory automatically',
+    );
   }
   const roles = { writer: values.writerRole, reader: values.readerRole };
   await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
     throw refused(values.store, error);
   });
   print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
-  print(`both roles have no password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
+  print(`neither role has a password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
   return 0;
 }

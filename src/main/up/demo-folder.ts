@@ -6,23 +6,24 @@ import { makeFolder } from '../../ops/folder.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { WriterLock } from '../../store/sqlite/base/lock.ts';
 
-/** Name of the file that marks the directory of a demo: its content is simulated and may be deleted. */
+/** Name of the file that marks a demo directory: everything in it is simulated and may be deleted. */
 const markName = 'SIMULATED.txt';
 const mark = `Everything in this directory is simulated: it was written by \`almanac demo\`, which empties it at each start.\n`;
 
 /** Name of the lock file of a running demo. */
 const lockName = 'demo.lock';
 
-/** Directory of one demo. */
+/** Data directory of one demo. */
 export interface DemoFolder {
   readonly path: string;
-  /** Releases the directory for another demo; removes it if it is temporary. */
+  /** Releases the directory for another demo. Removes the directory if it is temporary. */
   release(): void;
 }
 
 /**
- * Returns an empty, marked directory: a temporary one, or the named one after the files of an earlier demo were
- * removed. Rejects with OperatorError if the named one has other content or belongs to a running demo.
+ * Returns an empty, marked directory: a temporary one if `named` is null, otherwise the named one after removing the
+ * files of an earlier demo. Rejects with OperatorError if the named directory has other content or belongs to a running
+ * demo.
  */
 export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
   if (named === null) {
@@ -39,7 +40,7 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
       );
     }
     lock = await takeLock(named);
-    // Create the mark before other files, and remove it last.
+    // Create the mark first and remove it last, so that a partly emptied directory is still recognised as a demo's.
     for (const entry of entries.filter((name) => name !== markName && name !== lockName))
       rmSync(join(named, entry), { recursive: true });
     writeFileSync(join(named, markName), mark);
@@ -63,8 +64,8 @@ function temporaryFolder(): string {
 }
 
 /**
- * Takes the lock of the directory, which is released when the process ends for any reason. Loads the store's module on
- * demand.
+ * Acquires the lock on the directory. The lock is released when the process ends for any reason. Loads the store's
+ * module on demand.
  */
 async function takeLock(folder: string): Promise<WriterLock> {
   const { takeWriterLock } = await import('../../store/sqlite/base/lock.ts');
@@ -78,7 +79,9 @@ async function takeLock(folder: string): Promise<WriterLock> {
   }
 }
 
-/** Throws OperatorError for the directory of a demo, because simulated data must never be mixed with live data. */
+/**
+ * Throws OperatorError if `data` is the directory of a demo, because simulated data must never be mixed with live data.
+ */
 export function refuseDemoFolder(data: string): void {
   if (existsSync(join(data, markName))) {
     throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);

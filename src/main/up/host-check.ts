@@ -1,15 +1,15 @@
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 
-/** Time in milliseconds without any response before every host is contacted once. */
+/** Time without any response after which every host is contacted for the first time, in milliseconds. */
 const firstCheckMs = 2_000;
 /** Interval between further checks while no host responds, in milliseconds. */
 const repeatMs = 60_000;
 
-/** Checks which hosts respond while no part of the network answers. */
+/** Checks which hosts respond while no part of the network responds. */
 export interface HostCheck {
   /**
-   * Returns the result of the last check. Returns null before the first check, and while the network responds.
-   * `unansweredMs` is the time without any response, or null if the network responds. `now` is in milliseconds.
+   * Returns the result of the last check, or null before the first check and while the network responds. `unansweredMs`
+   * is the time without any response, or null if the network responds. `now` is in milliseconds.
    */
   look(unansweredMs: number | null, now: number): readonly TriedHost[] | null;
 }

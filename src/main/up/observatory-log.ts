@@ -7,13 +7,13 @@ import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
 /** The log of an observatory and its parts. */
 export interface ObservatoryLog {
   readonly log: Log;
-  /** stderr of the parts: inherited, or the descriptor of the log file. */
+  /** Destination of the parts' stderr: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
   /** Path of the log file, or null if the log goes to stderr. */
   readonly file: string | null;
   /**
-   * Returns the plain-text messages that the parts have written since the log was opened; The text is empty unless the
-   * log is a file.
+   * Returns the plain-text messages that the parts have written since the log was opened. Returns none if the log is
+   * not a file.
    */
   messages(): string[];
   close(): void;

@@ -20,37 +20,37 @@ export const observatorySettings = {
   logLevel: serverSettings.logLevel,
 };
 
-/** Setting of the data directory, for commands that always use one. */
+/** Setting for the data directory, for commands that always use one. */
 export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 
 /** Resolved settings of an observatory. */
 export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
-/** Additional arguments of an observatory's parts, by the name of their command. */
+/** Additional arguments of the parts, keyed by the name of their command. */
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
-  /** True if the observatory's page links to the account part of this machine once it listens. */
+  /** True if the observatory page links to this machine's account part once that part listens. */
   readonly linksAccounts?: boolean;
-  /** Directory of the archive; null or absent without one. */
+  /** Directory of the archive. Null or absent if nothing is archived. */
   readonly archive?: string | null;
-  /** Work on the directory of the archive that must end before its process starts. */
+  /** Work on the archive directory that must finish before the archive process starts. */
   readonly archiveFollows?: Promise<unknown>;
 };
 
 /**
- * Runtime flag that limits the heap for new objects: reading hundreds of labelers at the start creates garbage, for
- * which the runtime would keep 100 MB.
+ * Runtime flag that limits the heap for new objects. Reading hundreds of labelers at startup creates garbage for which
+ * the runtime would otherwise keep 100 MB.
  */
 const smallNursery = ['--max-semi-space-size=4'] as const;
 
 /**
- * Runtime flag that limits the heap for new objects: a flood of requests creates garbage, for which the runtime would
- * keep 130 MB.
+ * Runtime flag that limits the heap for new objects. A flood of requests creates garbage for which the runtime would
+ * otherwise keep 130 MB.
  */
 const boundedNursery = ['--max-semi-space-size=8'] as const;
 
 /**
  * Returns the processes of an observatory. Settings are passed as flags, which take precedence over variables and the
- * config file; the flags from `args` are last and take precedence over all others.
+ * config file. The flags from `args` come last and take precedence over all others.
  */
 export function observatoryParts(
   values: ObservatoryValues,
@@ -85,7 +85,7 @@ export function observatoryParts(
       nodeFlags: boundedNursery,
       args: [
         ...['--store', storeOf(data), '--data', data, '--host', host, '--port', String(accountPort)],
-        // The account part starts first, so a port that the facts part chooses is not known yet.
+        // The account part starts before the facts part, so a port that the facts part selects itself is not known yet.
         ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath: '' }, port)] : []),
         ...(extra.account ?? []),
         ...common(3),
@@ -106,7 +106,10 @@ export function observatoryParts(
   ];
 }
 
-/** Returns the archive's process, which starts once the facts API listens and stops before it; none without an archive. */
+/**
+ * Returns the archive process, which starts once the facts API listens and stops before it. Returns nothing if no
+ * archive is configured.
+ */
 function archivePart(
   values: ObservatoryValues,
   args: readonly string[],
@@ -140,7 +143,7 @@ function accountUrlArgs(line: string): string[] {
   return url === null ? [] : ['--account-url', url];
 }
 
-/** Returns the address in a server's first line, or null for any other line. */
+/** Returns the address in a server's first line of output, or null for any other line. */
 export function listeningAt(line: string): string | null {
   return /listening on (\S+)$/.exec(line)?.[1] ?? null;
 }
@@ -150,7 +153,7 @@ export function storeOf(data: string): string {
   return `sqlite:${join(data, 'labels')}`;
 }
 
-/** Returns the config file's flag for the parts, which read their other settings from that file. */
+/** Returns the config file's flag for the parts, because they read their other settings from that file. */
 export function configOf(args: readonly string[]): string[] {
   const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
   if (at < 0) return [];

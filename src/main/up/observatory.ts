@@ -14,9 +14,9 @@ import { type Display, plainDisplay, screenDisplay } from './screen.ts';
 import { isUnanswered, statusOf } from './status.ts';
 import { type SupervisedPart, supervise } from './supervisor.ts';
 
-/** Interval between checks of the hosts during the start, in milliseconds. */
+/** Interval between checks of the hosts during startup, in milliseconds. */
 const checkMs = 250;
-/** Interval between updates of the state, in milliseconds. */
+/** Interval between updates of the displayed state, in milliseconds. */
 const lookMs = 1_000;
 
 /** Options for an observatory. */
@@ -30,9 +30,9 @@ export interface ObservatoryOptions {
   /** Contacts each host of the network once, to name those that do not respond. Never rejects. */
   readonly tryHosts: () => Promise<readonly TriedHost[]>;
   readonly parts: readonly SupervisedPart[];
-  /** Lines above the state, with the URLs of the listening parts by name. */
+  /** Returns the lines above the state. `urls` contains the URLs of the listening parts by name. */
   readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
-  /** True for a screen in the terminal instead of plain lines. */
+  /** True to show a screen in the terminal instead of plain lines. */
   readonly screen: boolean;
   readonly print: (line: string) => void;
   readonly log: ObservatoryLog;
@@ -47,7 +47,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   const startedAt = Date.now();
   const { weather, labels } = artifactSources(artifacts);
   const hosts = createHostCheck(options.tryHosts);
-  // Check the hosts from the start on, because the parts may need seconds to start and an unreachable network must be
+  // Check the hosts from the beginning: the parts may take seconds to start, and an unreachable network must be
   // reported within ten seconds.
   const checkHosts = (): readonly TriedHost[] | null => {
     const now = Date.now();

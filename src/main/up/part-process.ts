@@ -8,16 +8,18 @@ import { packageRoot } from '../command.ts';
 export interface Part {
   readonly name: string;
   readonly args: readonly string[];
-  /** Flags of the runtime; none by default. */
+  /** Flags for the Node runtime. Defaults to none. */
   readonly nodeFlags?: readonly string[];
 }
 
-/** The started process of a part. */
+/** The running process of a part. */
 export interface PartProcess {
   readonly process: ChildProcess;
   /** Returns the next line of stdout, or null if the process ended first. */
   nextLine(): Promise<string | null>;
-  /** Sends a stop signal, and kills the process after a delay; resolves once it has exited. */
+  /**
+   * Sends a stop signal, and kills the process if it has not exited after `killAfterMs`. Resolves once it has exited.
+   */
   stop(killAfterMs: number): Promise<void>;
 }
 
@@ -25,10 +27,10 @@ export interface PartProcess {
 export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
   const bin = join(packageRoot(), 'bin', 'almanac.mjs');
   const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
-    // The channel closes if this process is killed, and the part then exits.
+    // The `ipc` channel closes if this process is killed, which makes the part exit.
     stdio: ['ignore', 'pipe', stderr, 'ipc'],
-    // Start a separate process group, so that the terminal's interrupt reaches only this process, which stops the parts
-    // in order.
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only this process, which stops the parts in
+    // order.
     detached: true,
     env: { ...process.env, __ALMANAC_PARENT: '1' },
   });

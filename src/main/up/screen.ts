@@ -14,8 +14,8 @@ export interface Terminal {
 const csi = '\u001b[';
 
 /**
- * Creates a display of one screen in a terminal, redrawn in place by a single write without flicker. Rows are wrapped
- * at the width, because a row that the terminal wraps would shift the next redraw.
+ * Creates a display of one screen in a terminal. A single write redraws the screen in place, which avoids flicker. Rows
+ * are wrapped at the terminal's width, because a row that the terminal itself wraps would shift the next redraw.
  */
 export function screenDisplay(terminal: Terminal, head: readonly string[]): Display {
   let drawn = 0;
@@ -32,7 +32,7 @@ export function screenDisplay(terminal: Terminal, head: readonly string[]): Disp
   };
 }
 
-/** Creates a display of plain lines, which are printed when their `news` changes. */
+/** Creates a display of plain lines. A line is printed only when its `news` changes. */
 export function plainDisplay(print: (line: string) => void): Display {
   const printedNews = new Map<string, string>();
   return {
@@ -47,7 +47,7 @@ export function plainDisplay(print: (line: string) => void): Display {
   };
 }
 
-/** Returns true if a stream is a terminal and no variable requests plain output. */
+/** Returns true if a stream is a terminal and no environment variable requests plain output. */
 export function showsScreen(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb' && !env.CI;
 }

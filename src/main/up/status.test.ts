@@ -26,7 +26,10 @@ function observed(changes: Partial<Observed> = {}): Observed {
   };
 }
 
-/** Returns the reading of a weather artifact of this host; `days` of its baseline are observed, or all if absent. */
+/**
+ * Returns the reading of a weather artifact of this host. `days` of its baseline are observed, or all of them if `days`
+ * is absent.
+ */
 function weatherReading(endpoint: string, days?: number): Extract<Observed['weather'], { kind: 'readable' }> {
   const baseline = days === undefined ? {} : { baseline: { observed_days: days, required_days: 7 } };
   const artifact = fixture('weather') as unknown as WeatherSummary;
@@ -34,7 +37,7 @@ function weatherReading(endpoint: string, days?: number): Extract<Observed['weat
   return { kind: 'readable', artifact: { schema: 'weather.summary.v1', summary }, digest: '', modifiedAt: start };
 }
 
-/** Returns the reading of a label artifact whose window began before the observation. */
+/** Returns the reading of a label artifact whose window begins before the observation does. */
 function labelsReading() {
   const { coverage, ...rest } = fixture('recent') as unknown as RecentOverview;
   const warmup = { start: '2026-06-04T12:00:00.000Z', end: '2026-07-02T12:00:00.000Z', reason: 'warmup' as const };
@@ -43,7 +46,7 @@ function labelsReading() {
   return { kind: 'readable' as const, artifact, digest: '', modifiedAt: start };
 }
 
-/** Returns a report of the weather process on its hosts; the first host is published. */
+/** Returns a report of the weather process on its hosts. The first host is published. */
 function reportOf(...hosts: HostReport[]): WeatherReport {
   return { report: 'weather', hosts, failoverSince: null };
 }
@@ -67,7 +70,7 @@ it('the status reports an unreachable network and its cause after a short delay'
   expect(texts({ now: start + 6_000 }).network).toMatch(/no response yet/);
 });
 
-it('the status does not report the network while one of its parts responds', () => {
+it('the status does not report an unreachable network while one of its parts responds', () => {
   const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 60_000, report })).toMatchObject({
     weather: 'jetstream.example.com: connected, 0.4 s behind; nothing observed yet',
@@ -75,7 +78,7 @@ it('the status does not report the network while one of its parts responds', () 
   expect(texts({ now: start + 60_000, report })).not.toHaveProperty('network');
 });
 
-it('the status names the hosts that were tried, until the network responds', () => {
+it('the status names the hosts that were tried until the network responds', () => {
   const tried: TriedHost[] = [
     { service: 'jetstream', host: 'jetstream.example.com', answers: false },
     { service: 'directory', host: 'plc.example.com', answers: false },
@@ -120,7 +123,7 @@ it('the status shows the progress of the baseline and of the label window until 
   expect(texts({ weather: weatherReading('wss://one.example') })).not.toHaveProperty('progress');
 });
 
-it('the status reports a part that exited, and its number of restarts', () => {
+it('the status reports a part that exited and how often it was restarted', () => {
   const parts = [
     { name: 'facts', state: 'running', restarts: 2 },
     { name: 'labels', state: 'waiting', restarts: 0 },
@@ -128,7 +131,7 @@ it('the status reports a part that exited, and its number of restarts', () => {
   expect(texts({ parts }).parts).toBe('facts running, restarted 2 times; labels ended and is about to restart');
 });
 
-it('the plain display prints a line only for changes of state, not of numbers', () => {
+it('the plain display prints a line when a state changes, but not when only numbers change', () => {
   const printed: string[] = [];
   const display = plainDisplay((line) => printed.push(line));
   display.show([{ name: 'weather', text: 'connected, 0.4 s behind', news: 'connected' }]);
@@ -153,7 +156,7 @@ it('an observatory shows a screen in a terminal unless plain output is requested
   expect(showsScreen(false, {})).toBe(false);
 });
 
-it('durations are rounded to their largest unit for people', () => {
+it('durations are rounded to their largest unit', () => {
   expect([0.04, 12, 119, 300, 7_300, 200_000].map(duration)).toEqual([
     '0.0 s',
     '12 s',

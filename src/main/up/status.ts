@@ -16,12 +16,12 @@ export interface Observed {
   readonly endpoints: readonly string[];
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
-  /** Last report of the weather process, or null before the first report and after the process has ended. */
+  /** Last report of the weather process. Null before the first report and after the process has exited. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
   /**
-   * Hosts that were contacted because no part of the network responded. Null if no check was made, and while a part of
-   * the network responds.
+   * Hosts that were contacted because no part of the network responded. Null if none were contacted, and while a part
+   * of the network responds.
    */
   readonly tried: readonly TriedHost[] | null;
 }
@@ -30,11 +30,11 @@ export interface Observed {
 export interface StatusLine {
   readonly name: string;
   readonly text: string;
-  /** Text whose change requires a new log line; it contains no changing numbers. */
+  /** Text that triggers a new log line when it changes. It contains no numbers that change all the time. */
   readonly news: string;
 }
 
-/** Time until a pending connection is reported, in milliseconds. */
+/** Time after which a connection that is still pending is reported, in milliseconds. */
 const patienceMs = 5_000;
 
 /** Returns the lines that describe the state of an observatory. */
@@ -211,7 +211,7 @@ function day(timestamp: string): string {
   return timestamp.slice(0, 10);
 }
 
-/** Formats an instant of a report to the minute, UTC. */
+/** Formats an instant of a report in UTC, to the minute. */
 function minuteOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

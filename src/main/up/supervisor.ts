@@ -3,31 +3,36 @@ import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { type Part, type PartProcess, startPart } from './part-process.ts';
 
-/** Delays before restarts, in milliseconds: doubled after each exit, up to the maximum. */
+/** Delays before restarts, in milliseconds. The delay doubles after each exit, up to the cap. */
 const restart = { firstMs: 500, capMs: 30_000 } as const;
-/** Uptime after which the delay is reset, in milliseconds. */
+/** Uptime after which the restart delay is reset, in milliseconds. */
 const recoveredMs = 60_000;
 /**
- * Delays before a stopping part is killed, in milliseconds. Instruments stop before servers. The sum of both delays is
- * less than the maximum time of a stop.
+ * Time after which a part that does not stop is killed, in milliseconds. Instruments stop before servers. The sum of
+ * both times is less than the maximum time that stopping may take.
  */
 const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 
-/** A part with its role: servers are stopped after the instruments, because the instruments write a last artifact. */
+/** A part with its role. Servers are stopped after the instruments, because the instruments write a last artifact. */
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
-  /** Part that must be ready before this part starts, and the arguments that derive from that part's first line. */
+  /**
+   * Part that must be ready before this part starts, and the function that derives further arguments from that part's
+   * first line.
+   */
   readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
-  /** Work that must end before this part starts, which is `after` another one. The observatory is ready without it. */
+  /**
+   * Work that must finish before this part starts. Requires `after`. The observatory counts as ready without this part.
+   */
   readonly follows?: Promise<unknown>;
 }
 
 /** Dependencies of a supervisor. */
 export interface Supervision {
   readonly log: Log;
-  /** stderr of the parts: inherited, or a file descriptor. */
+  /** Destination of the parts' stderr: inherited, or a file descriptor. */
   readonly stderr: 'inherit' | number;
-  /** Called with each message of a part's channel. */
+  /** Called with each message that a part sends on its channel. */
   readonly onMessage: (name: string, message: unknown) => void;
 }
 
@@ -72,7 +77,10 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
   return { ready, states: () => children.map((child) => child.state()), stop };
 }
 
-/** Starts each part after the part that it names. Returns their first lines; null for a part that follows other work. */
+/**
+ * Starts each part after the part named in its `after`. Each promise resolves with the part's first line, or with null
+ * if the part also waits for other work.
+ */
 function startedInOrder(children: readonly ChildSupervisor[]): Promise<string | null>[] {
   const begun = new Map<string, Promise<string | null>>();
   const begin = (child: ChildSupervisor): Promise<string | null> => {
@@ -116,12 +124,12 @@ class ChildSupervisor {
   }
 
   /**
-   * Starts the part with further arguments. Resolves with the first line of the part. Rejects with OperatorError if the
-   * part exits before it prints one.
+   * Starts the part with further arguments. Resolves with the first line that the part prints. Rejects with
+   * OperatorError if the part exits before it prints one.
    */
   async start(more: readonly string[]): Promise<string> {
     const { name } = this.part;
-    // Stop waiting if another part cannot start.
+    // Do not start this part if another part could not start.
     if (!this.#isRestarting) throw new OperatorError(`almanac ${name} was not started`);
     this.#args = [...more, ...this.#args];
     const launched = this.#launch();
@@ -133,7 +141,7 @@ class ChildSupervisor {
     return line;
   }
 
-  /** Starts the part with further arguments once work has ended, and again if it cannot start. */
+  /** Starts the part with further arguments once `work` has finished, and retries if the part cannot start. */
   startLater(work: Promise<unknown>, more: readonly string[]): void {
     const failed = (error: unknown): void => {
       if (!this.#isRestarting) return;
@@ -143,7 +151,7 @@ class ChildSupervisor {
     void work.then(() => this.start(more)).catch(failed);
   }
 
-  /** Ends the restarts of parts that exit after this call. */
+  /** Stops restarting the part: if it exits after this call, it is not started again. */
   endRestarts(): void {
     this.#isRestarting = false;
     if (this.#waiting) clearTimeout(this.#waiting);
@@ -197,7 +205,7 @@ class ChildSupervisor {
   }
 }
 
-/** Returns arguments with the port from the part's first line, so that a restarted part has the same URL. */
+/** Returns the arguments with the port from the part's first line, so that a restarted part keeps its URL. */
 function pinned(args: readonly string[], line: string): readonly string[] {
   const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
   return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));

@@ -7,10 +7,13 @@ import type { TriedHost } from '../doctor/tried-hosts.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { configOf } from './observatory-parts.ts';
 
-/** Timeout of each host, in milliseconds. A first start must report hosts that never respond within 10 s. */
+/**
+ * Timeout of each host, in milliseconds. It is short enough for the first start to report unresponsive hosts within 10
+ * s.
+ */
 const timeoutMs = 3_000;
 
-/** Settings of the label instrument that name hosts; the instrument's process reads them from the same sources. */
+/** Settings of the label instrument that name hosts. The instrument's own process reads them from the same sources. */
 const hostSettings = {
   relay: labelsSettings.relay,
   plc: labelsSettings.plc,
@@ -30,7 +33,7 @@ export function hostTries(
   });
   return async () => {
     try {
-      // Load the modules only if the network does not respond.
+      // Load the modules only now, because they are needed only if the network does not respond.
       const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
         import('../doctor/upstreams.ts'),
         import('../../labels/roster/seeds.ts'),
@@ -44,7 +47,7 @@ export function hostTries(
       );
       return tried;
     } catch {
-      // Ignore an invalid seeds file or setting here: it stops a part, which reports the error.
+      // Ignore an invalid seeds file or setting here, because it stops a part, which reports the error.
       return [];
     }
   };

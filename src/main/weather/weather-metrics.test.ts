@@ -39,7 +39,7 @@ test('the metrics and the report show both hosts, which of them is published, an
     ['first', 0],
     ['second', 1],
   ]);
-  // The metrics of the stream describe only the first host.
+  // The stream metrics cover only the first host.
   expect(await values('almanac_weather_connections_total')).toEqual([['live', 1]]);
   expect(readReport(JSON.parse(JSON.stringify(reports.at(-1))))).toEqual({
     report: 'weather',
@@ -51,7 +51,7 @@ test('the metrics and the report show both hosts, which of them is published, an
   });
 });
 
-test('the lag of a host grows from its newest event to each scrape of the metrics, even without commits', async () => {
+test('the lag of a host grows between commits, up to each scrape of the metrics', async () => {
   const registry = new Registry();
   let now = at;
   const telemetry = weatherMetrics(registry, () => now);
@@ -83,12 +83,12 @@ test('the lag of a host grows from its newest event to each scrape of the metric
       ['second', 0.5],
     ],
   ]);
-  // A clock that is set back does not make the lag negative.
+  // Setting the clock back does not make the lag negative.
   now = at - 10_000;
   expect((await lags())[0]).toEqual([[0]]);
 });
 
-test('a message that is not a report is ignored', () => {
+test('the report reader ignores a message that is not a report', () => {
   for (const message of [null, 'weather', { report: 'labels', hosts: [] }, { report: 'weather', hosts: 3 }])
     expect(readReport(message)).toBeNull();
 });

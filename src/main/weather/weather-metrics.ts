@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts';
 
-/** Registers the metrics of the weather process: bounded names and dimensions, without identities. */
+/** Registers the metrics of the weather process. Their names and dimensions are bounded and contain no identity. */
 export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {
   const registers = [registry];
   return { ...streamMetrics(registers, clock), ...writingMetrics(registers, clock), ...hostMetrics(registers, clock) };
@@ -11,11 +11,11 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
 type Registers = Registry[];
 
 /**
- * Returns the time in seconds since an instant in milliseconds since 1970, or 0 if the instant is ahead of the clock.
+ * Returns the time in seconds since an instant in milliseconds since 1970, or 0 if the instant lies ahead of the clock.
  */
 const secondsSince = (atMs: number, clock: () => number) => Math.max(0, clock() - atMs) / 1000;
 
-/** Metrics of the first host's stream. */
+/** Registers the metrics of the first host's stream. */
 function streamMetrics(
   registers: Registers,
   clock: () => number,
@@ -115,7 +115,7 @@ function writingMetrics(
   };
 }
 
-/** Metrics of both hosts, and of the choice of the published host. */
+/** Registers the metrics of both hosts, and of the choice of the published host. */
 function hostMetrics(
   registers: Registers,
   clock: () => number,

@@ -3,9 +3,9 @@ import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather
 /** State of one observed host in a report. */
 export interface HostReport {
   readonly connected: boolean;
-  /** Reason for the missing connection, as the telemetry names it, or null before the first failure. */
+  /** Reason why there is no connection, as the telemetry names it. Null before the first failure. */
   readonly cause: string | null;
-  /** Seconds between the newest counted event and this machine's clock, or null before the first. */
+  /** Seconds between the newest counted event and this machine's clock. Null before the first event. */
   readonly lagSeconds: number | null;
 }
 
@@ -21,10 +21,10 @@ export interface WeatherReport {
   readonly failoverSince: number | null;
 }
 
-/** Minimum interval between reports without a change of state, in milliseconds. */
+/** Minimum interval between two reports if the state does not change, in milliseconds. */
 const everyMs = 1_000;
 
-/** Creates a telemetry that also passes reports to `send`. `now` is monotonic, in milliseconds. */
+/** Creates telemetry that also passes reports to `send`. `now` is a monotonic clock in milliseconds. */
 export function reportingTelemetry(
   telemetry: WeatherTelemetry,
   send: (report: WeatherReport) => void,
@@ -63,7 +63,7 @@ export function reportingTelemetry(
   };
 }
 
-/** Parses a message of a part's channel; returns null for anything other than a report. */
+/** Parses a message on a part's channel. Returns null for anything other than a report. */
 export function readReport(message: unknown): WeatherReport | null {
   if (typeof message !== 'object' || message === null) return null;
   const { report, hosts, failoverSince } = message as Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ function readHost(value: unknown): HostReport {
   };
 }
 
-/** Returns the function that sends reports to the parent process, or null if there is no parent. */
+/** Returns the function that sends reports to the parent process, or null if there is no parent process. */
 export function parentChannel(): ((report: WeatherReport) => void) | null {
   if (process.send === undefined) return null;
   return (report) => {

@@ -22,7 +22,7 @@ export const weatherSettings = {
     'jetstream-compress',
     'request compressed frames from a host of the current method, with the dictionary that the host serves',
   ),
-  data: text('data', 'DIR', defaultData, 'directory of the data that the instrument keeps'),
+  data: text('data', 'DIR', defaultData, 'data directory of the instrument'),
   artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
   contact: contactSetting,
   publishSeconds: integer(
@@ -30,14 +30,14 @@ export const weatherSettings = {
     'S',
     60,
     { min: 1, max: 3600 },
-    'how often the artifact is written; also written when a window closes',
+    'interval between writes of the artifact, which is also written when a window closes',
   ),
   backfillHours: integer(
     'backfill-hours',
     'N',
     1,
     { min: 0, max: 168 },
-    'maximum time before a start that is filled in; 0 disables filling in',
+    'how far back a start fills in missed time; 0 disables filling in',
   ),
   backfillMegabytes: integer(
     'backfill-megabytes',

@@ -42,7 +42,7 @@ export const weatherCommand: Command = {
         const metrics = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;
         const send = parentChannel();
         const telemetry = send ? reportingTelemetry(metrics, send, () => performance.now()) : metrics;
-        // Load these modules on demand, because other commands do not need the store and the websocket.
+        // Load these modules on demand, because other commands need neither the store nor the websocket.
         const { createWeather } = await import('../../weather/weather.ts');
         const weather = createWeather({
           settings: {

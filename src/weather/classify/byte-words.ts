@@ -1,32 +1,35 @@
-/** A closed list of ASCII words that are detected among bytes without creating a string. */
+/** A closed list of ASCII words that can be found in a byte array without creating strings. */
 export interface ByteWords {
   /**
-   * Bit set of word lengths. Bit n is set if a word has n characters, and bit 31 if a word has 31 or more. The lengths
-   * alone exclude most strings.
+   * Bit set of word lengths: bit n is set if any word has n characters, and bit 31 if any word has 31 or more. The
+   * length alone excludes most strings.
    */
   readonly lengths: number;
-  /** Returns the index in the list of the word with the bytes `[from, to)`, or -1. */
+  /** Returns the list index of the word that equals the bytes `[from, to)`, or -1 if there is none. */
   find(bytes: DataView, from: number, to: number): number;
 }
 
 interface Word {
   readonly place: number;
   /**
-   * The word in pieces of four bytes; if the length is not a multiple of four, the last piece overlaps the previous
+   * The word in pieces of four bytes. If its length is not a multiple of four, the last piece overlaps the previous
    * one.
    */
   readonly pieces: Int32Array;
 }
 
-/** Mask of the bytes of a three-byte word. */
+/** Mask that keeps the three bytes of a three-byte word. */
 const threeBytes = 0xffffff;
 
-/** Number of bytes that are compared in one step. */
+/** Number of bytes compared in one step. */
 const piece = 4;
 
 const noWords: readonly Word[] = [];
 
-/** Creates a list of words of three characters or more, grouped by length, so that few words have to be compared. */
+/**
+ * Creates a list of words that each have at least three characters. The words are grouped by length, so that few of
+ * them have to be compared.
+ */
 export function byteWords(words: readonly string[]): ByteWords {
   const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>
     words.flatMap((word, place) => (word.length === length ? [{ place, pieces: piecesOf(word) }] : [])),
@@ -48,7 +51,7 @@ export function byteWords(words: readonly string[]): ByteWords {
   };
 }
 
-/** Returns the bit of `lengths` for a length. */
+/** Returns the bit of `lengths` that represents a length. */
 export function lengthBit(length: number): number {
   return 1 << Math.min(length, 31);
 }
@@ -56,12 +59,12 @@ export function lengthBit(length: number): number {
 /** An exact byte sequence that can be compared at an index. The view must extend `length` bytes beyond the index. */
 export interface Spelling {
   readonly length: number;
-  /** Last four bytes, which differ most often. */
+  /** The last four bytes. They are compared first, because they differ most often. */
   readonly last: number;
   readonly pieces: Int32Array;
 }
 
-/** Creates the spelling of four or more ASCII characters. */
+/** Creates the spelling of an ASCII text of at least four characters. */
 export function spelling(text: string): Spelling {
   const pieces = piecesOf(text);
   return { length: text.length, last: pieces[pieces.length - 1] ?? 0, pieces };
@@ -87,8 +90,8 @@ function piecesOf(word: string): Int32Array {
 }
 
 /**
- * Returns true if the bytes equal the word. Compares from the end, because NSIDs of one length differ in their last
- * letters.
+ * Returns true if the bytes equal the word. Compares from the end, because NSIDs of equal length usually differ in
+ * their last letters.
  */
 function holds(bytes: DataView, from: number, to: number, pieces: Int32Array): boolean {
   let at = pieces.length - 1;

@@ -32,7 +32,7 @@ function like(rest: object = {}) {
 }
 
 describe('frames of the subscribeEvents method', () => {
-  it('are parsed with their number and the microseconds of their time', () => {
+  it('are parsed with their sequence number and their time in microseconds', () => {
     const read = reader();
     const create = `{"$type":"message","payload":{"$type":"${nsid}#commit","cid":"bafyreigwnxqttkhzha2ig4io6wwht3qiugtor4ruglceyfdbnyq53a55fe","collection":"app.bsky.graph.follow","did":"did:plc:7e6kocyzb77xkncplrkoojej","operation":"create","record":{"$type":"app.bsky.graph.follow","createdAt":"2026-08-13T06:47:44.859Z","subject":"did:plc:gdcz3s2rofr4bbom5bx3kqrr"},"rev":"3msx2efqjtc27","rkey":"3msx2efqdxs27","seq":24664288881,"time":"${time}","witnessedAt":"${time}"}}`;
     const remove = `{"$type":"message","payload":{"$type":"${nsid}#commit","collection":"app.bsky.graph.follow","did":"did:plc:a","operation":"delete","rev":"3msx2efqk2c27","rkey":"3msx2eaaaas27","seq":24664288882,"time":"2026-08-13T06:47:43.960100Z"}}`;
@@ -56,7 +56,7 @@ describe('frames of the subscribeEvents method', () => {
     expect(read(message('sync', { sync: { seq: 0, time: '' } })).metrics).toEqual(['sync.event']);
   });
 
-  it('are not events if they are notices of the host', () => {
+  it('do not count as events if they are notices of the host', () => {
     const read = reader();
     const info = (name: string) => read({ $type: 'message', payload: { $type: `${nsid}#info`, name } });
     expect(info('FutureCursor')).toMatchObject({ outcome: 'notice', notice: 'future_cursor' });
@@ -83,7 +83,7 @@ describe('frames of the subscribeEvents method', () => {
     like({ time: '2026-08-13T06:47:43.959305' }),
     like({ time: '2026-08-13 06:47:43.959305Z' }),
     like({ time: 7 }),
-  ])('without a number, a time or a type are malformed (%j)', (frame) => {
+  ])('are malformed without a number, a time or a type (%j)', (frame) => {
     expect(reader()(frame).outcome).toBe('no_time_us');
   });
 
@@ -95,8 +95,8 @@ describe('frames of the subscribeEvents method', () => {
   });
 });
 
-describe('the rows after a sync', () => {
-  it('are detected by account and time, and no other event is detected as a row', () => {
+describe('the rows that repeat a repository after a sync', () => {
+  it('are detected by account and time, and no other event is mistaken for such a row', () => {
     const read = reader();
     const later = '2026-08-13T06:47:50.000000Z';
     expect(read(message('sync', {})).outcome).toBe('counted');
@@ -108,7 +108,7 @@ describe('the rows after a sync', () => {
     expect(read(like({ seq: 900 }))).toMatchObject({ outcome: 'resync', seq: 900, metrics: [] });
   });
 
-  it('are detected by an old time if their sync was not read; without witnessedAt the first event of a pair is counted', () => {
+  it('are detected by their old time if their sync was not read; without witnessedAt, the first event of a pair is counted', () => {
     const read = reader();
     const old = '2026-08-13T05:00:00.000000Z';
     expect(read(like()).outcome).toBe('counted');

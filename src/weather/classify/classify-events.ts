@@ -9,7 +9,7 @@ import { MinuteTime, quotedTimeLength } from './minute-time.ts';
 import type { ResyncMemory } from './resync-memory.ts';
 
 /**
- * Minimum difference in microseconds by which a create is older than the first event if the create is a row of an
+ * Minimum difference, in microseconds, by which a create must be older than the first event to count as a row of an
  * earlier re-sync.
  */
 const slackUs = 5_000_000;
@@ -29,7 +29,7 @@ const infoWords = byteWords(['FutureCursor', 'OutdatedCursor']);
 const infoNotices = ['future_cursor', 'outdated_cursor'] as const;
 const errorWords = byteWords(['ConsumerTooSlow']);
 
-/** Most frequent kind of frame, in Jetstream's notation. */
+/** The most frequent kind of frame, as Jetstream writes it. */
 const commonFrame = spelling('"message"');
 const commonPayload = spelling(`"${method}#commit"`);
 
@@ -61,9 +61,10 @@ const payloadOrder = [
 ];
 
 /**
- * Creates a classifier of the method `subscribeEvents`, with the same guarantees as the classifier of the legacy
- * protocol. An event requires a number and a time. The time of an event is `witnessedAt`, or `time` if that is absent.
- * Frames of unknown kinds with both are events; others are ignored, as the protocol requires.
+ * Creates a classifier for the `subscribeEvents` method, with the same guarantees as the classifier of the legacy
+ * protocol. An event requires a number and a time. The time of an event is `witnessedAt`, or `time` if `witnessedAt` is
+ * absent. A frame of an unknown kind is an event if it has both a number and a time; otherwise it is ignored, as the
+ * protocol requires.
  */
 export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
@@ -76,7 +77,10 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let error = absent;
   let payloadSeen = false;
   let payload = absent;
-  /** Large numbers. V8 changes those of an object in place, but allocates each new value of a variable of a closure. */
+  /**
+   * Large numbers, held in one object. V8 updates them in place there, whereas each new value of a closure variable
+   * would be allocated.
+   */
   const read = { seq: 0, timeUs: 0, witnessedUs: 0, us: 0, firstUs: 0 };
   let info = absent;
   let didFrom = 0;
@@ -119,7 +123,10 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     },
   };
 
-  /** Parses a datetime and returns the index after it. Sets `read.us` to the time, or to 0 for an invalid datetime. */
+  /**
+   * Parses a datetime and returns the index after it. Sets `read.us` to the time in microseconds, or to 0 if the
+   * datetime is invalid.
+   */
   function takeTime(from: number): number {
     read.us = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);
@@ -220,8 +227,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   }
 
   /**
-   * Updates the start of reading from an event's time. Creates are excluded, because only they may have old times. A
-   * later event with an earlier time corrects the estimate.
+   * Updates the estimated start of reading from an event's time. Creates are excluded, because only creates may have
+   * old times. A later event with an earlier time corrects the estimate.
    */
   function learn(us: number, creates: boolean): void {
     if (!settled) read.firstUs = Math.max(read.firstUs, us);
@@ -229,7 +236,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     if (!creates) settled = true;
   }
 
-  /** Returns true if the event is a row of a re-sync, whose `time` is that of its `sync`. */
+  /** Returns true if the event is a row of a re-sync. Such a row has the `time` of its `sync`. */
   function isRow(): boolean {
     if (!body.creates || read.timeUs === 0) return false;
     return memory.isRow(

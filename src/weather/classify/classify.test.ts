@@ -4,7 +4,7 @@ import { metricNames } from './metric-names.ts';
 
 const classify = createClassifier();
 
-/** Returns the outcome and, if the frame is counted, the metrics of a text. */
+/** Classifies a text. Returns the outcome, followed by the metrics if the frame is counted. */
 function read(text: string | Uint8Array): string {
   const { outcome, metrics, metricCount } = classify(typeof text === 'string' ? Buffer.from(text) : text);
   const names = Array.from(metrics.subarray(0, metricCount), (index) => metricNames[index]);
@@ -31,7 +31,7 @@ describe('a classified commit', () => {
     expect(commit({ operation: 'delete', collection: 'app.bsky.graph.listitem' })).toBe('listitem.delete');
   });
 
-  it('is counted as other if its operation or collection is unknown; the operation is checked first', () => {
+  it('is counted as other if its operation or its collection is unknown; the operation is checked first', () => {
     expect(commit('x')).toBe('malformed.commit');
     expect(commit([])).toBe('malformed.commit');
     expect(read('{"time_us":1,"kind":"commit"}')).toBe('malformed.commit');
@@ -43,7 +43,7 @@ describe('a classified commit', () => {
     expect(commit({ operation: 'create', collection: 'app.bsky.feed.likes' })).toBe('untracked.collection');
   });
 
-  it('of a post is counted by the shapes of its record', () => {
+  it('is counted by the shapes of its record if it is a post', () => {
     const quoted = { $type: 'app.bsky.embed.record' };
     expect(post({ reply: { parent: {} } })).toBe('post.create post.create.reply');
     expect(post({ reply: {}, embed: quoted }, 'update')).toBe(
@@ -57,7 +57,7 @@ describe('a classified commit', () => {
     expect(post({ embed: {} })).toBe('post.create post.create.embed.other');
   });
 
-  it('of a post has the same shapes if the record precedes the collection', () => {
+  it('has the same shapes as a post if the record precedes the collection', () => {
     const record = { reply: {}, embed: { $type: 'app.bsky.embed.images' } };
     const collection = 'app.bsky.feed.post';
     const shapes = 'post.create post.create.reply post.create.embed.images';
@@ -66,7 +66,7 @@ describe('a classified commit', () => {
     expect(read(`{"time_us":1,"kind":"commit","commit":{"operation":"create",${twice}}}`)).toBe(shapes);
   });
 
-  it('has no shapes without a record', () => {
+  it('has no shapes if it contains no record', () => {
     for (const record of [null, [], 'x', { reply: 'x', embed: [] }, { reply: null, embed: null }, { reply: [{}] }]) {
       expect(post(record)).toBe('post.create');
     }
@@ -94,7 +94,7 @@ it('the classifier counts accounts by activity and status, identities once, and 
   }
 });
 
-it('a frame without a positive integer literal as its time belongs to no window', () => {
+it('a frame whose time is not a positive integer literal belongs to no window', () => {
   for (const time of [
     '0',
     '-1',
@@ -116,7 +116,7 @@ it('a frame without a positive integer literal as its time belongs to no window'
   expect(classify(Buffer.from('{"kind":"identity","time_us":9007199254740991}')).timeUs).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-it("the classifier reads Jetstream v2's cursor, and returns null if there is none", () => {
+it('the classifier reads the cursor of Jetstream v2, or returns null if the frame has none', () => {
   const seqOf = (cursor: string): number | null =>
     classify(Buffer.from(`{"time_us":1${cursor},"kind":"identity"}`)).seq;
   expect(seqOf(',"cursor":31527015322')).toBe(31_527_015_322);
@@ -125,7 +125,7 @@ it("the classifier reads Jetstream v2's cursor, and returns null if there is non
   );
 });
 
-it('the classifier accepts keys and values in every notation', () => {
+it('the classifier accepts keys and values in every JSON notation', () => {
   expect(
     read(
       '\t{ "\\u006bind" : "\\u0063ommit" ,\r\n"\\u0074ime\\u005fus":1,"comm\\u0069t":{"\\u006fperation":"\\u0063reate",' +
@@ -134,7 +134,7 @@ it('the classifier accepts keys and values in every notation', () => {
   ).toBe('post.create post.create.reply post.create.embed.video');
 });
 
-it('the classifier uses the last of repeated keys, with its whole value', () => {
+it('the classifier uses the last of several equal keys, with its whole value', () => {
   const first = '"commit":{"operation":"create","collection":"app.bsky.feed.post","record":{"reply":{},"embed":{}}}';
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":{"operation":"delete"}}`)).toBe('malformed.collection');
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":null}`)).toBe('malformed.commit');
@@ -148,7 +148,7 @@ it('the classifier uses the last of repeated keys, with its whole value', () => 
   expect(read('{"time_us":1,"kind":"identity","time_us":"1"}')).toBe('no_time_us');
 });
 
-it('the classifier ignores the same keys at other levels', () => {
+it('the classifier ignores keys of the same name at other levels', () => {
   const inner =
     '{"time_us":5,"kind":"commit","cursor":9,"operation":"delete","collection":"app.bsky.feed.like","embed":{}}';
   const frame = `{"x":${inner},"time_us":1,"kind":"commit","commit":{"x":${inner},"operation":"create","collection":"app.bsky.feed.post","record":{"x":${inner},"embed":{"x":${inner}}}}}`;
@@ -156,7 +156,7 @@ it('the classifier ignores the same keys at other levels', () => {
   expect(classify(Buffer.from(frame))).toMatchObject({ timeUs: 1, seq: null });
 });
 
-it('the classifier rejects a frame that is not JSON, even if the error is after everything that is counted', () => {
+it('the classifier rejects a frame that is not JSON, even if the error follows everything that is counted', () => {
   const frame = '{"time_us":1,"kind":"identity","x":[1,"y"]}';
   expect(read(frame)).toBe('identity.event');
   for (const text of [

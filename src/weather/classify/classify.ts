@@ -11,7 +11,7 @@ const kindAccount = 1;
 const kindIdentity = 2;
 const kindSync = 3;
 
-/** Most frequent kind of frame, in Jetstream's notation. */
+/** The most frequent kind of frame, as Jetstream writes it. */
 const commonKind = spelling('"commit"');
 
 const topKeys = ['time_us', 'kind', 'commit', 'account', 'cursor'];

@@ -14,19 +14,19 @@ const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
 const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
 const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'recordWithMedia');
 const statusWords = byteWords(trackedStatuses);
-/** Index of the first shape of a post in `metricNames`, by operation. */
+/** Index in `metricNames` of the first shape of a post, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
-/** Most frequent operation and collection of a commit, in Jetstream's notation. */
+/** The most frequent operation and collection of a commit, as Jetstream writes them. */
 const commonOperation = spelling('"create"');
 const commonCollection = spelling('"app.bsky.feed.like"');
 
-/** Replaces a word's index if the value is a string that is not a known word. */
+/** Stands for a word's index if the value is a string that is not a known word. */
 export const other = -1;
-/** Replaces a word's index if the value is missing, not a string, or empty. */
+/** Stands for a word's index if the value is missing, empty, or not a string. */
 export const absent = -2;
 
-/** Offsets from `account.active.true` in `metricNames`. */
+/** Offsets in `metricNames`, relative to `account.active.true`. */
 const activeTrue = 0;
 const activeFalse = 1;
 const activeUnknown = 2;
@@ -37,11 +37,11 @@ const letterT = 0x74;
 const openObject = 0x7b;
 
 /**
- * Reader of the parts of an event that are the same on both protocols: a commit's operation, its record, and an
- * account's state.
+ * Reads the parts of an event that are the same in both protocols: a commit's operation and record, and an account's
+ * state.
  */
 export class EventBody {
-  /** Index of the last string that `word` read, or `other` or `absent` if the string has no index. */
+  /** Index of the string that `word` read last, or `other` or `absent` if that string has no index. */
   found = absent;
   readonly #scan: JsonScan;
   #operation = absent;
@@ -85,9 +85,7 @@ export class EventBody {
     return this.#scan.bytes[from] === openObject;
   }
 
-  /**
-   * Returns the index after a value. If the value is a string, sets `found` to the index of the string among the words.
-   */
+  /** Returns the index after a value. If the value is a string, sets `found` to its index among the words. */
   word(from: number, words: ByteWords): number {
     const scan = this.#scan;
     if (scan.bytes[from] !== quote) {
@@ -160,7 +158,7 @@ export class EventBody {
     else if (this.#collection === absent) count(facts, metricIndex['malformed.collection']);
     else if (this.#collection === other) count(facts, metricIndex['untracked.collection']);
     else {
-      // `metricNames` begins with each collection and its operations.
+      // `metricNames` begins with all operations of each collection, in order.
       count(facts, this.#collection * operations.length + this.#operation);
       // The shape of a deleted post is unknown, even if the delete contains a record.
       if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {
@@ -218,7 +216,7 @@ export class EventBody {
   }
 }
 
-/** Adds a metric to the facts of a frame. */
+/** Adds a metric to the facts about a frame. */
 export function count(facts: FrameFacts, index: number): void {
   facts.metrics[facts.metricCount] = index;
   facts.metricCount += 1;

@@ -2,8 +2,8 @@ const dayMs = 86_400_000;
 const zero = 0x30;
 
 /**
- * Parser of datetimes in UTC as the method sends them: `2026-08-13T06:47:43.959305Z`. Other numbers of decimals are
- * accepted and truncated to microseconds. The last date is cached, because nearly all events have the same one.
+ * Parses UTC datetimes in the form that the method sends: `2026-08-13T06:47:43.959305Z`. Other numbers of decimals are
+ * accepted and truncated to microseconds. The last date is cached, because nearly all events share one date.
  */
 export class EventTime {
   #date = -1;
@@ -30,7 +30,7 @@ export class EventTime {
     const month = Math.floor(date / 100) % 100;
     const day = date % 100;
     const at = Date.UTC(year, month - 1, day);
-    // Accept only dates that exist: `Date.UTC` converts 31 June to 1 July, and small years to others.
+    // Accept only dates that exist: `Date.UTC` turns 31 June into 1 July, and small years into other years.
     if (!(at > 0) || new Date(at).getUTCDate() !== day || month < 1 || month > 12 || at % dayMs !== 0) return false;
     this.#date = date;
     this.#dateMs = at;
@@ -38,7 +38,7 @@ export class EventTime {
   }
 }
 
-/** Returns two digits as a number, or NaN if they are not digits. */
+/** Parses two digits. Returns NaN if the bytes are not digits. */
 function two(bytes: Uint8Array, at: number): number {
   const tens = (bytes[at] ?? 0) - zero;
   const ones = (bytes[at + 1] ?? 0) - zero;
@@ -46,8 +46,8 @@ function two(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns the microseconds of `.ddd…` in `[from, to)`. Returns 0 for an empty text, and -1 for a text that is not a
- * fraction.
+ * Returns the microseconds of a fraction `.ddd…` in `[from, to)`. Returns 0 for an empty text, and -1 if the text is
+ * not a fraction.
  */
 function fraction(bytes: Uint8Array, from: number, to: number): number {
   if (from === to) return 0;

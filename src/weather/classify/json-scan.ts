@@ -1,37 +1,36 @@
 import { type ByteWords, lengthBit, type Spelling, spellsAt } from './byte-words.ts';
 import { type MarkedText, textOf } from './marked-text.ts';
 
-/** Return value in place of an index if the text is not JSON. */
+/** Returned instead of an index if the text is not JSON. */
 export const malformed = -1;
 
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
-/** `:"` and `,"` as one little-endian number. */
+/** `:"` and `,"` as one little-endian number each. */
 const colonQuote = 0x223a;
 const commaQuote = 0x222c;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 const openArray = 0x5b;
-/** Distance in ASCII between an opening bracket and its closing bracket. */
+/** Distance in ASCII from an opening bracket to its closing bracket. */
 const opensBeforeCloses = 2;
 
-/** Maximum length in characters of a decoded string that is compared with known words. */
+/** Maximum length, in characters, of a decoded string that is compared with known words. */
 const longestWord = 64;
 
 /**
- * Scanner of the bytes of one JSON text that builds no values. The scanner accepts exactly what `JSON.parse` accepts of
- * the same bytes decoded as UTF-8 (invalid bytes are decoded to U+FFFD, as everywhere in the platform), and never
- * throws.
+ * Scans the bytes of one JSON text without building values. The scanner accepts exactly what `JSON.parse` accepts for
+ * the same bytes decoded as UTF-8 (invalid bytes decode to U+FFFD, as everywhere in the platform), and never throws.
  *
- * Methods take an index and return the index after the parsed token, or `malformed`. The text is copied into a memory
- * in which zero bytes follow it: a zero byte is not valid JSON, so no loop has to check the length, and eight bytes may
- * always be read. The text is valid until any scanner loads another one.
+ * Methods take an index and return the index after the parsed token, or `malformed`. The text is copied into memory
+ * where zero bytes follow it. A zero byte is not valid JSON, so no loop has to check the length, and eight bytes may
+ * always be read. The text remains valid until any scanner loads another one.
  */
 export class JsonScan {
   #text: MarkedText = textOf(0);
-  /** Marks of the bytes at which the scan of a string stops. */
+  /** One bit per byte of the text, set where the scan of a string stops. */
   #marks = this.#text.marks;
   /** The text, followed by at least eight zero bytes. */
   bytes = this.#text.bytes;
@@ -42,13 +41,13 @@ export class JsonScan {
   /** Number found by the last call of `integerValue`. */
   integer = 0;
 
-  /** The same bytes. */
+  /** A view of the same bytes. */
   view = this.#text.view;
-  /** Closing byte of each open container of the value that is being skipped. */
+  /** Closing bytes of the open containers of the value that is being skipped, the innermost last. */
   #closers = new Uint8Array(64);
   readonly #decoded = new DataView(new ArrayBuffer(longestWord));
 
-  /** Replaces the scanned text. */
+  /** Loads a new text in place of the current one. */
   load(text: Uint8Array): void {
     const { length } = text;
     const memory = textOf(length);
@@ -80,8 +79,8 @@ export class JsonScan {
     this.escaped = false;
     let i = from;
     for (;;) {
-      // A shift uses the lowest five bits of `i`: the place of the byte in its word. The end of the text has a mark, so
-      // that a word with a mark follows.
+      // A shift uses only the lowest five bits of `i`, which are the position of the byte in its word. The end of the
+      // text has a mark, so the loop always finds a word with a mark.
       let word = i >> 5;
       let stops = (marks[word] ?? 0) >> i;
       if (stops === 0) {
@@ -101,7 +100,9 @@ export class JsonScan {
     }
   }
 
-  /** Returns the index after any value and its content; `from` is the index of the value's first byte. */
+  /**
+   * Returns the index after a value of any type, including its content. `from` is the index of the value's first byte.
+   */
   value(from: number): number {
     const first = this.bytes[from];
     if (first === quote) return this.string(from + 1);
@@ -116,22 +117,25 @@ export class JsonScan {
   }
 
   /**
-   * Returns true if the bytes at the index equal the spelling: a string in the most frequent notation need not be
-   * scanned.
+   * Returns true if the bytes at the index equal the spelling. This check avoids scanning a string in its most frequent
+   * notation.
    */
   spells(spelling: Spelling, from: number): boolean {
     return spellsAt(this.view, from, spelling);
   }
 
-  /** Returns the index of a string's value among the words, or -1. Uses `escaped`, which must belong to this string. */
+  /**
+   * Returns the index of a string among the words, or -1 if it is not one of them. Uses `escaped`, which must belong to
+   * this string.
+   */
   find(words: ByteWords, from: number, to: number): number {
     if (this.escaped) return this.#findDecoded(words, from, to);
     return (words.lengths & lengthBit(to - from)) === 0 ? -1 : words.find(this.view, from, to);
   }
 
   /**
-   * Returns the index after any value, like `value`. Sets `integer` to the number if the value consists of plain digits
-   * from 1 to 2^53 - 1, or to 0 if not. `1.0` and `1e3` are not integer literals.
+   * Returns the index after a value of any type, like `value`. Sets `integer` to the number if the value consists of
+   * plain digits and is from 1 to 2^53 - 1, otherwise to 0. `1.0` and `1e3` are not integer literals.
    */
   integerValue(from: number): number {
     this.integer = 0;
@@ -149,7 +153,7 @@ export class JsonScan {
       const byte = this.bytes[i] ?? 0;
       const digit = byte - 0x30;
       if (digit < 0 || digit > 9) {
-        // The value is not a positive integer literal, because it has a fraction, an exponent, a leading zero or no
+        // The value is not a positive integer literal: it has a fraction, an exponent or a leading zero, or it is not a
         // number.
         if (byte === 0x2e || (byte | 0x20) === 0x65 || this.bytes[from] === 0x30 || i === from) return this.value(from);
         if (sum <= Number.MAX_SAFE_INTEGER) this.integer = sum;
@@ -178,7 +182,7 @@ export class JsonScan {
         const pair = view.getUint16(i, true);
         if (key) {
           key = false;
-          // Continue directly with the value after a key without white space, the most frequent form.
+          // Skip the general path if the value follows its key without white space, which is the most frequent form.
           if (pair === colonQuote) {
             i += 1;
             continue;
@@ -211,7 +215,7 @@ export class JsonScan {
         if (i === malformed) return malformed;
       }
 
-      // Continue after a value with the next one, or close the containers that end.
+      // After a value, continue with the next value, or close the containers that end here.
       for (;;) {
         if (depth === 0) return i;
         i = this.space(i);
@@ -351,7 +355,7 @@ const wordTrue = Uint8Array.from(Buffer.from('true'));
 const wordFalse = Uint8Array.from(Buffer.from('false'));
 const wordNull = Uint8Array.from(Buffer.from('null'));
 
-/** Values of escapes of a backslash and a letter; other escaped characters denote themselves. */
+/** Characters denoted by a backslash and a letter. Other escaped characters denote themselves. */
 const shortEscapes: ReadonlyMap<number, number> = new Map([
   [0x62, 0x08],
   [0x66, 0x0c],

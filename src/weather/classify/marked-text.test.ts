@@ -3,14 +3,14 @@ import { byteWords } from './byte-words.ts';
 import { JsonScan, malformed } from './json-scan.ts';
 import { MarkedText, plainMarker, textOf } from './marked-text.ts';
 
-/** Returns the indices of the marks of a text, its end included. */
+/** Returns the indices of a text's marks, including the mark at its end. */
 function marksOf(memory: MarkedText, text: Uint8Array): number[] {
   memory.put(text);
   const indices = Array.from({ length: text.length + 1 }, (_, i) => i);
   return indices.filter((i) => ((memory.marks[i >> 5] ?? 0) & (1 << (i & 31))) !== 0);
 }
 
-/** Returns the indices of quotes, backslashes, control characters and the end. */
+/** Returns the indices of quotes, backslashes and control characters, and of the end. */
 function stopsOf(text: Uint8Array): number[] {
   const stops = [...text].flatMap((byte, i) => (byte === 0x22 || byte === 0x5c || byte < 0x20 ? [i] : []));
   return [...stops, text.length];
@@ -23,14 +23,14 @@ test.each([
   ['a loop, where the platform cannot run WebAssembly', new MarkedText(1_000, plainMarker)],
 ])('%s marks quotes, backslashes, control characters and the end of each text', (_, memory) => {
   expect(marksOf(memory, everyByte)).toEqual(stopsOf(everyByte));
-  // Shorter texts follow longer ones, and end at each place of a block.
+  // Each text is shorter than the previous one, and the texts end at every position of a block.
   for (let length = 130; length >= 0; length -= 1) {
     const text = everyByte.subarray(100 - (length % 97), 100 - (length % 97) + length);
     expect(marksOf(memory, text)).toEqual(stopsOf(text));
   }
 });
 
-test('a text that is longer than all before gets a memory of its own, which every scanner then uses', () => {
+test('a text that is longer than all previous texts gets new memory, which every scanner then uses', () => {
   const [first, second] = [new JsonScan(), new JsonScan()];
   const usual = textOf(0);
   const long = Buffer.from(`"${'x'.repeat(usual.capacity)}"`);
@@ -40,7 +40,7 @@ test('a text that is longer than all before gets a memory of its own, which ever
   expect([second.string(1), second.length]).toEqual([6, 7]);
   expect(second.find(byteWords(['like']), 1, 5)).toBe(0);
   expect(textOf(0)).not.toBe(usual);
-  // A string without an end stops at the end of its own text, not in the longer one before.
+  // An unterminated string stops at the end of its own text, and does not run into the longer text before it.
   second.load(Buffer.from('"like'));
   expect(second.string(1)).toBe(malformed);
 });

@@ -1,26 +1,26 @@
 import { markingModule } from './marking-module.ts';
 
-/** Number of bytes that may be read after the end of a text: more than the length of the longest compared spelling. */
+/** Number of bytes that may be read after the end of a text. It exceeds the length of the longest compared spelling. */
 const slack = 32;
 
-/** Size of a page of WebAssembly memory in bytes. */
+/** Size of a page of WebAssembly memory, in bytes. */
 const pageBytes = 65_536;
 
-/** Texts of frames are shorter, except a few. */
+/** Capacity in bytes that is enough for all but a few frames. */
 const usualCapacity = 48 * 1024;
 
-/** Sets the marks of the bytes from `from` to `to`, both included, and of a few after them. */
+/** Sets the marks of the bytes from `from` to `to`, both inclusive, and of a few bytes after them. */
 type Mark = (from: number, to: number, marks: number) => void;
 
-/** Memory with its function. The marks are at its start. */
+/** Memory of a text, with the function that marks it. The marks are at the start of the memory. */
 interface Marker {
   readonly buffer: ArrayBuffer;
   readonly mark: Mark;
 }
 
 /**
- * Memory of one text. Each bit of `marks` belongs to one byte of the text: it is set if the byte is a quote, a backslash or
- * below 0x20, at which the scan of a string stops.
+ * Memory that holds one text and its marks. Each bit of `marks` belongs to one byte of the text: it is set if the scan
+ * of a string stops at that byte, which is a quote, a backslash or a byte below 0x20.
  */
 export class MarkedText {
   readonly capacity: number;
@@ -33,7 +33,7 @@ export class MarkedText {
   constructor(capacity: number, markerOf: (bytes: number) => Marker = fastMarker) {
     this.capacity = capacity;
     const textBytes = Math.ceil((capacity + slack) / 32) * 32;
-    // The marks are before the text, one bit for each of its bytes.
+    // The marks precede the text, with one bit for each byte of the text.
     this.#textAt = Math.ceil(textBytes / 8 / 32) * 32;
     const { buffer, mark } = markerOf(this.#textAt + textBytes);
     this.bytes = new Uint8Array(buffer, this.#textAt, textBytes);
@@ -42,7 +42,7 @@ export class MarkedText {
     this.#mark = mark;
   }
 
-  /** Replaces the text. A zero byte follows it, so that its end has a mark. */
+  /** Replaces the text. A zero byte follows the text, so that its end has a mark. */
   put(text: Uint8Array): void {
     const { length } = text;
     this.bytes.set(text);
@@ -51,7 +51,7 @@ export class MarkedText {
   }
 }
 
-/** Returns memory that WebAssembly marks, 32 bytes in one step; plain memory if the platform cannot run the module. */
+/** Returns memory that WebAssembly marks 32 bytes at a time, or plain memory if the platform cannot run the module. */
 function fastMarker(bytes: number): Marker {
   try {
     const pages = Math.ceil(bytes / pageBytes);
@@ -64,7 +64,7 @@ function fastMarker(bytes: number): Marker {
   return plainMarker(bytes);
 }
 
-/** Returns memory that a loop marks byte by byte. */
+/** Returns memory that a JavaScript loop marks byte by byte. */
 export function plainMarker(size: number): Marker {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
@@ -84,8 +84,9 @@ export function plainMarker(size: number): Marker {
 let shared: MarkedText | null = null;
 
 /**
- * Returns the memory of the current text. All scanners of a thread share it, because a text is read in one turn, and each
- * WebAssembly memory reserves addresses. A text that is longer than all before gets a new memory.
+ * Returns memory for a text of the given length. All scanners of a thread share this memory, because a text is read
+ * without interruption, and each WebAssembly memory reserves address space. A text that is longer than all previous
+ * ones gets new memory.
  */
 export function textOf(length: number): MarkedText {
   if (shared === null || length > shared.capacity) {

@@ -1,31 +1,31 @@
 /**
- * A WebAssembly module with one function, `mark(from, to, marks)`. It reads 32 bytes of the memory from `from` on, writes
- * their marks as one number of 32 bits to `marks`, and continues with the next 32 bytes until the byte at `to` has its
- * mark. A mark is set if the byte is a quote, a backslash or below 0x20.
+ * A WebAssembly module with one function, `mark(from, to, marks)`. The function reads 32 bytes of memory starting at
+ * `from`, writes their marks as one 32-bit number to `marks`, and continues with the next 32 bytes until the byte at
+ * `to` is marked. A mark is set if the byte is a quote, a backslash or below 0x20.
  *
- * The module is written out here, instruction by instruction, because it is too short for a compiler.
+ * The module is written out instruction by instruction, because it is too short to justify a compiler.
  */
 
 const quote = 0x22;
 const backslash = 0x5c;
 const firstPrintable = 0x20;
 
-/** Types. */
+/** WebAssembly types. */
 const [i32, v128, functionType, noResult] = [0x7f, 0x7b, 0x60, 0x40] as const;
-/** Instructions. */
+/** WebAssembly instructions. */
 const [loop, branchIf, end] = [0x03, 0x0d, 0x0b] as const;
 const [getLocal, setLocal, teeLocal, constant, store] = [0x20, 0x21, 0x22, 0x41, 0x36] as const;
 const [isAtMost, add, or, shiftLeft] = [0x4d, 0x6a, 0x72, 0x74] as const;
-/** Instructions on 16 bytes, after their prefix. */
+/** Prefix of the instructions that operate on 16 bytes, followed by these instructions. */
 const simd = 0xfd;
 const [load16, splat16, equal16, below16, or16, bitmask16] = [0, 15, 35, 38, 80, 100] as const;
-/** Locals: the three parameters, and 16 bytes of the text. */
+/** Local variables: the three parameters, and 16 bytes of the text. */
 const [from, to, marks, sixteen] = [0, 1, 2, 3] as const;
-/** Kinds of sections. */
+/** Section ids of the module format. */
 const [types, imports, functions, exports, codes] = [1, 2, 3, 7, 10] as const;
 const [importedMemory, exportedFunction] = [2, 0] as const;
 
-/** Returns a number in the variable length that the format uses for signed and unsigned numbers. */
+/** Encodes a number in the variable-length format (LEB128), signed or unsigned. */
 function varint(value: number, signed: boolean): number[] {
   const low = value & 0x7f;
   const rest = value >> 7;

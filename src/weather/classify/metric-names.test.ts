@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { metricIndex, metricNames } from './metric-names.ts';
 
 /**
- * The window store has a column for each name, so a change of the names requires a new version of its layout with a
- * migration.
+ * The window store has one column for each name, so changing the names requires a new layout version and a migration.
  */
 const frozen = `
 post.create post.update post.delete

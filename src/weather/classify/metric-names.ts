@@ -1,4 +1,4 @@
-/** The finite alphabet of the weather instrument: the classifier represents an event only by these names. */
+/** The closed vocabulary of the weather instrument: the classifier represents an event only by these names. */
 
 /** Collections that are counted separately, by short name, with their NSIDs. */
 export const trackedCollections = [
@@ -54,9 +54,9 @@ const embeds = [...trackedEmbeds.map(([alias]) => alias), 'other'] as const;
 const shapes: readonly Shape[] = ['reply', 'quote', ...embeds.map((embed) => `embed.${embed}` as const)];
 
 /**
- * All metric names. The classifier computes an index as collection * operations + operation; the window store has a
- * column for each name, so a further name requires a new version of its layout with a migration. The order is:
- * collections by operation, the shapes of created posts, the shapes of updated posts, and the remaining names.
+ * All metric names. The classifier computes an index as collection * operations + operation. The window store has one
+ * column for each name, so a new name requires a new layout version and a migration. The order is: collections by
+ * operation, the shapes of created posts, the shapes of updated posts, and the remaining names.
  */
 export const metricNames: readonly MetricName[] = Object.freeze([
   ...trackedCollections.flatMap(([alias]) => operations.map((operation) => `${alias}.${operation}` as const)),

@@ -5,14 +5,14 @@ import { MinuteTime, quotedTimeLength } from './minute-time.ts';
 
 const first = '"2026-08-13T06:47:43.959305Z"';
 
-/** Returns a view of a text that is followed by zero bytes, as a scanner has it. */
+/** Returns a view of a text followed by zero bytes, like the view of a scanner. */
 function viewOf(text: string): { bytes: Uint8Array; view: DataView } {
   const bytes = new Uint8Array(64);
   bytes.set(Buffer.from(text, 'latin1'));
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
-/** Returns the microseconds of a quoted datetime by the general parser. */
+/** Parses a quoted datetime with the general parser, and returns microseconds. */
 function parsed(text: string): number {
   return new EventTime().read(viewOf(text).bytes, 1, quotedTimeLength - 1);
 }
@@ -23,7 +23,7 @@ function afterFirst(text: string): number {
   return minute.read(viewOf(text).view, 0);
 }
 
-it('a datetime of the remembered minute has the same time as by the general parser', () => {
+it('the minute parser parses a datetime in the remembered minute to the same time as the general parser', () => {
   const seconds = fc.tuple(fc.nat(59), fc.nat(999_999));
   fc.assert(
     fc.property(seconds, ([second, us]) => {
@@ -34,7 +34,7 @@ it('a datetime of the remembered minute has the same time as by the general pars
   );
 });
 
-it('a text that differs in any byte is read as the general parser reads it, or not at all', () => {
+it('the minute parser reads a text that differs in any byte as the general parser does, or not at all', () => {
   for (let at = 1; at < first.length - 1; at += 1) {
     for (let byte = 0; byte < 256; byte += 1) {
       const text = first.slice(0, at) + String.fromCharCode(byte) + first.slice(at + 1);
@@ -43,7 +43,7 @@ it('a text that differs in any byte is read as the general parser reads it, or n
   }
 });
 
-it('a text without its closing quote, and a minute that was not remembered, are not read', () => {
+it('the minute parser does not read a text without its closing quote, or a datetime of a minute that was not remembered', () => {
   expect(afterFirst(`${first.slice(0, -1)} `)).toBe(0);
   expect(afterFirst(first.replace('06:47', '06:48'))).toBe(0);
   expect(new MinuteTime().read(viewOf(first).view, 0)).toBe(0);

@@ -1,31 +1,31 @@
-/** Length in bytes of a datetime as hosts send it, with its quotes: `"2026-08-13T06:47:43.959305Z"`. */
+/** Length of a datetime as hosts send it, including its quotes, in bytes: `"2026-08-13T06:47:43.959305Z"`. */
 export const quotedTimeLength = 29;
 
 const minuteUs = 60_000_000;
-/** `"` and the minute have 17 bytes; the rest is read in three pieces of four bytes. */
+/** Index of the text after `"` and the minute, which take 17 bytes. The rest is read in three pieces of four bytes. */
 const restAt = 17;
 /** `:00.`, `0000` and `00Z"` as little-endian numbers. */
 const secondsForm = 0x2e30303a;
 const digitsForm = 0x30303030;
 const endForm = 0x225a3030;
-/** Digit values in these forms. */
+/** Bits of these forms that hold the values of digits. */
 const secondsDigits = 0x000f0f00;
 const endDigits = 0x00000f0f;
 
 /**
- * Parser of datetimes within the minute of an earlier one. The parser compares the text with the earlier one in steps
- * of four bytes and parses only the digits after it, because nearly all events are of the same minute as the previous
- * event.
+ * Parses datetimes that lie in the same minute as an earlier one. The parser compares the text with the earlier one in
+ * steps of four bytes, and parses only the digits that follow the minute. Nearly all events are in the same minute as
+ * the previous event.
  */
 export class MinuteTime {
-  /** First 16 bytes of the minute's text, after the quote. */
+  /** First 16 bytes of the minute's text, starting after the quote. */
   #one = 0;
   #two = 0;
   #three = 0;
   #four = 0;
   #startUs = Number.NaN;
 
-  /** Remembers the minute of a valid datetime, whose text begins at the index of its quote. */
+  /** Remembers the minute of a valid datetime. The datetime's text begins at the index of its quote. */
   remember(bytes: DataView, from: number, timeUs: number): void {
     this.#one = bytes.getInt32(from + 1, true);
     this.#two = bytes.getInt32(from + 5, true);
@@ -35,7 +35,7 @@ export class MinuteTime {
   }
 
   /**
-   * Returns the microseconds since 1970 of a quoted datetime in the remembered minute with six decimals, or 0 for any
+   * Returns the microseconds since 1970 of a quoted datetime with six decimals in the remembered minute, or 0 for any
    * other text.
    */
   read(bytes: DataView, from: number): number {
@@ -54,7 +54,7 @@ export class MinuteTime {
   }
 }
 
-/** Returns true if a byte of the number exceeds 9, or has its top bit set. */
+/** Returns true if any byte of the number exceeds 9 or has its top bit set. */
 function isNoDigits(digits: number): boolean {
   return (((digits + 0x76767676) | digits) & 0x80808080) !== 0;
 }

@@ -1,28 +1,30 @@
-/** Maximum number of remembered pairs of account and time; the oldest pairs are dropped first. */
+/** Maximum number of remembered pairs of account and time. The oldest pairs are dropped first. */
 const maxPairs = 32_768;
 
 /**
- * Detector of rows that repeat a repository after a `sync`. The rows have no mark, but they have the account and the
- * time of the `sync`. Only a salted hash of each pair is kept, in memory: it reveals no account and is never stored.
+ * Detects rows that repeat a repository after a `sync`. The rows are not marked as such, but they have the account and
+ * the time of the `sync`. Only a salted hash of each pair is kept, in memory: it reveals no account and is never
+ * stored.
  */
 export class ResyncMemory {
   readonly #pairs = new Set<number>();
   readonly #salt: number;
 
-  /** Creates a detector without pairs; `salt` is 32 random bits. */
+  /** Creates a detector that remembers no pairs yet. `salt` is 32 random bits. */
   constructor(salt: number) {
     this.#salt = salt;
   }
 
-  /** Records a `sync` of the account in `[from, to)`. */
+  /** Records a `sync` of the account whose DID is in `[from, to)`. */
   sync(bytes: Uint8Array, from: number, to: number, timeUs: number): void {
     this.#add(this.#pair(bytes, from, to, timeUs));
   }
 
   /**
-   * Returns true if a create is a row of a re-sync. `old` is true if the time is before the first event of this reader,
+   * Returns true if a create is a row of a re-sync. `old` is true if its time precedes the first event of this reader,
    * because the `sync` may then not have been read. On hosts that send `witnessedAt`, no other create has an old time.
-   * Older hosts let operators import old times: there the first create of a pair counts, and later ones do not.
+   * Older hosts also send creates with old times that operators imported: there, the first create of a pair counts, and
+   * later ones do not.
    */
   isRow(bytes: Uint8Array, from: number, to: number, timeUs: number, old: boolean, witnessed: boolean): boolean {
     if (this.#pairs.size === 0 && !old) return false;
@@ -42,7 +44,7 @@ export class ResyncMemory {
     }
   }
 
-  /** Computes 53 bits of two FNV-1a hashes; a collision among the remembered pairs is improbable. */
+  /** Computes 53 bits from two FNV-1a hashes. A collision among the remembered pairs is improbable. */
   #pair(bytes: Uint8Array, from: number, to: number, timeUs: number): number {
     let high = 0x811c9dc5 ^ this.#salt;
     let low = 0x9e3779b9 ^ this.#salt;

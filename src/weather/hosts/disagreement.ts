@@ -5,18 +5,18 @@ import { dayUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 const hourUs = 3_600_000_000;
-/** Minimum observed time of an hour on both hosts for a comparison, in microseconds. */
+/** Minimum time for which both hosts must be observed in an hour to compare it, in microseconds. */
 const comparableUs = hourUs - 60_000_000;
-/** Number of days whose hours determine the usual ratio. */
+/** Number of past days whose hours determine the usual ratio. */
 const historyDays = 7;
-/** Minimum number of comparable hours that determine the usual ratio. */
+/** Minimum number of comparable hours needed to determine the usual ratio. */
 const leastHours = 24;
-/** Minimum distance of an unusual ratio from the usual ratio, on a logarithmic scale. */
+/** Minimum distance of an unusual ratio from the usual one, as a difference of logarithms. */
 const leastDistance = Math.log(1.15);
-/** Minimum distance of an unusual ratio, as a multiple of the usual distance. */
+/** Minimum distance of an unusual ratio, as a multiple of the usual distance from the usual ratio. */
 const distanceFactor = 6;
 
-/** Input of the comparison of two hosts: the names of both series, the published one first. */
+/** Input of the comparison: the names of both hosts' series, the published one first. */
 export interface Compared {
   readonly store: WindowStore;
   readonly published: string;
@@ -40,7 +40,7 @@ export function disagreementCaveat(compared: Compared): string | null {
   );
 }
 
-/** Returns the logarithm of the hosts' ratio of events for each hour that can be compared, by the start of the hour. */
+/** Returns the logarithm of the ratio of the hosts' events for each comparable hour, keyed by the start of the hour. */
 function ratiosOf({ store, published, other }: Compared, span: Interval): Map<number, number> {
   const [one, two] = [published, other].map((name) => eventsByHour(store, name, span));
   const ratios = new Map<number, number>();

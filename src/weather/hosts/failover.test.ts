@@ -22,7 +22,7 @@ function decide(first: Health, second: Health, current: Failover | null = null, 
   return decideHost({ current, first, second, nowUs, startedUs });
 }
 
-describe('the first host', () => {
+describe('the first of two hosts', () => {
   test.each(['unobserved', 'silent'] as const)('is replaced after 15 minutes in which it was %s', (reason) => {
     expect(decide(ill(14.99, reason), well())).toBeNull();
     expect(decide(ill(15, reason), well())).toMatchObject({ sinceUs: nowUs, trouble: { reason }, unwellUs: nowUs });
@@ -34,7 +34,7 @@ describe('the first host', () => {
     expect(decide(ill(100), well(15))).not.toBeNull();
   });
 
-  test('is kept for 15 minutes after a start, regardless of the unobserved time before', () => {
+  test('is kept for 15 minutes after a start, even if it was not observed before the start', () => {
     expect(decide(ill(300), well(), null, nowUs - minutes(14))).toBeNull();
     expect(decide(ill(300), well(), null, nowUs - minutes(15))).not.toBeNull();
   });
@@ -42,7 +42,7 @@ describe('the first host', () => {
   test('is published again after a day without trouble', () => {
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs + 1 })).not.toBeNull();
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs })).toBeNull();
-    // Each new failure restarts the healthy day after which the first host is published again.
+    // Each new failure restarts the day without trouble that is required before the first host is published again.
     expect(decide(ill(6), well(), failover)).toMatchObject({ sinceUs: failover.sinceUs, unwellUs: nowUs });
   });
 
@@ -53,7 +53,7 @@ describe('the first host', () => {
   });
 });
 
-test('two hosts that fail repeatedly change places at most twice an hour', () => {
+test('two hosts that fail repeatedly swap places at most twice an hour', () => {
   const step = fc.record({ first: fc.boolean(), second: fc.boolean(), forMinutes: fc.integer({ min: 1, max: 40 }) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
@@ -87,10 +87,10 @@ test('two hosts that fail repeatedly change places at most twice an hour', () =>
   );
 });
 
-test('the caveat names neither host, and states the start and the reason of the failover', () => {
+test('the caveat names neither host, and gives the start of the failover and the reason', () => {
   const caveat = failoverCaveat({ ...failover, trouble: { reason: 'silent', sinceUs: nowUs } });
   expect(caveat).toContain('published since 2026-11-19T12:00:00.000Z');
   expect(caveat).toContain(
-    'was silent in collections that make up much of the interactions from 2026-11-20T12:00:00.000Z on',
+    'was silent in collections that make up much of the interactions from 2026-11-20T12:00:00.000Z onwards',
   );
 });

@@ -4,30 +4,30 @@ import { dayUs, windowUs } from '../window/window.ts';
 import { type Health, lasted } from './trouble.ts';
 
 /**
- * Time in microseconds for which the first host must have been in trouble and the second host healthy before a
- * failover.
+ * Time for which the first host must have been in trouble, and the second host healthy, before a failover, in
+ * microseconds.
  */
 export const failoverUs = 15 * windowUs;
-/** Time in microseconds without trouble after which the first host is published again. */
+/** Time without trouble after which the first host is published again, in microseconds. */
 export const quietUs = dayUs;
 /**
- * Time in microseconds for which the first host must have been healthy to be published again while the second is in
- * trouble.
+ * Time for which the first host must have been healthy to be published again while the second host is in trouble, in
+ * microseconds.
  */
 const recoveredUs = 60 * windowUs;
 
 /** Input of the failover decision. */
 export interface FailoverInput {
-  /** Failover in effect, or null while the first host is published. */
+  /** The failover in effect, or null while the first host is published. */
   readonly current: Failover | null;
   readonly first: Health;
   readonly second: Health;
   readonly nowUs: number;
-  /** Start of this process, in microseconds. Earlier trouble counts from this instant. */
+  /** Start of this process, in microseconds. Trouble that began earlier counts only from this instant. */
   readonly startedUs: number;
 }
 
-/** Decides which of two hosts is published. Returns null for the first host. */
+/** Decides which of two hosts is published. Returns null if it is the first host. */
 export function decideHost({ current, first, second, nowUs, startedUs }: FailoverInput): Failover | null {
   if (!current) {
     const { trouble } = first;
@@ -40,7 +40,7 @@ export function decideHost({ current, first, second, nowUs, startedUs }: Failove
   return { ...current, unwellUs };
 }
 
-/** Returns the caveat of the artifact while the second host is published. The caveat contains no host names. */
+/** Returns the artifact's caveat for the time while the second host is published. The caveat contains no host names. */
 export function failoverCaveat({ sinceUs, trouble }: Failover): string {
   const why =
     trouble.reason === 'silent'
@@ -48,7 +48,7 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
       : 'was not observed';
   return (
     `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
-    `${instant(trouble.sinceUs)} on. The first one is published again after a day without trouble. Counts of two hosts are never added.`
+    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble. Counts of two hosts are never added.`
   );
 }
 

@@ -17,7 +17,7 @@ const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const minute = (count: number): number => startUs + count * windowUs;
 const quiet = (): void => undefined;
 const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
-/** Events of a collection in a minute, by host; the second host has more. */
+/** Events of a collection per minute, by host. The second host has more. */
 const counts: Readonly<Record<string, number>> = { [one]: 100, [two]: 150 };
 
 let folder: string;
@@ -38,7 +38,7 @@ function begin(atMinute: number): Publication {
   return createPublication({ store, endpoints, startedUs: minute(atMinute), log });
 }
 
-/** Stores the minutes of a host between two indexes. */
+/** Stores traffic of a host for the minutes from index `from` to index `to`. */
 function watch(name: string, from: number, to: number, { factor = 1, likes = true } = {}): void {
   const { id, revision } = store.series(name);
   const windows = Array.from({ length: to - from }, (_, i) => {
@@ -61,8 +61,8 @@ function watch(name: string, from: number, to: number, { factor = 1, likes = tru
 const read = (atMinute: number): WeatherSummary => publication.read(minute(atMinute));
 const sourceAt = (atMinute: number): string => read(atMinute).source.endpoint;
 
-describe('with two hosts,', () => {
-  test('the first host is published, and the second within 16 minutes after the last observation of the first', () => {
+describe('a publication with two hosts', () => {
+  test('publishes the first host, and the second within 16 minutes after the first was last observed', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     expect(sourceAt(60)).toBe(one);
@@ -81,11 +81,11 @@ describe('with two hosts,', () => {
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
     expect(summary.caveats?.[0]).toContain(
-      'published since 2026-11-20T13:16:00.000Z because the first was not observed from 2026-11-20T13:00:00.000Z on',
+      'published since 2026-11-20T13:16:00.000Z because the first was not observed from 2026-11-20T13:00:00.000Z onwards',
     );
   });
 
-  test('the second host is published if the first is silent in most of the interactions', () => {
+  test('publishes the second host if the first is silent in most of the interactions', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     let changed = 0;
@@ -100,17 +100,17 @@ describe('with two hosts,', () => {
     );
   });
 
-  test('the first host remains published if the second was not observed either', () => {
+  test('keeps publishing the first host if the second was not observed either', () => {
     watch(one, -120, 60);
     watch(two, -120, 50);
     for (let at = 61; at < 120; at += 1) expect(sourceAt(at)).toBe(one);
   });
 
-  test('the first host is published again after a quiet day, even after a restart, and not earlier', () => {
+  test('publishes the first host again after a day without trouble, even after a restart, and not earlier', () => {
     watch(one, -120, 60);
     watch(two, -120, 80);
     expect(sourceAt(80)).toBe(two);
-    // The first host is observed again, and its missed minutes are filled in.
+    // The first host is observed again, and a backfill has filled in its missed minutes.
     watch(one, 60, 81);
     watch(two, 80, 81);
     expect(sourceAt(81)).toBe(two);
@@ -129,7 +129,7 @@ describe('with two hosts,', () => {
     expect(store.failover(store.series(two).id)).toBeNull();
   });
 
-  test('an hour in which the hosts disagree unusually is a caveat of the published one', () => {
+  test('adds a caveat to the published host for an hour in which the hosts disagree unusually', () => {
     watch(one, -48 * 60, 0);
     watch(two, -48 * 60, 0);
     watch(one, 0, 60, { factor: 0.9 });
@@ -143,7 +143,7 @@ describe('with two hosts,', () => {
   });
 });
 
-test("with one host, the published summary is that host's summary", () => {
+test("a publication with one host returns that host's summary", () => {
   const alone = createPublication({ store, endpoints: endpoints.slice(0, 1), startedUs: startUs, log });
   watch(one, 0, 60);
   watch(two, 0, 600);
@@ -156,6 +156,6 @@ test.each([
   [['wss://one.example', 'wss://one.example/subscribe'], 'the two hosts must be different'],
   [['wss://one.example', 'ws://127.0.0.1:1'], 'a simulated host and a live one cannot be observed together'],
   [[], 'requires the address of a host'],
-])('the publication of hosts such as %j is rejected', (texts, why) => {
+])('a publication of hosts such as %j is rejected', (texts, why) => {
   expect(() => parseEndpoints(texts, { allowLoopback: true })).toThrow(why);
 });

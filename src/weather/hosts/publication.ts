@@ -12,12 +12,12 @@ import { createSeriesReader, type SeriesReader } from './series-reader.ts';
 import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
 import { healthOf } from './trouble.ts';
 
-/** An observed host and its protocols. */
+/** An observed host, with its series of both protocols. */
 export interface ObservedHost {
   readonly endpoint: Endpoint;
-  /** Legacy series of the host, while it is published in place of the present one; null otherwise. */
+  /** The host's legacy series while it is still published instead of the present one, otherwise null. */
   predecessor: Endpoint | null;
-  /** Controller that is aborted when the legacy protocol is no longer read. */
+  /** Controller that aborts when the legacy protocol is no longer to be read. */
   readonly retiring: AbortController;
 }
 
@@ -30,12 +30,12 @@ export interface PublicationOptions {
   readonly log: Log;
 }
 
-/** The choice of the published series: one host and one protocol, never a mixture. */
+/** The choice of the published series. A series belongs to one host and one protocol; series are never mixed. */
 export interface Publication {
   readonly hosts: readonly ObservedHost[];
-  /** Returns the series of the last summary. */
+  /** Returns the series that the last summary was read from. */
   published(): Endpoint;
-  /** Returns all series of the hosts that were observed in the span, including replaced ones. */
+  /** Returns all series of the hosts that were observed in the span, including series that were replaced. */
   series(span: Interval): readonly Endpoint[];
   /** Returns the start of the failover in microseconds, or null while the first host is published. */
   failoverSinceUs(): number | null;
@@ -48,7 +48,7 @@ interface Publishing extends PublicationOptions {
   readonly reader: SeriesReader;
 }
 
-/** Creates a publication that continues with the state stored by an earlier process. */
+/** Creates a publication. It continues with the state that an earlier process stored. */
 export function createPublication(options: PublicationOptions): Publication {
   const { store, endpoints } = options;
   const hosts = endpoints.map((endpoint) => ({
@@ -78,7 +78,7 @@ export function createPublication(options: PublicationOptions): Publication {
   };
 }
 
-/** Returns the legacy series of a host of the present method, if it was observed in the span. */
+/** Returns the legacy series of a host that uses the present method, if that series was observed in the span. */
 function earlierSeries(store: WindowStore, endpoint: Endpoint, span: Interval): Endpoint[] {
   const legacy = legacyEndpoint(endpoint);
   if (endpoint.wire === 'jetstream.legacy' || !store.has(legacy.name)) return [];
@@ -86,7 +86,7 @@ function earlierSeries(store: WindowStore, endpoint: Endpoint, span: Interval): 
 }
 
 /**
- * Reads the summary of a host. The host's legacy series is published until the present series replaces it permanently.
+ * Reads the summary of a host. The host's legacy series is published until the present series permanently replaces it.
  */
 function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs: number): SeriesReading {
   const { endpoint, predecessor } = host;
@@ -98,14 +98,14 @@ function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs:
     store.takeOver(store.series(endpoint.name).id);
     host.predecessor = null;
     host.retiring.abort();
-    log.info('the series of the present wire is published from now on', { endpoint: endpoint.name });
+    log.info('the series of the present wire is now published', { endpoint: endpoint.name });
     return own;
   }
   const caveats = [successionCaveat(store, endpoint.name, nowUs)];
   return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
 }
 
-/** Returns the failover of this instant, which is the current object if the failover does not change. */
+/** Returns the failover that applies now. It is the current object if the failover does not change. */
 function decide(
   { store, startedUs }: Publishing,
   current: Failover | null,
@@ -126,7 +126,7 @@ function keepFailover(
   next: Failover | null,
 ): void {
   if ((next === null) !== (current === null)) {
-    log.warn(next ? 'the second host is published from now on' : 'the first host is published again', {
+    log.warn(next ? 'the second host is now published' : 'the first host is published again', {
       ...(next ? { reason: next.trouble.reason } : {}),
     });
   }
@@ -138,7 +138,7 @@ function keepFailover(
   }
 }
 
-/** Returns the summary of the published host, preceded by the caveats that concern both hosts. */
+/** Returns the summary of the published host with the caveats that concern both hosts before its own. */
 function withHostCaveats(
   store: WindowStore,
   failover: Failover | null,

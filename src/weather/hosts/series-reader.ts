@@ -4,14 +4,14 @@ import { storedUsual } from '../silence/usual.ts';
 import { storeFault } from '../window/store-faults.ts';
 import { dayUs } from '../window/window.ts';
 
-/** Reader of series that remembers their usual counts and stores their silences. */
+/** Reads series. Remembers their usual counts, and stores the silences that it finds. */
 export interface SeriesReader {
   read(source: Omit<SummarySource, 'usual'>): SeriesReading;
 }
 
 /**
- * Creates a series reader. The usual counts of each hour are read once a day, because reading all hours takes up to a
- * second.
+ * Creates a series reader. It reads the usual counts of each hour only once a day, because reading all hours takes up
+ * to a second.
  */
 export function createSeriesReader(): SeriesReader {
   const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
@@ -30,7 +30,7 @@ export function createSeriesReader(): SeriesReader {
   };
 }
 
-/** Stores silences for the baselines of later days, and for readings after their beginning is older than a day. */
+/** Stores silences. The baselines of later days need them, as do readings once a silence began more than a day ago. */
 function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
   if (silences.length === 0 && store.silences(series, span).length === 0) return;
   try {

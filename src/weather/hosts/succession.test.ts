@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /**
- * Stores minutes of a series for a number of days up to an instant; each minute has the traffic of the hour of `nowUs`.
+ * Stores a number of days of a series, up to the instant `toUs`. Each minute has the traffic of the hour of `nowUs`.
  */
 function watch(name: string, days: number, toUs: number): void {
   const { id, revision } = store.series(name);

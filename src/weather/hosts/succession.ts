@@ -4,12 +4,13 @@ import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { healthOf, lasted } from './trouble.ts';
 
-/** Silence of the legacy protocol in microseconds after which an active present protocol replaces it. */
+/** Silence of the legacy protocol after which an active present protocol replaces it, in microseconds. */
 const silentUs = 3_600_000_000;
 const baselineDays = 7;
 
 /**
- * Returns the legacy series that remains published while the present series has no baseline, or null if there is none.
+ * Returns the legacy series that remains published while the present series has no baseline, or null if there is no
+ * such series.
  */
 export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
   if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
@@ -17,7 +18,7 @@ export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint 
   return store.has(legacy.name) && store.series(legacy.name).live !== null ? legacy : null;
 }
 
-/** The present and the legacy series of a host when an artifact is due. */
+/** The present and the legacy series of a host at the time when an artifact is due. */
 export interface Rivals {
   readonly store: WindowStore;
   readonly nowUs: number;
@@ -30,8 +31,8 @@ export interface Rivals {
 }
 
 /**
- * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or the legacy protocol
- * is silent.
+ * Returns true if the present series replaces the legacy one, because it has a baseline of seven days or the legacy
+ * protocol is silent.
  */
 export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
   const everything = { from: 0, to: nowUs };

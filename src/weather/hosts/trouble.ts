@@ -3,15 +3,17 @@ import { union } from '../window/interval.ts';
 import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
-/** Maximum gap of a healthy series in microseconds, because hosts restart and readers reconnect. */
+/**
+ * Longest gap of a healthy series, in microseconds. Short gaps are normal, because hosts restart and readers reconnect.
+ */
 export const bearableGapUs = 5 * windowUs;
 
 /** Health of a series at one instant. */
 export interface Health {
-  /** Current trouble of the series, or null while it is healthy. */
+  /** Current trouble of the series, or null while the series is healthy. */
   readonly trouble: Trouble | null;
   /**
-   * Time in microseconds for which the series has been healthy, at most a day. The time is 0 while the series is in
+   * Time for which the series has been healthy, in microseconds, limited to one day. It is 0 while the series is in
    * trouble.
    */
   readonly wellForUs: number;
@@ -24,8 +26,8 @@ export interface HealthInput {
   readonly name: string;
   readonly nowUs: number;
   /**
-   * Start of the silence of collections that make up much of the interactions, in microseconds, or null without such a
-   * silence.
+   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null if
+   * there is no such silence.
    */
   readonly silentSinceUs: number | null;
 }
@@ -47,7 +49,10 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
   return { trouble, wellForUs: trouble ? 0 : nowUs - wellSinceUs };
 }
 
-/** Returns the duration of a trouble at an instant, in microseconds. Excludes time before the start of this process. */
+/**
+ * Returns how long a trouble has lasted at an instant, in microseconds. Time before the start of this process is
+ * excluded.
+ */
 export function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
 }

@@ -6,17 +6,17 @@ const hour = (from: number): number[] => Array.from({ length: 60 }, (_, i) => fr
 const days = (n: number): number[][] => Array.from({ length: n }, () => hour(100));
 
 describe('the baseline of an hour', () => {
-  test('is null with fewer than seven days', () => {
+  test('is null with fewer than seven days of history', () => {
     expect(hourBaseline(days(6))).toBeNull();
   });
 
-  test('is thin with seven days, and supported with twenty', () => {
+  test('is thin with seven days of history, and supported with twenty', () => {
     expect(hourBaseline(days(7))).toMatchObject({ support: 'thin', days: 7 });
     expect(hourBaseline(days(19))).toMatchObject({ support: 'thin', days: 19 });
     expect(hourBaseline(days(20))).toMatchObject({ support: 'supported', days: 20 });
   });
 
-  test('excludes a day with fewer than ten minutes', () => {
+  test('excludes a day with fewer than ten comparable minutes', () => {
     expect(hourBaseline([...days(6), hour(1).slice(0, 9)])).toBeNull();
     expect(hourBaseline([...days(6), hour(1).slice(0, 10)])).toMatchObject({ days: 7 });
   });
@@ -41,13 +41,13 @@ describe('the percentile', () => {
     expect([0, 0.5, 1, 0.1].map((p) => percentile(values, p))).toEqual([10, 25, 40, 13]);
   });
 
-  test('of no values is NaN', () => {
+  test('is NaN if there are no values', () => {
     expect(percentile(new Float64Array(0), 0.5)).toBeNaN();
   });
 });
 
 describe('unevenness', () => {
-  test('is the standard deviation divided by the mean, and null if the mean is zero', () => {
+  test('is the standard deviation divided by the mean, or null if the mean is zero', () => {
     expect(variation([2, 4, 4, 4, 5, 5, 7, 9])).toBeCloseTo(0.4);
     expect(variation([0, 0])).toBeNull();
   });

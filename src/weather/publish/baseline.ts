@@ -20,15 +20,15 @@ export interface HourBaseline {
 }
 
 /**
- * Returns the number of earlier days on which enough of an hour's minutes may be compared. `days` as in `hourBaseline`.
+ * Returns the number of earlier days that have enough comparable minutes in an hour. `days` is as in `hourBaseline`.
  */
 export function comparableDays(days: readonly (readonly number[])[]): number {
   return comparable(days).length;
 }
 
 /**
- * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Returns null with fewer than 7
- * days. Minutes are compared with minutes, never with hourly means.
+ * Computes an hour's baseline from the rates of its eligible minutes, given as one list per day. Returns null if there
+ * are fewer than 7 days. Minutes are compared with minutes, never with hourly means.
  */
 export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
   const speaking = comparable(days);

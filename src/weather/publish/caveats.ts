@@ -4,15 +4,18 @@ import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
-/** Documented interval in hours at which hosts compact their history; shorter intervals cannot be detected. */
+/**
+ * Interval in hours at which hosts are documented to compact their history. The actual interval may be shorter, which
+ * cannot be detected.
+ */
 export const compactionHours = 4;
 
-/** Returns the limitations of the window's counts, each with its number. */
+/** Returns the caveats about the window's counts, each with the number of events or rows that it affects. */
 export function weatherCaveats(minutes: readonly Minute[]): string[] {
   return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
 }
 
-/** Returns one sentence for each collection that was silent while others continued, with the time of the silence. */
+/** Returns one sentence, with the time of the silence, for each collection that was silent while others continued. */
 export function silenceCaveats(minutes: readonly Minute[], silences: readonly Silence[]): string[] {
   const newest = minutes.at(-1);
   if (!newest) return [];
@@ -36,7 +39,10 @@ export interface CountingLimits {
   readonly unseen: ReadonlySet<CollectionName>;
 }
 
-/** Returns the caveats for collections that were not counted yet, or for which the host has sent no event. */
+/**
+ * Returns the caveats for collections that were not counted from the beginning, or for which the host has sent no
+ * event.
+ */
 export function countingCaveats(minutes: readonly Minute[], { countedSince, unseen }: CountingLimits): string[] {
   const startUs = minutes[0]?.startUs ?? 0;
   const late = [...countedSince].filter(([, sinceUs]) => sinceUs > startUs);
@@ -55,8 +61,8 @@ export function countingCaveats(minutes: readonly Minute[], { countedSince, unse
 }
 
 /**
- * Returns the caveat for counts from compacted history, which lacks creates and updates that were deleted or superseded
- * later, or null without such counts.
+ * Returns the caveat for counts from compacted history, or null if there are no such counts. Compacted history lacks
+ * creates and updates that were later deleted or superseded.
  */
 function compaction(minutes: readonly Minute[]): string | null {
   const watched = sum(minutes, ({ observedUs }) => observedUs);

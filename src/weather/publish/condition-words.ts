@@ -4,7 +4,7 @@ import type { ConditionState } from '../../contract/vocabulary.ts';
 import { minDays } from '../window/earlier-days.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Texts of each state. No text names a person, a group, a motive or a cause. */
+/** Texts for each state. No text names a person, a group, a motive or a cause. */
 export const conditionTexts: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
   station_offline: {
     label: 'Station offline',
@@ -69,7 +69,8 @@ export function describeConditions({
     ratio === null
       ? ''
       : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
-  // Report the progress of a fresh instrument; a reader could otherwise mistake the missing comparison for an error.
+  // State how many days a new instrument has observed; otherwise a reader could take the missing comparison for an
+  // error.
   const baseline =
     shortOfDays === null
       ? ''

@@ -39,7 +39,7 @@ function read(
 
 const calm = Array<number>(20).fill(100);
 
-describe('the state of the conditions', () => {
+describe('the state of the weather conditions', () => {
   test.each([
     ['calm', [100]],
     ['calm', [85]],
@@ -64,7 +64,7 @@ describe('the state of the conditions', () => {
     expect(read(minutesOf([...calm, 60, 105, 60, 105, 60, 105, 60, 105, 60, 105])).state).toBe('unsettled');
   });
 
-  test('is reported with the ratio to the middle of the hour and the amount of history', () => {
+  test("is reported with its ratio to the middle of the hour's history and the amount of history", () => {
     expect(read(minutesOf([...calm, 114]))).toEqual({
       state: 'active',
       confidence: 'supported',
@@ -76,14 +76,14 @@ describe('the state of the conditions', () => {
   });
 });
 
-describe('the conditions', () => {
-  test('are station_offline without a minute in the last fifteen windows', () => {
+describe('the weather conditions', () => {
+  test('are station_offline if the last fifteen windows contain no minute', () => {
     expect(read([]).state).toBe('station_offline');
     expect(read(minutesOf(calm), { late: 15 }).state).toBe('calm');
     expect(read(minutesOf(calm), { late: 16 })).toMatchObject({ state: 'station_offline', confidence: 'unsupported' });
   });
 
-  test('are unavailable without a baseline, or with an empty one', () => {
+  test('are unavailable without a baseline, or with a baseline of zero', () => {
     expect(read(minutesOf(calm), { baseline: null })).toMatchObject({
       state: 'unavailable',
       confidence: 'unsupported',
@@ -109,7 +109,7 @@ describe('the conditions', () => {
     expect(read(minutes)).toMatchObject({ state: 'unsettled', asOfUs: start + 21 * windowUs });
   });
 
-  test('are neither a lull nor calm for a low level of an unsettled or interrupted stream', () => {
+  test('are neither a lull nor calm if the level is low because the stream is unsettled or interrupted', () => {
     const low = [...calm, 70, 70, 70];
     expect(read(minutesOf(low, { complete: false })).state).toBe('unavailable');
     const reconnected = minutesOf(low).map((minute, i) => (i === 15 ? { ...minute, flags: windowFlag.seam } : minute));
@@ -118,13 +118,16 @@ describe('the conditions', () => {
     expect(read(longAgo).state).toBe('lull');
   });
 
-  test.each([1, 2, 3])('are a lull only with complete minutes: not if the %s. from the end is incomplete', (back) => {
-    const low = minutesOf([...calm, 70, 70, 70]);
-    const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
-    expect(read(broken).state).toBe('unavailable');
-  });
+  test.each([1, 2, 3])(
+    'are a lull only if all minutes are complete: not if the %s. from the end is incomplete',
+    (back) => {
+      const low = minutesOf([...calm, 70, 70, 70]);
+      const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
+      expect(read(broken).state).toBe('unavailable');
+    },
+  );
 
-  test('are a lull only after ten settled minutes: not with fewer, or if a connection began in one of them', () => {
+  test('are a lull only after ten settled minutes: not after fewer, and not if a connection began in one of them', () => {
     expect(read(minutesOf([...calm.slice(-6), 70, 70, 70])).state).toBe('unavailable');
     expect(read(minutesOf([...calm.slice(-7), 70, 70, 70])).state).toBe('lull');
     const low = minutesOf([...calm, 70, 70, 70]);
@@ -134,12 +137,12 @@ describe('the conditions', () => {
     }
   });
 
-  test('are unavailable, and never a lull, in a minute without the collections that make up the interactions', () => {
+  test('are unavailable, and never a lull, in a minute that lacks the collections that make up the interactions', () => {
     expect(read(minutesOf(calm, { silent: true })).state).toBe('unavailable');
     const low = minutesOf([...calm, 70, 70, 70]);
     expect(read(low).state).toBe('lull');
     expect(read(low.map((minute, i) => ({ ...minute, silent: i >= calm.length }))).state).toBe('unavailable');
-    // Such a minute does not extend a longer state either.
+    // A minute without these collections does not prolong a state that lasts several minutes.
     expect(read(low.map((minute, i) => ({ ...minute, silent: i === calm.length }))).state).toBe('calm');
     expect(
       read(minutesOf([...calm, 130, 130]).map((minute, i) => ({ ...minute, silent: i === calm.length }))).state,

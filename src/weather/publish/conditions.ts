@@ -4,13 +4,16 @@ import { variation } from '../window/percentile.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
-/** Thresholds of the conditions, which the page about the method publishes. */
+/** Thresholds of the conditions. The method page publishes them. */
 export const thresholds = {
   /** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
   offlineWindows: 15,
-  /** Share of the middle of this hour's history below which a lasting level is unavailable: events may be missing. */
+  /**
+   * Share of the middle of this hour's history. If the level stays below it, the conditions become unavailable, because
+   * events may be missing.
+   */
   lastingShare: 0.5,
-  /** Number of windows in a row at such a level after which the state is unavailable. */
+  /** Number of consecutive windows below that level after which the conditions are unavailable. */
   lastingWindows: 10,
   /** Number of windows after the start of a connection in which no lull is reported. */
   settlingWindows: 10,
@@ -19,7 +22,7 @@ export const thresholds = {
   lullShare: 0.95,
   /** Minimum level of a severe storm, as a multiple of the middle of this hour's history. */
   severeTimes: 3,
-  /** Numbers of windows in a row above the 75th percentile. */
+  /** Numbers of consecutive windows that must exceed the 75th percentile, by state. */
   severeWindows: 3,
   stormWindows: 2,
   turbulentWindows: 2,
@@ -47,7 +50,7 @@ export interface ConditionReading {
   readonly confidence: Confidence;
   /** End of the classified window, in microseconds, or null if none was classified. */
   readonly asOfUs: number | null;
-  /** Ratio of the level to the middle of this hour's history, or null without history. */
+  /** Ratio of the level to the middle of this hour's history, or null if there is no history. */
   readonly ratio: number | null;
   readonly days: number;
   /**
@@ -62,19 +65,22 @@ export interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**
-   * Returns the baseline of the UTC hour of the window that starts at the instant, or null if there is too little
-   * history.
+   * Returns the baseline for the UTC hour of the window that starts at the given instant, or null if there is too
+   * little history.
    */
   readonly baseline: (startUs: number) => HourBaseline | null;
-  /** Returns the number of earlier days on which the UTC hour of that window can be compared. */
+  /**
+   * Returns the number of earlier days that can be compared in the UTC hour of the window that starts at the given
+   * instant.
+   */
   readonly comparableDays: (startUs: number) => number;
   readonly nowUs: number;
 }
 
 /**
- * Classifies the newest eligible minute by comparison with the same UTC hour of earlier days; the first state that
- * applies. Data that cannot be compared is `unavailable`, and missing data is `station_offline`; neither state is ever
- * calm.
+ * Classifies the newest eligible minute by comparing it with the same UTC hour of earlier days, and returns the first
+ * state that applies. Data that cannot be compared is `unavailable`, and missing data is `station_offline`; neither is
+ * ever reported as calm.
  */
 export function readConditions(input: ConditionInput): ConditionReading {
   const { minutes, comparableDays, nowUs } = input;
@@ -102,7 +108,7 @@ function readState({ minutes, baseline, nowUs }: ConditionInput): Omit<Condition
   };
 }
 
-/** Returns a predicate for minutes that were recently observed, at least in part. */
+/** Returns a predicate that is true for a minute that was recently observed, at least in part. */
 function isRecent(nowUs: number): (minute: ConditionMinute) => boolean {
   return ({ startUs, rate }) => nowUs - startUs <= (offlineWindows + 1) * windowUs && rate > 0;
 }
@@ -138,7 +144,7 @@ function ladder(
   return 'calm';
 }
 
-/** Returns true if fewer events may be reported as a lull, because no event was missed and the stream is settled. */
+/** Returns true if low counts may be reported as a lull, because no event was missed and the stream is settled. */
 function canSayLull(recent: readonly ConditionMinute[]): boolean {
   const settled = recent.slice(-settlingWindows);
   return (

@@ -11,7 +11,7 @@ import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.
 import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader, type HoursReader } from './hours.ts';
 
-/** The hours file states what each hour counted and observed; nothing that was not observed is 0. */
+/** The hours file states what was counted and observed in each hour. Nothing that was not observed is 0. */
 
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
 const hourUs = 60 * windowUs;
@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A minute of 10 likes and 11 events, of which one has no published collection. */
+/** A minute with 10 likes and 11 events, one of which belongs to no published collection. */
 function deltaAt(start: number, likes = 10): WindowDelta {
   const delta = emptyDelta(start);
   delta.counts[metricIndex['like.create']] = likes;
@@ -39,7 +39,7 @@ function deltaAt(start: number, likes = 10): WindowDelta {
   return delta;
 }
 
-/** Stores traffic in every minute of a span; only `observed` counts as observed. */
+/** Stores traffic in every minute of a span. Only `observed` counts as observed. */
 function keep(
   from: number,
   to: number,
@@ -71,7 +71,7 @@ function likesOf(hours: WeatherHours, name: CollectionName = 'like.create') {
   return events.map((count, at) => [count, seconds[at]]);
 }
 
-test('the file states since when the store has observed, which is before its hours in a store of some age', () => {
+test('the hours file states since when the store has observed, which precedes its hours in an older store', () => {
   const nowUs = startUs + 100 * hourUs;
   expect(only(read(nowUs)).observed_since).toBeNull();
   keep(startUs + 90 * hourUs, startUs + 91 * hourUs);
@@ -80,7 +80,7 @@ test('the file states since when the store has observed, which is before its hou
   expect(only(read(nowUs)).observed_since).toBe('2026-11-10T00:00:00.000Z');
 });
 
-test('whole observed hours have their sums, and the current hour has its closed minutes', () => {
+test('whole observed hours have their sums, and the current hour has the sum of its closed minutes', () => {
   const nowUs = startUs + 3 * hourUs + 10 * windowUs + 30_000_000;
   keep(startUs, startUs + 3 * hourUs + 10 * windowUs);
   const series = only(read(nowUs));
@@ -101,14 +101,14 @@ test('whole observed hours have their sums, and the current hour has its closed 
   ]);
 });
 
-test('an hour is complete as soon as its last minute is closed, and not before', () => {
+test('an hour is complete as soon as its last minute is closed, and not earlier', () => {
   keep(startUs, startUs + hourUs - windowUs);
   const atEnd = (nowUs: number) => only(read(nowUs)).hours.at(-1);
   expect(atEnd(startUs + hourUs + 59_000_000)).toMatchObject({ complete: false, observed_seconds: 3540 });
   expect(atEnd(startUs + hourUs + 60_000_000)).toMatchObject({ complete: true, observed_seconds: 3540 });
 });
 
-test('an unobserved hour is null with a gap, and an interrupted one has its observed seconds', () => {
+test('an unobserved hour is null and has a gap, and an interrupted hour has its observed seconds', () => {
   const breaks = [
     { from: startUs, to: startUs + hourUs - 1_500_000 },
     { from: startUs + 2 * hourUs, to: startUs + 3 * hourUs },
@@ -127,7 +127,7 @@ test('an unobserved hour is null with a gap, and an interrupted one has its obse
   ]);
 });
 
-test('a collection that the host never sent is null, with a gap of its own', () => {
+test('a collection that the host never sent is null, and has a gap of its own', () => {
   keep(startUs, startUs + hourUs);
   const hours = read(startUs + hourUs + 1);
   expect(likesOf(hours, 'block.create').at(-1)).toEqual([null, 0]);
@@ -137,7 +137,7 @@ test('a collection that the host never sent is null, with a gap of its own', () 
   });
 });
 
-test('a collection that was seen before the 72 hours and pauses in them is 0', () => {
+test('a collection that was seen before the 72 hours, but not within them, is 0', () => {
   const { id, revision } = store.series(endpoint.name);
   const block = emptyDelta(startUs - 4 * dayUs);
   block.counts[metricIndex['block.create']] = 1;
@@ -147,7 +147,7 @@ test('a collection that was seen before the 72 hours and pauses in them is 0', (
   expect(likesOf(read(startUs + hourUs + 1), 'block.create').at(-1)).toEqual([0, 3600]);
 });
 
-test('the silence of a collection is not observed time of the collection', () => {
+test('the silence of a collection does not count as its observed time', () => {
   keep(startUs, startUs + 2 * hourUs);
   const { id } = store.series(endpoint.name);
   const silence = { collection: 'like.create', from: startUs + 1_234, to: startUs + hourUs } as const;
@@ -177,7 +177,7 @@ test('a collection is not observed before the window from which it is counted', 
   expect(only(hours).gaps).toContainEqual({ ...gap, collection: 'like.create' });
 });
 
-test('windows that a backfill adds to a complete hour appear in the next file', () => {
+test('windows that a backfill adds to a complete hour appear in the next hours file', () => {
   keep(startUs + hourUs, startUs + 2 * hourUs);
   const nowUs = startUs + 2 * hourUs + 1;
   expect(only(read(nowUs)).hours.at(-2)).toMatchObject({ complete: true, events: null, observed_seconds: 0 });
@@ -185,7 +185,7 @@ test('windows that a backfill adds to a complete hour appear in the next file', 
   expect(only(read(nowUs)).hours.at(-2)).toMatchObject({ complete: true, events: 660, observed_seconds: 3600 });
 });
 
-test('two series of one host are listed and never added', () => {
+test('two series of one host are listed separately and never added', () => {
   const present = { name: 'wss://host.example/xrpc/m', wire: 'jetstream.subscribeEvents' } as const;
   keep(startUs, startUs + hourUs);
   keep(startUs, startUs + hourUs, undefined, present.name);
@@ -198,7 +198,7 @@ test('two series of one host are listed and never added', () => {
   ]);
 });
 
-test('many gaps are joined, which is stated, while the observed seconds stay exact', () => {
+test('many gaps are merged, the file reports the merge, and the observed seconds stay exact', () => {
   const spans = Array.from({ length: 72 * 60 }, (_, i) => {
     const from = startUs + i * windowUs;
     return { from, to: from + 30_000_000 };

@@ -20,7 +20,7 @@ import { closedEnd } from './read-summary.ts';
 /** Input of the hours file. */
 export interface HoursSource {
   readonly store: WindowStore;
-  /** Every series whose counts are stored; a series of two hosts or protocols is never summed. */
+  /** Every series whose counts are stored. The series of two hosts or two protocols are never summed. */
   readonly endpoints: readonly Pick<Endpoint, 'name' | 'wire'>[];
   /** Name of the series of the current summary. */
   readonly published: string;
@@ -29,9 +29,9 @@ export interface HoursSource {
   readonly nowUs: number;
 }
 
-/** Reader of the hours file, which remembers the collections that each series has sent. */
+/** Reads the hours file's content. Remembers the collections that each series has sent. */
 export interface HoursReader {
-  /** Reads the last 72 hours. The summary must have been read before, because that read stores the silences. */
+  /** Reads the last 72 hours. The summary must have been read first, because that read stores the silences. */
   read(source: HoursSource): WeatherHours;
 }
 
@@ -48,7 +48,7 @@ export function createHoursReader(): HoursReader {
   };
 }
 
-/** Closed minutes of the hours, and the time of each collection that was not observed. */
+/** Closed minutes of the hours, and the time for which each collection was not observed. */
 interface SeriesTime {
   readonly span: Interval;
   readonly hours: number;
@@ -105,7 +105,7 @@ function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number
   });
 }
 
-/** Counts of a collection that its hours do not include, by start of the hour. */
+/** Counts of a collection that must be subtracted from the sums of its hours, by start of the hour. */
 interface OwnCounts {
   readonly place: number;
   readonly uncounted: ReadonlyMap<number, number>;
@@ -127,12 +127,12 @@ function collectionHours(
   };
 }
 
-/** Returns null in place of 0 if nothing was observed. */
+/** Returns the count, or null instead of 0 if nothing was observed. */
 function counted(events: number, watchedUs: number): number | null {
   return watchedUs === 0 && events === 0 ? null : events;
 }
 
-/** Returns the events of the hour in which a collection began to be counted that lie before that time. */
+/** Returns the events in the hour in which counting of a collection began that precede that beginning. */
 function uncountedEvents(
   store: WindowStore,
   series: number,
@@ -146,7 +146,10 @@ function uncountedEvents(
   return new Map([[from, events]]);
 }
 
-/** Returns the collections for which the series has no event. A collection that was seen once is not searched again. */
+/**
+ * Returns the collections for which the series has no event. A collection that has been seen once is not searched for
+ * again.
+ */
 function neverSeen(
   store: WindowStore,
   { id, name }: { readonly id: number; readonly name: string },
@@ -176,7 +179,7 @@ interface CollectionGaps {
   readonly silences: readonly Silence[];
 }
 
-/** Returns the unobserved time of the closed minutes. The gaps of a collection may overlap those of the series. */
+/** Returns the gaps of the closed minutes. The gaps of a collection may overlap those of the series. */
 function gapsOf({ span, observed }: SeriesTime, { countedSince, unseen, silences }: CollectionGaps): Gap[] {
   const gap = (reason: WeatherGapReason, collection: CollectionName | null, interval: Interval): Gap => {
     const { from, to } = interval;

@@ -6,7 +6,7 @@ import { writeArtifact } from '../../artifact/write.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 
-/** Minimum interval between artifacts in milliseconds, which applies when many windows close together. */
+/** Minimum interval between artifacts, in milliseconds. It applies when many windows close at once. */
 const minIntervalMs = 1000;
 
 /** Options for the publisher. */
@@ -16,33 +16,33 @@ export interface PublisherOptions {
   readonly publishMs: number;
   /** Reads the summary. */
   readonly read: () => WeatherSummary;
-  /** Reads the hours at the instant of the last summary. */
+  /** Reads the hours as of the last summary. */
   readonly readHours: () => WeatherHours;
   readonly clock: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
-  /** Called if reading failed because of the store, in contrast to a failure to write the artifact. */
+  /** Called if reading the store failed, but not if only writing the artifact failed. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Writer of the summary and of the hours file. It writes at fixed times and soon after windows have closed, and never writes two artifacts
- * concurrently.
+ * Writes the summary and the hours file, at fixed intervals and soon after windows have closed. Never writes two
+ * artifacts concurrently.
  */
 export interface Publisher {
   /**
-   * Writes an artifact now, after any pending one. Never rejects: a failed write leaves the last good artifact in
+   * Writes an artifact now, after any pending write. Never rejects: if a write fails, the last good artifact stays in
    * place.
    */
   now(): Promise<void>;
-  /** Schedules a write of the artifact after a short delay. */
+  /** Schedules writing the artifact after a short delay. */
   soon(): void;
   start(): void;
   /** Stops the schedule, and waits for the pending write. */
   stop(): Promise<void>;
 }
 
-/** Creates a publisher, which does nothing before `start`. */
+/** Creates a publisher. It does nothing until `start` is called. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { path, hoursPath, publishMs, read, readHours, clock, log, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();
@@ -54,7 +54,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     await replaced(hoursPath, readHours);
   }
 
-  /** Replaces a file. Returns false if it could not be read from the store, or not be written. */
+  /**
+   * Replaces a file. Returns false if its content could not be read from the store, or the file could not be written.
+   */
   async function replaced(file: string, make: () => object): Promise<boolean> {
     let made: object;
     try {
@@ -99,7 +101,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Removes temporary files of an earlier process that was killed during a write. */
+/** Removes temporary files left by an earlier process that was killed during a write. */
 export async function sweepTemporaries(path: string): Promise<void> {
   const folder = dirname(path);
   const prefix = `.${basename(path)}.`;

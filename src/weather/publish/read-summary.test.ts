@@ -36,7 +36,7 @@ afterEach(() => {
 
 type Stop = Readonly<Partial<Record<CollectionName, { from: number; to: number }>>>;
 
-/** Returns a minute of even traffic; a stopped collection has no events between two instants. */
+/** Returns a minute of even traffic. A stopped collection has no events between the two instants of its stop. */
 function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   const delta = emptyDelta(start);
   const wave = level * (1 + 0.05 * Math.sin(start / windowUs));
@@ -53,7 +53,7 @@ function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   return delta;
 }
 
-/** Stores the traffic of a span, as a commit of it would. */
+/** Stores the traffic of a span in the same way as a commit. */
 function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
   const { id, revision } = store.series(endpoint.name);
   const windows = Array.from({ length: (to - from) / windowUs }, (_, i) => deltaAt(from + i * windowUs, stops, level));
@@ -64,7 +64,7 @@ function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
 const read = (nowUs: number) => reader.read({ store, endpoint, origin: 'live', nowUs });
 
 describe('a summary of a day with a silent collection', () => {
-  test('has a separate observed time for the silent collection, and the whole time for all others', () => {
+  test('gives the silent collection its own observed time, and all other collections the whole time', () => {
     const stop = { from: endUs - 6 * 3_600_000_000 + 12_345_678, to: endUs - 3_600_000_000 + 7_654_321 };
     keep(startUs, endUs, { 'follow.create': stop });
     const { summary, silences } = read(endUs + windowUs);
@@ -97,7 +97,7 @@ describe('a summary of a day with a silent collection', () => {
     expect(summary.caveats?.[0]).toContain('no identity.event events since 2026-11-17T17:59:59.800Z');
   });
 
-  test('corrects the counts that it published before the silence was proven', () => {
+  test('corrects the published counts once the silence is proven', () => {
     const stop = { from: endUs - 2 * windowUs + 1_000_000, to: endUs + dayUs };
     keep(startUs, endUs, { 'block.create': stop });
     expect(read(endUs + windowUs).summary.collections['block.create']?.observed_seconds).toBe(86_400);
@@ -106,7 +106,7 @@ describe('a summary of a day with a silent collection', () => {
     expect(later.collections['block.create']?.observed_seconds).toBe(86_400 - 2 * 120 + 1);
   });
 
-  test('removes the silence after a backfill of the events', () => {
+  test('removes the silence once a backfill has added the missing events', () => {
     const stop = { from: endUs - 60 * windowUs, to: endUs };
     keep(startUs, endUs, { 'block.create': stop });
     const { id, revision, live } = store.series(endpoint.name);
@@ -123,7 +123,7 @@ describe('a summary of a day with a silent collection', () => {
   });
 });
 
-describe('the conditions', () => {
+describe('the conditions of a day with a silent collection', () => {
   test('are available during a silence of at most 5 % of the interactions', () => {
     const from = endUs - 20 * windowUs;
     keep(startUs, from);
@@ -134,20 +134,17 @@ describe('the conditions', () => {
     expect(silentSinceUs).toBeNull();
   });
 
-  test.each(['like.create', 'repost.create'] as const)(
-    'are unavailable from the first minute without %s on',
-    (name) => {
-      const from = endUs - 20 * windowUs;
-      keep(startUs, from);
-      for (let minutes = 1; minutes <= 12; minutes += 1) {
-        const to = from + minutes * windowUs;
-        keep(to - windowUs, to, { [name]: { from, to: endUs } });
-        const { summary, silentSinceUs } = read(to + windowUs);
-        expect([minutes, summary.conditions.state]).toEqual([minutes, 'unavailable']);
-        expect([minutes, silentSinceUs]).toEqual([minutes, minutes < 3 ? null : from - 200_000 + 1]);
-      }
-    },
-  );
+  test.each(['like.create', 'repost.create'] as const)('are unavailable from the first minute without %s', (name) => {
+    const from = endUs - 20 * windowUs;
+    keep(startUs, from);
+    for (let minutes = 1; minutes <= 12; minutes += 1) {
+      const to = from + minutes * windowUs;
+      keep(to - windowUs, to, { [name]: { from, to: endUs } });
+      const { summary, silentSinceUs } = read(to + windowUs);
+      expect([minutes, summary.conditions.state]).toEqual([minutes, 'unavailable']);
+      expect([minutes, silentSinceUs]).toEqual([minutes, minutes < 3 ? null : from - 200_000 + 1]);
+    }
+  });
 
   test('are compared with a baseline that excludes the silences of earlier days', () => {
     const hour = endUs - 3_600_000_000;
@@ -166,12 +163,12 @@ describe('the conditions', () => {
     const low = endUs + dayUs - 10 * windowUs;
     keep(endUs, low);
     keep(low, endUs + dayUs, {}, 0.7);
-    // With the silent minutes, the 5th percentile would be far below seven tenths of the usual level.
+    // If the silent minutes counted, the 5th percentile would be far below seven tenths of the usual level.
     expect(read(low + 6 * windowUs).summary.conditions).toMatchObject({ state: 'lull', confidence: 'thin' });
   });
 });
 
-test('the summary of a fresh series reports the number of observed and required days until a comparison is possible', () => {
+test('the summary of a new series states how many days are observed, and how many a comparison requires', () => {
   for (let day = 0; day < 9; day += 1) {
     keep(startUs + day * dayUs, startUs + day * dayUs + 3_600_000_000);
     const { summary } = read(startUs + day * dayUs + 3_600_000_000 + windowUs);

@@ -16,52 +16,53 @@ import { comparableDays, type HourBaseline, hourBaseline } from './baseline.ts';
 import { type ConditionInput, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
-/** Number of minutes that the conditions read. */
+/** Number of minutes that determine the conditions. */
 const conditionWindows = 30;
 
-/** Input of reading a series and its summary. */
+/** Input for reading a series and its summary. */
 export interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
   readonly origin: Origin;
   /** Time of this machine's wall clock, in microseconds. */
   readonly nowUs: number;
-  /** Further caveats of the summary, which the counts do not contain. */
+  /** Additional caveats of the summary that do not derive from the counts. */
   readonly caveats?: readonly string[];
-  /** Usual counts of the series. They are read from the store if absent. */
+  /** Usual counts of the series. If absent, they are read from the store. */
   readonly usual?: Usual;
 }
 
 /** Result of reading a series at one instant. */
 export interface SeriesReading {
   readonly summary: WeatherSummary;
-  /** Closed windows of the reading, on the stream's clock. */
+  /** Span of the closed windows that were read, on the stream's clock. */
   readonly span: Interval;
   /** Silences that overlap the span of the reading. */
   readonly silences: readonly Silence[];
   /**
-   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null
-   * without such a silence.
+   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null if
+   * there is no such silence.
    */
   readonly silentSinceUs: number | null;
 }
 
 /**
- * Returns the end of the newest closed window: the stream has passed that end, or the wall clock has passed it by a
- * whole window. A later reading includes events of a later resume. A position further ahead of the clock than any
- * accepted event closes no window, because one of the two clocks was wrong.
+ * Returns the end of the newest closed window. A window is closed once the stream has passed its end, or once the wall
+ * clock has passed its end by a whole window. Events that a later resume delivers are included in later readings. A
+ * position that is further ahead of the clock than any accepted event closes no window, because one of the two clocks
+ * must be wrong.
  */
 export function closedEnd(positionUs: number | null, nowUs: number): number {
   if (positionUs !== null && positionUs > nowUs + futureUs) return closedEnd(null, nowUs);
   return Math.max(positionUs === null ? 0 : windowStart(positionUs), windowStart(nowUs - windowUs));
 }
 
-/** Reads the summary of the 24 hours before the newest closed window. */
+/** Reads the summary of the 24 hours up to the end of the newest closed window. */
 export function readSummary(source: SummarySource): WeatherSummary {
   return readSeries(source).summary;
 }
 
-/** Reads the 24 hours before the newest closed window. The cost does not depend on the size of the store. */
+/** Reads the 24 hours up to the end of the newest closed window. The cost does not depend on the size of the store. */
 export function readSeries(source: SummarySource): SeriesReading {
   const { store, endpoint, origin, nowUs, caveats } = source;
   const series = store.series(endpoint.name);
@@ -116,7 +117,9 @@ function unseenCollections(store: WindowStore, series: number, times: readonly C
 
 const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
 
-/** Creates a reader of the history of a window's hour: the same hour of earlier days. Each hour is read once. */
+/**
+ * Creates a reader of the history of a window's hour, which is the same hour on earlier days. Each hour is read once.
+ */
 function historyOf(
   store: WindowStore,
   series: number,
@@ -126,7 +129,7 @@ function historyOf(
   const places = interactions.map((_, i) => i);
   const uncounted = uncountedSpans(store.countedSince(series));
   const of = (startUs: number) => {
-    // Exclude the window's hour of the current day, because a burst must not raise its own baseline.
+    // Exclude today's occurrence of the hour, because a burst must not raise its own baseline.
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
     if (found !== undefined) return found;
@@ -141,7 +144,7 @@ function historyOf(
   return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
 }
 
-/** Returns the interactions per observed second. Returns 0 for an unobserved minute, which no comparison uses. */
+/** Returns the interactions per observed second, or 0 for an unobserved minute, which no comparison uses. */
 function rateOf({ counts, observedUs }: Minute, places: readonly number[]): number {
   if (observedUs === 0) return 0;
   return places.reduce((sum, place) => sum + (counts[place] ?? 0), 0) / (observedUs / 1_000_000);

@@ -27,8 +27,8 @@ interface Variation {
 }
 
 /**
- * Returns the summary of four minutes in which the given spans were observed, with ten posts and three likes in each
- * row.
+ * Returns the summary of four minutes in which only the given spans were observed. Each stored row has ten posts and
+ * three likes.
  */
 function summary(
   observed: readonly { from: number; to: number }[],
@@ -73,7 +73,7 @@ describe('the weather summary', () => {
     );
   });
 
-  test('of an unobserved day contains no numbers except the unobserved time', () => {
+  test('contains no numbers for an unobserved day except the unobserved time', () => {
     const empty = summary([], { rows: [] });
     expect(checkWeatherSummary(empty)).toMatchObject({ ok: true });
     expect(empty).toMatchObject({

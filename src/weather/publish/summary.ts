@@ -17,10 +17,10 @@ import { countingCaveats, silenceCaveats, weatherCaveats } from './caveats.ts';
 import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Maximum age in seconds of a reading that is not stale, which is three windows. */
+/** Maximum age of a reading that is not stale, in seconds: three windows. */
 export const maxAgeSeconds = 3 * windowSeconds;
 
-/** Published list of exclusions (`does_not_measure`). */
+/** The published list of what the weather facts do not measure (`does_not_measure`). */
 export const weatherExclusions = [
   'participant turnover',
   'sentiment or content',
@@ -37,7 +37,7 @@ export interface SummaryInput {
   /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;
   readonly wire: Wire;
-  /** Further caveats of the summary, which the counts do not contain. */
+  /** Additional caveats of the summary that do not derive from the counts. */
   readonly caveats: readonly string[];
   readonly origin: Origin;
   readonly nowUs: number;
@@ -49,14 +49,16 @@ export interface SummaryInput {
   readonly silences: readonly Silence[];
   /** Counts and observed time of each collection in the minutes, excluding its silences. */
   readonly times: readonly CollectionTime[];
-  /** Start of the first window in which a collection is counted. A collection without an entry was always counted. */
+  /**
+   * Start of the first window in which a collection is counted. A collection without an entry has always been counted.
+   */
   readonly countedSince: ReadonlyMap<CollectionName, number>;
-  /** Collections for which the host has sent no event since the series began; the host may not send them at all. */
+  /** Collections for which the host has sent no event since the series began. The host may not send them at all. */
   readonly unseen: ReadonlySet<CollectionName>;
   readonly conditions: ConditionReading;
 }
 
-/** Creates the summary of closed windows from their counts and observed time, without estimates. */
+/** Creates the summary of closed windows from their counts and observed time. Nothing is estimated. */
 export function summarise(input: SummaryInput): WeatherSummary {
   const { endpoint, wire, origin, nowUs, minutes, conditions } = input;
   const startUs = minutes[0]?.startUs ?? nowUs;
@@ -104,8 +106,8 @@ export function summarise(input: SummaryInput): WeatherSummary {
 }
 
 /**
- * Returns the published collections. A collection that was silent throughout, not counted yet or never seen is null and
- * not zero.
+ * Returns the published collections. The count of a collection that was silent throughout, is not counted yet, or was
+ * never seen is null, not zero.
  */
 function collections({ minutes, times, unseen }: SummaryInput): WeatherSummary['collections'] {
   const found: Partial<Record<CollectionName, CollectionSummary | null>> = {};

@@ -11,14 +11,14 @@ export interface CollectionTime {
   readonly observedWindows: number;
 }
 
-/** Returns the time before each collection was counted, as spans in which it was not observed. */
+/** Returns the time before each collection was counted, as spans in which the collection was not observed. */
 export function uncountedSpans(countedSince: ReadonlyMap<CollectionName, number>): Silence[] {
   return [...countedSince].map(([collection, to]) => ({ collection, from: 0, to }));
 }
 
 /**
- * Returns the counts and observed time of each collection in the minutes, in the order of `collectionNames`. Windows from
- * before a collection was counted are excluded from both.
+ * Returns the counts and observed time of each collection in the minutes, in the order of `collectionNames`. Windows
+ * before a collection was first counted are excluded from both.
  */
 export function collectionTimes(
   minutes: readonly Minute[],

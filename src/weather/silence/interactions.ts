@@ -13,19 +13,19 @@ export const interactions: readonly CollectionName[] = [
   'like.create',
 ];
 
-/** Maximum share of silent collections in the interactions at which conditions are still published. */
+/** Maximum share of the interactions that silent collections may have while conditions are still published. */
 export const bearable = 0.05;
 
-/** Shares of the collections in the interactions, from 0 to 1. */
+/** Shares of the interactions that each collection has, from 0 to 1. */
 export interface Shares {
   of(collection: CollectionName): number;
-  /** True if the conditions cannot be read without the silent collection. */
+  /** Returns true if the conditions cannot be determined without the silent collection. */
   readonly matters: (silence: Silence) => boolean;
 }
 
 /**
- * Computes the shares from the rates in the time in which each collection was observed. A collection that was never
- * observed gets the whole share.
+ * Computes the shares from each collection's rate during its observed time. A collection that was never observed gets
+ * the whole share.
  */
 export function interactionShares(times: readonly CollectionTime[]): Shares {
   const rateOf = (collection: CollectionName): number => {
@@ -42,34 +42,34 @@ export function interactionShares(times: readonly CollectionTime[]): Shares {
   return { of, matters: ({ collection }) => of(collection) > bearable };
 }
 
-/** Queries about the silent part of the interactions. */
+/** Answers questions about the silent part of the interactions. */
 export interface SilentShares {
   /**
-   * Returns true if more than 5 % of the interactions may be missing in the minute, because collections are silent or
+   * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
    * frequent collections have no event.
    */
   isSilent(minute: Minute): boolean;
   /**
-   * Returns the start of the silences that last to the instant and make up more than 5 %, or null without such
-   * silences.
+   * Returns the start of the silences that last until `endUs` and together make up more than 5 % of the interactions,
+   * or null if there are none.
    */
   since(endUs: number): number | null;
 }
 
-/** Input of the computation of silent shares. */
+/** Input for determining the silent part of the interactions. */
 export interface SilentInput {
   readonly silences: readonly Silence[];
   readonly shares: Shares;
   readonly usual: Usual;
 }
 
-/** Creates the queries about the silent part of the interactions. */
+/** Creates the object that answers questions about the silent part of the interactions. */
 export function silentShares({ silences, shares, usual }: SilentInput): SilentShares {
   const inMinute = (collection: CollectionName, minute: Minute): boolean => {
     const own = silences.filter((silence) => silence.collection === collection);
     if (isWithin(minute, own)) return true;
     const { startUs, counts } = minute;
-    // The silence is not proven yet, but the minute may already lack events.
+    // The silence is not proven yet, but events may already be missing from the minute.
     const place = collectionNames.indexOf(collection);
     return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= frequentRate;
   };

@@ -28,7 +28,7 @@ function minutesOf(count: number, without: Without, level = (_: number): number 
   });
 }
 
-/** Returns a baseline of the same traffic, with pauses of the rare collections. */
+/** Returns a baseline of the same traffic in which rare collections pause. */
 function usualOf(pause: number | null = 4, factor = 0.8): Usual {
   const p05 = collectionNames.map((name) => Math.round((rates[name] ?? 100) * factor));
   const p50 = collectionNames.map((name) => rates[name] ?? 100);
@@ -41,12 +41,12 @@ const none: Usual = {
 };
 
 function find(minutes: readonly Minute[], usual = usualOf(), standing: readonly Silence[] = []): Silence[] {
-  // The first event of each window is at 30 s, the last at 45 s.
+  // In each window, the first event is at 30 s and the last at 45 s.
   const edges = (us: number) => ({ firstUs: us + 30_000_000, lastUs: us + 45_000_000 });
   return findSilences({ minutes, usual, edges, standing });
 }
 
-/** Returns the number of windows without the collection until a silence is found. */
+/** Returns the number of windows without the collection after which its silence is found. */
 function windowsUntilFound(without: Without, usual: Usual, first = 120, level?: (minute: number) => number): number {
   for (let windows = 1; windows < 900; windows += 1) {
     if (find(minutesOf(first + windows, without, level), usual).length > 0) return windows;
@@ -54,13 +54,13 @@ function windowsUntilFound(without: Without, usual: Usual, first = 120, level?: 
   return Number.POSITIVE_INFINITY;
 }
 
-describe('a collection that stops while others continue', () => {
-  test('is silent from the microsecond after its last event up to its next event', () => {
+describe('the silence of a collection that stops while others continue', () => {
+  test('extends from the microsecond after its last event to its next event', () => {
     const minutes = minutesOf(300, (name, i) => name === 'like.create' && i >= 100 && i < 200);
     expect(find(minutes)).toEqual([{ collection: 'like.create', from: at(99) + 45_000_001, to: at(200) + 30_000_000 }]);
   });
 
-  test('is silent up to the end of the closed windows while the silence lasts', () => {
+  test('extends to the end of the closed windows while it lasts', () => {
     const minutes = minutesOf(300, (name, i) => name === 'post.create' && i >= 280);
     expect(find(minutes)).toEqual([{ collection: 'post.create', from: at(279) + 45_000_001, to: at(300) }]);
   });
@@ -73,24 +73,24 @@ describe('a collection that stops while others continue', () => {
     expect(windowsUntilFound((name, i) => name === collection && i >= 120, usualOf())).toBe(windows);
   });
 
-  test('is found within seven windows if its 5th percentile is ten a minute, even in traffic well below the usual', () => {
+  test('is found within seven windows if the 5th percentile is ten events a minute, even if traffic is well below the usual level', () => {
     const usual = usualOf(4, 0.5);
     const without: Without = (name, i) => name === 'account.event' && i >= 120;
     expect(windowsUntilFound(without, usual)).toBe(5);
     expect(windowsUntilFound(without, usual, 120, (i) => (i < 120 ? 1 : 0.75))).toBe(7);
   });
 
-  test('is found while others are silent too, if one frequent collection continues', () => {
+  test('is found while other collections are silent too, if one frequent collection continues', () => {
     const left: readonly CollectionName[] = ['account.event'];
     const minutes = minutesOf(200, (name, i) => i >= 100 && !left.includes(name));
     expect(find(minutes).filter(({ from }) => from === at(99) + 45_000_001)).toHaveLength(collectionNames.length - 1);
   });
 
-  test('is not silent if no other collection continues, because the stream itself may have stopped', () => {
+  test('is not reported if no other collection continues, because the stream itself may have stopped', () => {
     expect(find(minutesOf(200, (_, i) => i >= 100 && i < 160))).toEqual([]);
   });
 
-  test('is found from the last hour without a baseline, unless it was rare in that hour', () => {
+  test('is found without a baseline by comparison with the last hour, unless the collection was rare in that hour', () => {
     expect(windowsUntilFound((name, i) => name === 'like.create' && i >= 120, none)).toBe(3);
     expect(windowsUntilFound((name, i) => name === 'account.event' && i >= 120, none)).toBe(3);
     expect(windowsUntilFound((name, i) => name === 'like.create' && i >= 40, none, 40)).toBe(Number.POSITIVE_INFINITY);
@@ -100,26 +100,26 @@ describe('a collection that stops while others continue', () => {
 });
 
 describe('a pause of a collection', () => {
-  test('is not a silence of a rare collection until it is six times the longest pause of earlier days', () => {
+  test('is not a silence of a rare collection until it is six times as long as the longest pause of earlier days', () => {
     const minutes = minutesOf(400, (name, i) => name === 'listitem.delete' && i % 100 >= 50);
     expect(find(minutes, usualOf(9))).toEqual([]);
     expect(find(minutes, usualOf(4))).not.toEqual([]);
   });
 
-  test('is measured in windows that were observed', () => {
+  test('is measured in observed windows only', () => {
     const minutes = minutesOf(300, (name, i) => name === 'listitem.delete' && i >= 100 && i < 200);
     const gap = minutes.map((minute, i) => (i >= 105 && i < 195 ? { ...minute, observedUs: 58_999_999 } : minute));
     expect(find(gap, usualOf(4))).toEqual([]);
     expect(find(minutes, usualOf(4))).toHaveLength(1);
   });
 
-  test('is evaluated in a lull by the level of the lull', () => {
+  test('is judged against the level of a lull during a lull', () => {
     const silent: Without = (name, i) => name === 'listitem.delete' && i >= 120;
     expect(windowsUntilFound(silent, usualOf(), 120, (i) => (i < 120 ? 1 : 0.5))).toBe(48);
   });
 });
 
-test('a collection is not silent in windows from before it was counted', () => {
+test('a collection is not silent in windows before it was first counted', () => {
   const minutes = minutesOf(300, (name, i) => name === 'like.create' && i < 200);
   const edges = () => ({ firstUs: null, lastUs: null });
   const input = { minutes, usual: usualOf(), edges, standing: [] };
@@ -133,7 +133,7 @@ test('a collection is not silent in windows from before it was counted', () => {
 describe('a silence that was found earlier', () => {
   const stood = { collection: 'like.create', from: startUs - 999 * windowUs, to: startUs + windowUs } as const;
 
-  test('keeps its beginning until an event arrives, even if the beginning is before the minutes', () => {
+  test('keeps its start until an event arrives, even if the start precedes the minutes', () => {
     expect(
       find(
         minutesOf(100, (name) => name === 'like.create'),
@@ -150,7 +150,7 @@ describe('a silence that was found earlier', () => {
     ).toEqual([{ collection: 'like.create', from: stood.from, to: at(2) + 30_000_000 }]);
   });
 
-  test('ends where its events have been filled in later', () => {
+  test('ends where a backfill has later added events', () => {
     const minutes = minutesOf(100, () => false);
     expect(find(minutes, usualOf())).toEqual([]);
   });

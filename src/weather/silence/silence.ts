@@ -4,33 +4,39 @@ import { percentile } from '../window/percentile.ts';
 import type { Edges, Silence } from '../window/silence-store.ts';
 import { windowUs } from '../window/window.ts';
 
-/** Minimum observed time in microseconds of a window without an event that counts as evidence. */
+/** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;
 /** Minimum number of windows of a silence. */
 const minWindows = 3;
-/** Minimum 5th percentile of a frequent collection, in events per minute. */
+/** Minimum 5th percentile at which a collection counts as frequent, in events per minute. */
 export const frequentRate = 10;
 /** Number of missing events after which a frequent collection is silent. */
 const missingEvents = 50;
-/** A collection that is not frequent is silent after this multiple of its longest pause on earlier days. */
+/** A collection that is not frequent is silent once its pause is this many times its longest pause on earlier days. */
 const pauseFactor = 6;
 /** Minimum number of windows of a silence of a collection that is not frequent. */
 const minPauseWindows = 10;
-/** Number of recent windows (the last hour) that replace a missing baseline of a frequent collection. */
+/** Number of recent windows (one hour) that replace the baseline of a frequent collection if there is none. */
 const hourWindows = 60;
-/** Minimum number of observed windows in the last hour for a decision without a baseline. */
+/** Minimum number of observed windows in the last hour to detect a silence without a baseline. */
 const minHourWindows = 45;
-/** Minimum number of observed windows (half a day) before a silence of any other collection without a baseline. */
+/**
+ * Minimum number of observed windows (half a day) before a silence of any other collection can be detected without a
+ * baseline.
+ */
 const minDayWindows = 720;
-/** Without a baseline, a collection is silent after this multiple of its longest pause in the preceding windows. */
+/**
+ * Without a baseline, a collection is silent once its pause is this many times its longest pause in the preceding
+ * windows.
+ */
 const dayPauseFactor = 6;
 /**
- * Minimum number of windows of a silence without a baseline, for a collection that is not frequent. The minimum exceeds
- * `minPauseWindows`, because the end of a bulk operation of a rare collection is not a silence.
+ * Minimum number of windows of a silence that is detected without a baseline, for a collection that is not frequent. It
+ * exceeds `minPauseWindows`, because the end of a bulk operation in a rare collection is not a silence.
  */
 const minDayPauseWindows = 240;
 
-/** Usual counts per minute of every collection, in the order of `collectionNames`, or null without a baseline. */
+/** Usual counts per minute of every collection, in the order of `collectionNames`, or null if there is no baseline. */
 export interface UsualCounts {
   readonly p05: readonly (number | null)[];
   readonly p50: readonly (number | null)[];
@@ -40,7 +46,7 @@ export interface UsualCounts {
 export interface Usual {
   /** Returns the usual counts per minute in the UTC hour of the window. */
   hour(startUs: number): UsualCounts;
-  /** Returns the longest pause of the collection on earlier days, in windows, or null without a baseline. */
+  /** Returns the longest pause of the collection on earlier days, in windows, or null if there is no baseline. */
   pause(place: number, startUs: number): number | null;
 }
 
@@ -53,14 +59,16 @@ export interface SilenceInput {
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
   /** Silences found earlier that overlap the first minute. */
   readonly standing: readonly Silence[];
-  /** Start of the first window in which a collection is counted. A collection without an entry was always counted. */
+  /**
+   * Start of the first window in which a collection is counted. A collection without an entry has always been counted.
+   */
   readonly countedSince?: ReadonlyMap<CollectionName, number>;
 }
 
 /**
- * Finds the time in which a collection had no events while others continued: from its last event to its next event, or
- * to the end of the minutes. The decision about a window uses no later window. See docs/weather.md for the rule and its
- * limits.
+ * Finds the times at which a collection had no events while others continued: from its last event to its next event, or
+ * to the end of the minutes. The decision about a window uses no later window. docs/weather.md describes the rule and
+ * its limits.
  */
 export function findSilences(input: SilenceInput): Silence[] {
   return collectionNames.flatMap((collection, place) => silencesOf(input, collection, place));
@@ -74,20 +82,20 @@ interface Search extends SilenceInput {
 
 /** Consecutive windows without an event of the collection. */
 interface Run {
-  /** Last window with an event of the collection, or null if the minutes have none. */
+  /** Last window with an event of the collection, or null if no minute has one. */
   readonly lastEvent: Minute | null;
-  /** Index of the first window of the run without events. */
+  /** Index of the first window of the run. */
   readonly first: number;
-  /** Observed windows of the run without events. */
+  /** Observed windows of the run. */
   readonly windows: Minute[];
   /** Number of observed windows before the run, and the longest pause in them. */
   readonly before: number;
   readonly longest: number;
-  /** Start of the silence once it is proven, or null until then. */
+  /** Start of the silence once the silence is proven, otherwise null. */
   silentFrom: number | null;
-  /** Evidence that each rule has accumulated, so that each window is evaluated once. */
+  /** Evidence accumulated for each rule. Accumulating it means that each window is evaluated only once. */
   readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
-  /** The hour before the run without events, which is computed on first use. */
+  /** The hour before the run. It is computed on first use. */
   lastHour: LastHour | null;
 }
 
@@ -135,8 +143,8 @@ function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
 }
 
 /**
- * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so it counts as
- * observed to its end.
+ * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so the whole
+ * window counts as observed.
  */
 function startOf({ edges, collection, minutes, countedSince }: Search, { lastEvent }: Run): number {
   if (!lastEvent) return Math.max(minutes[0]?.startUs ?? 0, countedSince?.get(collection) ?? 0);
@@ -197,9 +205,9 @@ function summed(run: Run, rule: keyof Run['evidence'], of: (minute: Minute) => n
 }
 
 /**
- * Returns the level of the other collections in a minute, from 0 to 1: the median ratio of count to usual count among
- * frequent collections that are not silent. Returns 0 if there are none, because nothing then proves that the stream
- * continues.
+ * Returns the level of the other collections in a minute, from 0 to 1. It is the median ratio of count to usual count
+ * over the frequent collections that are not silent. Returns 0 if there are none, because nothing then proves that the
+ * stream continues.
  */
 function levelOf({ counts }: Minute, place: number, p50: readonly (number | null)[]): number {
   const levels = p50.flatMap((usual, other) => {

@@ -8,11 +8,11 @@ import type { WindowStore } from '../window/window-store.ts';
 import { uncountedSpans } from './collection-time.ts';
 import type { Usual, UsualCounts } from './silence.ts';
 
-/** Minimum number of windows with events for a day to be included in the pauses. */
+/** Minimum number of windows with events that a day needs to be included when pauses are measured. */
 const minWindows = windowsPerDay / 2;
 
 /**
- * Computes the usual counts of an hour from the same hour of earlier days. Excludes minutes within a collection's
+ * Computes the usual counts in an hour from the same hour of earlier days. Excludes minutes within a collection's
  * silence.
  */
 export function usualCounts(days: readonly (readonly Minute[])[], silences: readonly Silence[]): UsualCounts {
@@ -29,7 +29,8 @@ export function usualCounts(days: readonly (readonly Minute[])[], silences: read
 }
 
 /**
- * Returns the longest pause of a collection, counted in windows with events of any kind; null with fewer than 7 days.
+ * Returns the longest pause of a collection, counted in windows with events of any kind, or null if there are fewer
+ * than 7 days.
  */
 export function usualPause(
   counts: readonly { readonly startUs: number; readonly count: number }[],
@@ -50,8 +51,8 @@ export function usualPause(
 }
 
 /**
- * Creates a reader of a series' usual counts and pauses. Each hour and each collection is read once; create another
- * reader to read them again.
+ * Creates a reader of a series' usual counts and pauses. The reader reads each hour and each collection once and
+ * remembers the result; to read them again, create another reader.
  */
 export function storedUsual(store: WindowStore, series: number): Usual {
   const uncounted = uncountedSpans(store.countedSince(series));

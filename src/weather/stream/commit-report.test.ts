@@ -9,7 +9,7 @@ const nowMs = Date.parse('2026-11-20T13:16:00Z');
 test.each([
   { name: 'behind', aheadMs: -2_500, seconds: 2.5 },
   { name: 'ahead of', aheadMs: 700, seconds: 0 },
-])('a commit reports the time of the newest event, $name the clock, and its lag', ({ aheadMs, seconds }) => {
+])('a commit reports the time of the newest event, $name the clock, and the resulting lag', ({ aheadMs, seconds }) => {
   const lags: unknown[] = [];
   const telemetry = { ...noTelemetry, lag: (...lag: unknown[]) => void lags.push(lag) };
   const position: Position = { kind: 'seq', value: 9, counted: 1, timeUs: (nowMs + aheadMs) * 1_000 };

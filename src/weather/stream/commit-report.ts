@@ -8,12 +8,12 @@ export interface CommitReport {
   readonly gains: readonly TrackGain[];
   /** Duration of the commit, in milliseconds. */
   readonly milliseconds: number;
-  /** Position of the live reader after the commit. */
+  /** Position of the live reader after the commit, or null if it has none. */
   readonly position: Position | null;
 }
 
 /**
- * Reports a commit to the metrics, and logs what was not observed or not counted. `nowMs` is the wall clock in
+ * Reports a commit to the metrics, and logs what was not observed or not counted. `nowMs` is the wall clock, in
  * milliseconds.
  */
 export function reportCommit(
@@ -45,8 +45,8 @@ export function reportCommit(
 }
 
 /**
- * Reports the age of the newest counted event. A session calls it at its start too: after a restart during an outage, no
- * event arrives that would report the age.
+ * Reports the age of the newest counted event. A session also calls this function when it starts: after a restart
+ * during an outage, no event arrives that would cause the age to be reported.
  */
 export function reportLag({ timeUs }: Position, telemetry: WeatherTelemetry, nowMs: number): void {
   telemetry.lag(Math.max(0, nowMs / 1000 - timeUs / 1e6), timeUs / 1000);

@@ -5,22 +5,24 @@ import type { BytesAnswer } from '../../network/http/http.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { isZstdDictionary } from './compression.ts';
 
-/** File of the host's last dictionary, in the data directory. */
+/** Name of the file in the data directory that holds the host's last dictionary. */
 export const dictionaryFile = 'jetstream-dictionary.zstd';
 /** Interval between requests to a host that provides no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
-/** Source of the dictionary with which live reading requests compression. */
+/** Provides the dictionary with which live reading requests compression. */
 export interface Dictionaries {
-  /** Resolves with the current dictionary, or with null to read without compression. Never rejects. */
+  /**
+   * Resolves with the current dictionary, or with null if the stream is to be read without compression. Never rejects.
+   */
   current(signal: AbortSignal): Promise<Buffer | null>;
   /** Reports that the host rejected the dictionary, or does not compress with it. */
   refused(): void;
 }
 
 /**
- * Creates a source of the dictionary in the operator's file, which is used until the host rejects it. `path` is null if
- * there is no such file.
+ * Provides the dictionary from the operator's file until the host rejects it. `dictionary` is null if there is no such
+ * file.
  */
 export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   let given = dictionary;
@@ -32,7 +34,7 @@ export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   };
 }
 
-/** Dependencies of fetching the host's dictionary. */
+/** Dependencies for fetching the host's dictionary. */
 export interface FetchOptions {
   readonly folder: string;
   readonly fetch: (signal: AbortSignal) => Promise<BytesAnswer>;
@@ -40,7 +42,9 @@ export interface FetchOptions {
   readonly log: Log;
 }
 
-/** Creates a source of the host's dictionary: the stored one, and a new one when the host rejects the stored one. */
+/**
+ * Provides the host's dictionary: the stored one, or a newly fetched one after the host has rejected the stored one.
+ */
 export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): Dictionaries {
   const path = join(folder, dictionaryFile);
   let held: Buffer | null = null;
@@ -87,7 +91,7 @@ async function kept(path: string): Promise<Buffer | null> {
     const bytes = await readFile(path);
     return isZstdDictionary(bytes) ? bytes : null;
   } catch {
-    // Request the dictionary from the host if the file does not exist or cannot be read.
+    // If the file does not exist or cannot be read, the dictionary is requested from the host.
     return null;
   }
 }

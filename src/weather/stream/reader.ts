@@ -11,12 +11,12 @@ import { decompressor, dictionaryNumber } from './compression.ts';
 import type { Dictionaries } from './dictionary.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 
-/** Maximum size of a frame in bytes, before and after decompression. */
+/** Maximum size of a frame before and after decompression, in bytes. */
 export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
 /** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;
 
-/** Function that opens a connection, which is `openSocket` with the limits of the instrument. */
+/** Opens a connection. The function is `openSocket` with the limits of the instrument. */
 export type Connect = (
   options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
   signal: AbortSignal,
@@ -27,9 +27,9 @@ export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
-  /** Source of dictionaries with which live reading requests compressed frames. */
+  /** Provides the dictionaries with which live reading requests compressed frames. */
   readonly dictionaries: Dictionaries;
-  /** Creates a classifier of the protocol. */
+  /** Creates a classifier for the host's protocol. */
   readonly classifier: () => Classifier;
   /** Returns the time of this machine's wall clock, in milliseconds. */
   readonly clock: () => number;
@@ -37,36 +37,41 @@ export interface ReaderContext {
   readonly telemetry: WeatherTelemetry;
 }
 
-/** One reader, with its track and callbacks for the start and end of its connections. */
+/** Task of one reader: its track, and callbacks for the start and end of its connections. */
 export interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
   /**
-   * Prepares the next connection and returns its cursor, or null for live. `fruitless`: number of consecutive
-   * connections that were rejected or delivered no event. `give_up` ends the reader.
+   * Prepares the next connection. Returns its cursor, null to begin at the present, or `give_up` to end the reader.
+   * `fruitless` is the number of consecutive connections that were rejected or delivered no event.
    */
   readonly begin: (fruitless: number) => number | null | 'give_up';
   /** Called with the number of bytes of each frame. Returns true to end the reader. */
   readonly read?: (bytes: number) => boolean;
-  /** Returns the silence that ends a connection, in microseconds. */
+  /** Returns how long the stream may be silent before the connection is closed, in microseconds. */
   readonly silenceUs: () => number;
-  /** Called when the end of the track is reached. */
+  /** Called when the reader reaches the end of the track. */
   readonly reached?: () => void;
   /** Called when the track has reached its maximum size and must be committed. */
   readonly full: () => void;
 }
 
-/** Runs a reader: connects, reads, and reconnects until the signal, the end of the track, or `give_up`. */
+/**
+ * Runs a reader: connects, reads and reconnects until the signal aborts, the track ends, or `begin` returns `give_up`.
+ */
 export async function runReader(context: ReaderContext, task: ReaderTask, signal: AbortSignal): Promise<void> {
   const backoff = createBackoff(context.backoff);
   const feed = createFeed(context, task);
   let fruitless = 0;
-  /** True while the handshake offers the subprotocol. A proxy may not return it; the frames are the same without it. */
+  /**
+   * True while the handshake offers the subprotocol. A proxy may not return the subprotocol; the frames are the same
+   * without it.
+   */
   let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
-    // Read a backlog without compression, because decompression would limit its rate.
+    // Read a backlog without compression, because decompression would slow it down.
     const dictionary = task.role === 'live' ? await context.dictionaries.current(signal) : null;
     feed.start(dictionary);
     const protocol = offersProtocol ? methodProtocol : null;
@@ -90,14 +95,14 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   }
 }
 
-/** Reason why a connection ended. */
+/** Reason why a connection ended, and how the host responded. */
 interface Cause {
   readonly name: string;
   /** True if the host accepted the connection. */
   readonly answered: boolean;
   /** True if the host rejects this cursor, or sends frames that cannot be read. */
   readonly refused: boolean;
-  /** Error name of a rejected handshake, or null if the host sent none. */
+  /** Name of the error with which the handshake was rejected, or null if the host sent none. */
   readonly error: string | null;
   readonly why: string;
 }
@@ -146,7 +151,7 @@ async function connection(
   };
 }
 
-/** Causes of connections that the host ended with a notice. */
+/** Reasons for the end of a connection that the host closed with a notice. */
 const closingNotices: Readonly<Partial<Record<Notice, string>>> = {
   too_slow: 'consumer_too_slow',
   error: 'host_error',
@@ -166,19 +171,20 @@ async function pause(
   });
 }
 
-/** Consumer of the frames of one reader's connections. */
+/** Consumes the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
-  /** Prepares for a connection. The frames of the connection are compressed if there is a dictionary. */
+  /** Prepares for a new connection. `dictionary` is null if its frames are not compressed. */
   start(dictionary: Buffer | null): void;
-  /** Returns the last notice of the host on this connection. */
+  /** Returns the host's last notice on this connection. */
   notice(): Notice;
   /** Returns true if the last connection delivered at least one new event. */
   fruitful(): boolean;
-  /** Returns true if the last connection delivered no event, neither new nor already counted. */
+  /** Returns true if the last connection delivered no event at all, whether new or already counted. */
   empty(): boolean;
   /**
-   * Returns true if no event arrived for too long. Pongs do not count, because they prove only that the socket works.
+   * Returns true if no event has arrived for too long. Pongs do not count, because they prove only that the socket
+   * works.
    */
   silent(): boolean;
   finished(): boolean;
@@ -228,8 +234,7 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
         empty = false;
       }
       came = false;
-      // Require two consecutive checks, so that a process that was busy reads the waiting frames before the second
-      // check.
+      // Require two consecutive checks, so that a busy process can read the waiting frames before the second check.
       const before = over;
       over = (clock() - lastMs) * 1000 > silenceUs();
       return over && before;

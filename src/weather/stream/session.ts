@@ -10,26 +10,29 @@ import { reportCommit, reportLag } from './commit-report.ts';
 import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;
-/** Maximum age in microseconds of a position that is resumed even if the backfill is shorter. */
+/** Age up to which a position is always resumed, in microseconds, even if the length of a backfill is shorter. */
 const alwaysResumedUs = 15 * 60_000_000;
 /**
- * Number of consecutive resumed connections without new events after which the next connection is live, because the
- * cursor may be the cause.
+ * Number of consecutive resumed connections without new events after which the next connection begins at the present,
+ * because the cursor may be the cause.
  */
 const fruitlessResumes = 3;
 /** Number of consecutive connections without new events after which a backfill ends. The remaining time stays a gap. */
 const fruitlessBackfills = 5;
-/** Minimum silence that ends a connection of a backfill, in microseconds: a replay may begin late. */
+/**
+ * Minimum silence that ends a connection of a backfill, in microseconds. It is long, because a replay may begin late.
+ */
 const backfillSilenceUs = 30_000_000;
 /**
- * Maximum age in microseconds of an event of a live host, or the age of the oldest resumed position if that is greater.
+ * Maximum age of an event from a live host, in microseconds. If the oldest position that may be resumed is older, its
+ * age is the maximum instead.
  */
 const oldestLiveUs = 24 * hourUs;
 
 /**
- * Overlap that a new session reads before its position, in sequence numbers, or in microseconds without numbers. The
- * method sends a `sync` and then rows that are detected only by its account and time; the overlap contains the syncs in
- * progress.
+ * Overlap that a new session reads before its position, in sequence numbers, or in microseconds if events have no
+ * numbers. The method sends a `sync` followed by rows that can be detected only by its account and time, so the overlap
+ * must contain the syncs in progress.
  */
 const overlap = { seq: 20_000, time: 60_000_000 } as const;
 
@@ -49,8 +52,8 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
 
 /**
  * Runs a session from the stored positions until the signal aborts or a commit fails. A session has one live reader and
- * at most one backfill, and commits the results of both together. Rejects with the store's error and discards
- * uncommitted results.
+ * at most one backfill, and commits the results of both together. If a commit fails, rejects with the store's error and
+ * discards uncommitted results.
  */
 export function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   return new Session(options, signal).run();
@@ -135,7 +138,8 @@ class Session {
     const young = Math.max(backfillHours * hourUs, alwaysResumedUs);
     const isFruitless = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
     const ageUs = position ? this.#clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
-    // Do not resume a position far ahead of the clock: the next events show whether the clock or the position is wrong.
+    // Do not resume a position far ahead of the clock: the next events will show whether the clock or the position is
+    // wrong.
     if (position && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
       const cursor = this.#revision === this.#stored.revision ? this.#withOverlap(position) : position.value;
       this.#live.resume(cursor);
@@ -204,8 +208,8 @@ class Session {
     const backfill = this.#backfill;
     const gaveUp = backfill?.over === true;
     const gains = [this.#live.take(), ...(backfill ? [backfill.track.take()] : [])];
-    // Stop the backfill if a position was abandoned, because its end may be wrong too. A gap is better than events
-    // counted twice.
+    // Stop the backfill if a position was abandoned, because the end of the backfill may be wrong too. A gap is better
+    // than events that are counted twice.
     if (gains.some(({ resets }) => resets > 0)) backfill?.stop.abort();
     if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !gaveUp) return;
     const began = performance.now();
@@ -242,7 +246,8 @@ class Session {
 }
 
 /**
- * Returns the stored position, or null if no host can have sent it: reading then begins live, and a gap is recorded.
+ * Returns the stored position. Returns null if no host can have sent it; reading then begins at the present, and a gap
+ * is recorded.
  */
 function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
   if (!position || isUsable(position)) return position;

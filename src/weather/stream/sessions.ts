@@ -12,8 +12,8 @@ export interface SessionsOptions extends SessionOptions {
 }
 
 /**
- * Runs consecutive sessions until the signal. A session ends when the disk is full, and the next session reads
- * uncommitted events again from the stored position. Rejects with any other error.
+ * Runs consecutive sessions until the signal aborts. A session ends when the disk is full. The next session then reads
+ * the uncommitted events again from the stored position. Rejects with any error other than a full disk.
  */
 export async function runSessions(options: SessionsOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -3,25 +3,26 @@ import type { FrameOutcome } from '../window/track.ts';
 /** Roles of the stream's readers. The live reader reads current events, and the backfill reads earlier events. */
 export type ReaderRole = 'live' | 'backfill';
 
-/** Places of the observed hosts, in order of preference. */
+/** Ranks of the observed hosts, in order of preference. */
 export const hostPlaces = ['first', 'second'] as const;
-/** Place of an observed host. The preferred host is the first. */
+/** Rank of an observed host. The preferred host is `first`. */
 export type HostPlace = (typeof hostPlaces)[number];
 
 /**
- * State of a host's live connection. The cause is that of the last failure, or null until the first attempt has ended.
+ * State of a host's live connection. `cause` is the reason for the last failure, or null until the first attempt has
+ * ended.
  */
 export type HostConnection =
   | { readonly isConnected: true }
   | { readonly isConnected: false; readonly cause: string | null };
 
-/** Metrics of the instrument. Every dimension has a closed list of values. */
+/** Metrics of the instrument. Every dimension has a closed set of values. */
 export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
   /**
-   * Seconds between the newest counted event and this machine's clock, at a commit and at the start of a session with a
-   * stored position; `newestMs` is the time of that event, in milliseconds since 1970. Between these calls the lag is
-   * not updated, even while nothing is received.
+   * Reports the seconds between the newest counted event and this machine's clock, at each commit and when a session
+   * with a stored position starts. `newestMs` is the time of that event, in milliseconds since 1970. The value is not
+   * updated between these calls, even while nothing is received.
    */
   lag(seconds: number, newestMs: number): void;
   connected(role: ReaderRole): void;
@@ -35,18 +36,18 @@ export interface WeatherTelemetry {
   /** Records a failed write of a commit or an artifact. */
   notWritten(what: 'store' | 'artifact'): void;
   published(atMs: number): void;
-  /** Records that the live connection of a host was established or ended. Called once for each host at the start. */
+  /** Records that the live connection of a host was established or ended. Called once for each host at startup. */
   hostConnection(host: HostPlace, connection: HostConnection): void;
-  /** Records the lag of one host. */
+  /** Records the lag of one host, as `lag` does for the first host. */
   hostLag(host: HostPlace, seconds: number, newestMs: number): void;
   /**
-   * Records, after each reading, the host that the artifact describes. `sinceMs` is the instant of a failover, or null
+   * Records, after each reading, which host the artifact describes. `sinceMs` is the instant of the failover, or null
    * for the first host.
    */
   publishedHost(host: HostPlace, sinceMs: number | null): void;
 }
 
-/** Telemetry that discards all metrics. */
+/** Telemetry that discards everything. */
 export const noTelemetry: WeatherTelemetry = {
   frames: () => undefined,
   lag: () => undefined,
@@ -62,7 +63,7 @@ export const noTelemetry: WeatherTelemetry = {
   publishedHost: () => undefined,
 };
 
-/** Returns the telemetry of one host's sessions. The metrics of the stream are recorded only for the first host. */
+/** Returns the telemetry for one host's sessions. The stream metrics are recorded only for the first host. */
 export function telemetryOfHost(telemetry: WeatherTelemetry, host: HostPlace): WeatherTelemetry {
   const own = host === 'first' ? telemetry : noTelemetry;
   return {

@@ -11,17 +11,17 @@ const windowsPerHour = 60;
 export const hourUs = windowsPerHour * windowUs;
 /** Minimum number of days of history for a comparison. */
 export const minDays = 7;
-/** Minimum number of comparable minutes of an hour for its day to be included. */
+/** Minimum number of comparable minutes that a day needs in an hour to be included. */
 export const minMinutes = 10;
 
-/** Returns the interval of stored days before an hour, in microseconds. */
+/** Returns the span of stored days before an hour, in microseconds. */
 export function spanBefore(hour: number): Interval {
   return { from: hour - keptDays * dayUs, to: hour };
 }
 
 /**
- * Reads the minutes of the same hour on each stored day before it, oldest day first. A day that was not observed is
- * empty.
+ * Reads the minutes of the same hour on each stored day before it, oldest day first. The list of a day that was not
+ * observed is empty.
  */
 export function earlierDays(
   store: WindowStore,

@@ -6,21 +6,21 @@ import { OperatorError } from '../../ops/errors.ts';
 
 /** Path of Jetstream's present method. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
-/** Path of the dictionary on hosts of the present method. */
+/** Path of the dictionary on hosts that serve the present method. */
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
 /** Path of the legacy protocol. */
 const legacyPath = '/subscribe';
-/** Websocket subprotocol of the method's frames. */
+/** Websocket subprotocol of the present method. */
 export const methodProtocol = 'xrpc.v1.json';
 
-/** An observed host and its protocol, which is determined by the path of the URL. */
+/** An observed host and its protocol. The path of the URL determines the protocol. */
 export interface Endpoint {
   readonly wire: Wire;
   /** URL of the connection. */
   readonly url: URL;
-  /** Name of the endpoint in the store, the artifact and the log: the URL without credentials or query. */
+  /** Name of the endpoint in the store, the artifact and the log: the URL without credentials and query. */
   readonly name: string;
-  /** True if the host is a literal loopback address, which belongs to the simulated network. */
+  /** True if the host is a literal loopback address, which means that it belongs to the simulated network. */
   readonly simulated: boolean;
 }
 
@@ -29,8 +29,8 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   const admission = admitSocketUrl(text, policy);
   if (admission.kind !== 'admitted') throw new OperatorError(describeRefusal(admission));
   const { url, isLoopback } = admission;
-  // Add the path of the present method to a bare host. Every other path is the legacy protocol, as before the method
-  // existed.
+  // A host without a path gets the path of the present method. Every other path means the legacy protocol, as it did
+  // before the method existed.
   if (url.pathname === '/') url.pathname = methodPath;
   const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
   return { wire, url, name: publicUrl(url), simulated: isLoopback || url.hostname === 'localhost' };
@@ -44,7 +44,7 @@ function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitte
   return `--jetstream ${publicUrl(url)}: ${reason}`;
 }
 
-/** Parses the URLs of one host or two. Throws OperatorError for any other number. */
+/** Parses the URLs of one or two hosts. Throws OperatorError for any other number. */
 export function parseEndpoints(texts: readonly string[], policy: AddressPolicy): Endpoint[] {
   const endpoints = texts.map((text) => parseEndpoint(text, policy));
   const [first, second, ...more] = endpoints;
@@ -59,9 +59,9 @@ export function parseEndpoints(texts: readonly string[], policy: AddressPolicy):
 
 /** Parameters of one connection. */
 export interface Subscription {
-  /** Position from which the host sends events, or null to begin at the present. */
+  /** Cursor from which the host sends events, or null to begin at the present. */
   readonly cursor: number | null;
-  /** Number of the zstd dictionary of compressed frames, or null for uncompressed frames. */
+  /** Id of the zstd dictionary of the compressed frames, or null for uncompressed frames. */
   readonly dictionary: number | null;
 }
 
@@ -76,7 +76,7 @@ export function subscribeUrl({ url, wire }: Endpoint, { cursor, dictionary }: Su
   return target.href;
 }
 
-/** Returns the URL of the dictionary of a host of the method. */
+/** Returns the URL of the dictionary on a host that serves the present method. */
 export function dictionaryUrl({ url }: Endpoint): URL {
   const target = new URL(url);
   target.protocol = url.protocol === 'ws:' ? 'http:' : 'https:';
@@ -85,7 +85,7 @@ export function dictionaryUrl({ url }: Endpoint): URL {
   return target;
 }
 
-/** Returns the legacy endpoint of the same host, which an older store may contain. */
+/** Returns the legacy endpoint of the same host, because an older store may contain its series. */
 export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   const url = new URL(endpoint.url);
   url.pathname = url.pathname.replace(methodPath, legacyPath);
@@ -93,7 +93,7 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, wire: 'jetstream.legacy', url, name: publicUrl(url) };
 }
 
-/** Describes a rejected handshake for the operator. Returns null if the status has no specific meaning. */
+/** Describes a rejected handshake for the operator, or returns null if the status has no specific meaning. */
 export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;

@@ -1,10 +1,12 @@
-/** Reason why a series is currently unreliable, and the start of that state in microseconds. */
+/** Reason why a series is currently unreliable, and since when, in microseconds. */
 export interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;
 }
 
-/** State while the second host is published: its start in microseconds, and its reason. */
+/**
+ * State while the second host is published: the start of the failover in microseconds, and the trouble that caused it.
+ */
 export interface Failover {
   readonly sinceUs: number;
   /** Trouble of the first host at the start of the failover. */

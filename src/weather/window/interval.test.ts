@@ -7,15 +7,15 @@ const spans = fc.array(
   { maxLength: 20 },
 );
 
-/** Returns the covered microseconds one by one, as a simple reference implementation. */
+/** Returns every covered microsecond, as a simple reference implementation. */
 function points(intervals: readonly { from: number; to: number }[]): Set<number> {
   const covered = new Set<number>();
   for (const { from, to } of intervals) for (let at = from; at < to; at += 1) covered.add(at);
   return covered;
 }
 
-describe('the functions on observed intervals', () => {
-  test('subtract intervals so that exactly the instants in none of them remain', () => {
+describe('the functions on intervals', () => {
+  test('subtract intervals so that exactly the instants in none of the cuts remain', () => {
     fc.assert(
       fc.property(spans, spans, (given, cuts) => {
         const rest = without(union(given), cuts);
@@ -29,7 +29,7 @@ describe('the functions on observed intervals', () => {
     );
   });
 
-  test('join intervals to sorted, disjoint, separate ones that cover the same instants', () => {
+  test('merge intervals into sorted, disjoint, separate ones that cover the same instants', () => {
     fc.assert(
       fc.property(spans, (given) => {
         const joined = union(given);
@@ -42,7 +42,7 @@ describe('the functions on observed intervals', () => {
     );
   });
 
-  test('add the length of an interval to every window that it crosses', () => {
+  test('count the length of an interval in every window that it crosses', () => {
     fc.assert(
       fc.property(spans, fc.nat(100), fc.integer({ min: 1, max: 70 }), (given, start, width) => {
         const covered = points(given);
@@ -56,7 +56,7 @@ describe('the functions on observed intervals', () => {
     );
   });
 
-  test('a union joins intervals that touch', () => {
+  test('union merges intervals that touch', () => {
     expect(
       union([
         { from: 5, to: 9 },

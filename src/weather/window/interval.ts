@@ -4,7 +4,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** Returns the union of intervals, sorted and disjoint. Joins adjacent intervals. */
+/** Returns the union of intervals, sorted and disjoint. Adjacent intervals are merged. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const sorted = intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
   const joined: { from: number; to: number }[] = [];
@@ -16,7 +16,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined;
 }
 
-/** Returns the parts of sorted, disjoint intervals that no interval of `cuts` contains. */
+/** Returns the parts of sorted, disjoint intervals that no interval in `cuts` covers. */
 export function without(intervals: readonly Interval[], cuts: readonly Interval[]): Interval[] {
   const sorted = union(cuts);
   return intervals.flatMap((interval) => {
@@ -32,8 +32,9 @@ export function without(intervals: readonly Interval[], cuts: readonly Interval[
 }
 
 /**
- * Returns the covered length of each span of `width` from `start`, in microseconds. The intervals must be sorted and
- * disjoint, as `union` returns them. An interval that crosses spans counts in each.
+ * Divides the time from `start` into `spans` spans of `width` microseconds, and returns the covered length of each. The
+ * intervals must be sorted and disjoint, as `union` returns them. An interval that crosses several spans counts in each
+ * of them.
  */
 export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
   const covered = new Float64Array(spans);

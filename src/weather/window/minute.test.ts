@@ -17,8 +17,8 @@ function minute(change: Partial<WindowRow> = {}, observed = whole) {
   return one;
 }
 
-describe('a minute of the history', () => {
-  test('is complete if it was observed entirely and without a fault', () => {
+describe('a minute of the weather history', () => {
+  test('is complete if it was observed throughout and has no loss flag', () => {
     expect(minute()).toEqual({
       ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, counts: [7] },
       ...{ complete: true, eligible: true, resync: 0, leftOut: 0 },
@@ -40,18 +40,18 @@ describe('a minute of the history', () => {
     expect(minute({}, [{ from: start, to: start + windowUs - 1 }])).toMatchObject({ complete: false, eligible: true });
   });
 
-  test('is compared with others if at least 59 s of it were observed', () => {
+  test('may be compared with others if at least 59 s of it were observed', () => {
     expect(minute({}, [{ from: start, to: start + 59_000_000 }])?.eligible).toBe(true);
     expect(minute({}, [{ from: start, to: start + 58_999_999 }])?.eligible).toBe(false);
   });
 
-  test('is compared with others if at most one percent of its events was left out', () => {
+  test('may be compared with others if at most one percent of its events went uncounted', () => {
     expect(minute({ lateOrRepeat: 1 })?.eligible).toBe(true);
     expect(minute({ lateOrRepeat: 1, malformed: 1 })?.eligible).toBe(false);
     expect(minute({ flags: windowFlag.compacted })?.eligible).toBe(false);
   });
 
-  test('is observed and empty if it has no row', () => {
+  test('counts as observed and empty if it has no row', () => {
     expect(minutes([], whole, start, 2, 1)).toMatchObject([
       { events: 0, counts: [0], observedUs: windowUs, complete: true },
       { events: 0, counts: [0], observedUs: 0, complete: false },
@@ -59,7 +59,7 @@ describe('a minute of the history', () => {
   });
 });
 
-test('a minute is not complete if a frame could not be read, even if it was observed entirely', () => {
+test('a minute is not complete if a frame could not be read, even if it was observed throughout', () => {
   const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
     ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
   });

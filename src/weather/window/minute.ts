@@ -4,7 +4,7 @@ import { lossFlags, windowFlag, windowUs } from './window.ts';
 
 /** Minimum observed time of a minute that may be compared with others, in microseconds. */
 export const eligibleUs = 59_000_000;
-/** Maximum share of uncounted events of a minute that may be compared. */
+/** Maximum share of uncounted events in a minute that may be compared with others. */
 export const maxUncounted = 0.01;
 
 /** One closed window of the history, observed or not. */
@@ -16,17 +16,17 @@ export interface Minute {
   readonly flags: number;
   readonly resync: number;
   readonly leftOut: number;
-  /** Counts by requested metric, which are zeros if no event was counted. */
+  /** Counts of the requested metrics, in their order. They are zero if no event was counted. */
   readonly counts: readonly number[];
   /** True if the minute was observed without a break and lacks no event. */
   readonly complete: boolean;
-  /** True if its counts may be compared with those of other minutes. */
+  /** True if the counts of the minute may be compared with those of other minutes. */
   readonly eligible: boolean;
 }
 
 /**
- * Returns every window from `startUs`, computed from the stored rows and the observed spans. A missing row also gives a
- * minute.
+ * Returns every window from `startUs` on, computed from the stored rows and the observed spans. A window without a row
+ * is included too.
  */
 export function minutes(
   rows: readonly WindowRow[],

@@ -1,7 +1,4 @@
-/**
- * Returns the value below which the share `p` (0 to 1) of the sorted values is, linearly interpolated. Returns NaN
- * without values.
- */
+/** Returns the `p` quantile (0 to 1) of sorted values, linearly interpolated. Returns NaN if there are no values. */
 export function percentile(sorted: Float64Array, p: number): number {
   const at = p * (sorted.length - 1);
   const low = sorted[Math.floor(at)] ?? Number.NaN;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allAtValue, isUsable, type Position, Progress, type Verdict } from './position.ts';
 
-/** Feeds times (or [seq, time] pairs) to a position, and returns the verdicts. */
+/** Feeds times (or [seq, time] pairs) to a position. Returns the verdicts. */
 function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {
   return events.map((event) =>
     typeof event === 'number' ? progress.take(null, event) : progress.take(event[0], event[1]),
@@ -50,7 +50,7 @@ describe('a resume by time', () => {
 describe('a resume by seq', () => {
   const bySeq: Position = { kind: 'seq', value: 7, counted: 1, timeUs: 100 };
 
-  test('continues at the next number, inclusive or not', () => {
+  test('continues at the next number, whether or not the host resumes inclusively', () => {
     for (const events of [
       [
         [7, 100],
@@ -94,8 +94,8 @@ describe('a resume by seq', () => {
   });
 });
 
-describe('during continuous reading,', () => {
-  test('an event before the position is not counted, and neither are counted events that the host then repeats', () => {
+describe('a position during continuous reading', () => {
+  test('counts neither an event before it, nor counted events that the host then repeats', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 101, 101, 99, 100, 101, 101, 101, 102])).toEqual([
@@ -111,7 +111,7 @@ describe('during continuous reading,', () => {
     ]);
   });
 
-  test('all events of a batch with one time are counted', () => {
+  test('counts all events of a batch that share one time', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 100, 100])).toEqual(['counted', 'counted', 'counted']);
@@ -153,14 +153,14 @@ describe('an implausible number', () => {
     expect(feed(progress, [[999_999_999_999_999, 6]])).toEqual(['counted']);
   });
 
-  test('is not resumed from if it was stored', () => {
+  test('is not used for resuming if it was stored', () => {
     const stored = { kind: 'seq', value: Number.MAX_SAFE_INTEGER, counted: 1, timeUs: 1 } as const;
     expect([isUsable(stored), isUsable({ ...stored, value: 24_664_288_881 })]).toEqual([false, true]);
   });
 });
 
-describe('with a live reader and a backfill before it,', () => {
-  test('the backfill ends by time too if its last number was false', () => {
+describe('a live reader and a backfill before it', () => {
+  test('the backfill also ends by time if its last number was false', () => {
     const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
     backfill.resume();
     expect(

@@ -1,9 +1,9 @@
 /**
- * A reader's position in one host's stream: all events before `value` are counted, and `counted` of the events with
- * exactly `value`, because a whole batch may have one `time_us`.
+ * A reader's position in one host's stream. All events before `value` are counted, as are `counted` of the events with
+ * exactly `value`, because a whole batch may share one `time_us`.
  */
 export interface Position {
-  /** `seq` if the host's frames contain a number, and `time` if they do not. */
+  /** `seq` if the host's frames contain sequence numbers, otherwise `time`. */
   readonly kind: 'time' | 'seq';
   readonly value: number;
   readonly counted: number;
@@ -11,26 +11,27 @@ export interface Position {
   readonly timeUs: number;
 }
 
-/** Value of `counted` that assigns all events at a value to another reader. */
+/** Value of `counted` that leaves all events at a value to another reader. */
 export const allAtValue = 2 ** 31;
 
-/** Smallest cursor that every host treats as a time in microseconds. No event has such a number. */
+/** Smallest cursor that every host treats as a time in microseconds. No event has such a large number. */
 const firstTimeCursor = 1_000_000_000_000_000;
 /**
- * Maximum jump of a number without elapsed time. Hosts omit numbers after a crash, on compaction, and for hidden rows.
+ * Maximum jump of the sequence number if no time has passed. Hosts omit numbers after a crash, on compaction, and for
+ * hidden rows.
  */
 const jumpAtOnce = 10_000_000;
-/** Additional jump allowed per second of the stream's clock: far more than the events of any network. */
+/** Additional jump allowed per second of the stream's clock. It is far more than the events of any network. */
 const jumpPerSecond = 100_000;
-/** Maximum time in microseconds by which an event of a backfill may be after the last one, regardless of its number. */
+/** Maximum time by which an event of a backfill may follow the last one, in microseconds, regardless of its number. */
 const endToleranceUs = 5_000_000;
 
-/** Returns true if a stored position can be resumed. Hosts treat larger values as times and not as numbers. */
+/** Returns true if a stored position can be resumed. Hosts treat larger values as times, not as numbers. */
 export function isUsable({ kind, value }: Position): boolean {
   return kind === 'time' || value < firstTimeCursor;
 }
 
-/** The event at which another reader begins. This reader counts events up to and including it. */
+/** The event at which another reader begins. This reader counts events up to and including that event. */
 export interface End {
   readonly seq: number | null;
   readonly timeUs: number;
@@ -38,15 +39,15 @@ export interface End {
 
 /**
  * Verdict on an event. `counted`: it is new. `skipped`: it was requested again and is already counted.
- * `late_or_repeat`: it is before the position and was not requested; counting it might count it twice. `beyond_end`:
- * another reader counts it. `implausible`: its number cannot follow the position, and does not become the position.
- * `renumbered`: the host numbers its events from another start.
+ * `late_or_repeat`: it precedes the position and was not requested; counting it might count it twice. `beyond_end`:
+ * another reader counts it. `implausible`: its number cannot follow the position and does not become the position.
+ * `renumbered`: the host has restarted its numbering.
  */
 export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
 
 /**
- * Progress of a reader, which decides for each event whether it is new and advances the position. Hosts resume
- * inclusively, may replay from long before the cursor, clamp it, ignore it, or repeat themselves; only the position
+ * Tracks the progress of a reader. Decides for each event whether it is new, and advances the position. Hosts resume
+ * inclusively, may replay from long before the cursor, clamp or ignore it, or repeat themselves, so only the position
  * identifies an event.
  */
 export class Progress {
@@ -57,9 +58,9 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' = 'starting';
   #leaveFirst = false;
-  /** Requested number. Events before it must not arrive. */
+  /** Requested number. The host should send no events before it. */
   #asked = 0;
-  /** Number of events at the position to skip after the host went back. */
+  /** Number of events at the position to skip because the host went back. */
   #owed = 0;
   #rewound = false;
   #sawAt = false;
@@ -67,9 +68,9 @@ export class Progress {
   /** True if an event later than the position was skipped without being counted. */
   #missed = false;
   readonly #end: End | null;
-  /** After `counted`: true if all events that the host sent since the previous position were read. */
+  /** Set after `counted`: true if all events that the host sent since the previous position were read. */
   continuous = false;
-  /** After `counted`: number of event numbers that the host omitted before it. */
+  /** Set after `counted`: the number of sequence numbers that the host omitted before the event. */
   leftOut = 0;
 
   constructor(position: Position | null, end: End | null = null) {
@@ -89,12 +90,12 @@ export class Progress {
     return this.#has;
   }
 
-  /** Latest `time_us` of the counted events in microseconds, or 0 before the first event. */
+  /** Latest `time_us` of the counted events, in microseconds, or 0 before the first event. */
   get timeUs(): number {
     return this.#timeUs;
   }
 
-  /** True if the position is a number of the host, which orders events regardless of their times. */
+  /** True if the position is a sequence number of the host, which orders events regardless of their times. */
   get numbered(): boolean {
     return this.#has && this.#bySeq;
   }
@@ -104,7 +105,7 @@ export class Progress {
     return this.#state === 'resuming';
   }
 
-  /** Starts a connection that resumes at the position, or before it at the number `asked`. */
+  /** Starts a connection that resumes at the position, or at the earlier number `asked`. */
   resume(asked = 0): void {
     this.#state = 'resuming';
     this.#asked = asked;
@@ -114,14 +115,16 @@ export class Progress {
     this.#sawBefore = false;
   }
 
-  /** Starts a connection at the present. With `leaveFirst`, its first event is the last event of another reader. */
+  /**
+   * Starts a connection at the present. If `leaveFirst` is true, its first event is the last event of another reader.
+   */
   goLive(leaveFirst: boolean): void {
     this.#state = 'starting';
     this.#leaveFirst = leaveFirst;
     this.#rewound = false;
   }
 
-  /** Continues from the time of the position, because its number is no longer usable. */
+  /** Falls back to the time of the position, because its number is no longer usable. */
   forgetNumber(): void {
     if (!this.numbered) return;
     this.#bySeq = false;
@@ -143,20 +146,20 @@ export class Progress {
     this.#missed = false;
   }
 
-  /** Records that the next event does not continue the earlier ones. */
+  /** Records that the next event does not continue directly after the earlier ones. */
   breakOff(): void {
     this.continuous = false;
   }
 
   /**
-   * Records an event that is not counted because of its time. After an event ahead of the position, the next one is not
-   * continuous.
+   * Records an event that is not counted because of its time. If the event is ahead of the position, the next event is
+   * not continuous.
    */
   miss(timeUs: number): void {
     if (timeUs > this.#timeUs) this.#missed = true;
   }
 
-  /** Records a row that is not an event: it advances the number, but not the time, and cannot start a position. */
+  /** Records a row that is not an event. The row advances the number but not the time, and cannot start a position. */
   pass(seq: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
     return this.#judge(seq, this.#timeUs);
@@ -190,8 +193,8 @@ export class Progress {
   }
 
   /**
-   * Returns true if a host sent a smaller number than the requested one with a later time, because its numbering
-   * restarted.
+   * Returns true if the host has restarted its numbering: it sent a number smaller than the requested one, with a later
+   * time.
    */
   #isRenumbered(seq: number | null, timeUs: number): boolean {
     return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
@@ -207,7 +210,7 @@ export class Progress {
       this.#sawBefore = true;
       return 'skipped';
     }
-    // Assume that the next events at the position are the counted ones, because the host went back.
+    // The host went back, so assume that the next events at the position are those that were already counted.
     this.#rewound = true;
     this.#owed = this.#counted;
     return 'late_or_repeat';
@@ -217,7 +220,7 @@ export class Progress {
     if (this.#state === 'starting') return 'late_or_repeat';
     this.#sawAt = true;
     if (!inKind || this.#counted >= allAtValue) return 'skipped';
-    // A number belongs to one event, so an event with the number of the position was already counted.
+    // A number belongs to one event, so an event with the number of the position has already been counted.
     if (this.#bySeq) return this.#state === 'resuming' ? 'skipped' : 'late_or_repeat';
     if ((this.#state === 'resuming' || this.#rewound) && this.#owed > 0) {
       this.#owed -= 1;
@@ -264,7 +267,7 @@ export class Progress {
   }
 }
 
-/** Returns true if an event is after the last one that this reader counts. */
+/** Returns true if an event follows the last event that this reader counts. */
 function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
   if (end.seq === null || seq === null) return timeUs > end.timeUs;
   return seq > end.seq || timeUs > end.timeUs + endToleranceUs;

@@ -4,22 +4,22 @@ import type { Position } from './position.ts';
 import { metricColumn } from './store-schema.ts';
 import { type HourSums, type StoredBackfill, type StoredSeries, trackRoles, type WindowRow } from './stored.ts';
 
-/** Reads of the window store. */
+/** Read operations of the window store. */
 export interface SeriesReads {
-  /** Returns the series of a host, and creates it on first use. Two hosts never share a series. */
+  /** Returns the series of a host, creating it on first use. Two hosts never share a series. */
   series(endpoint: string): StoredSeries;
   /** Returns true if the series of an endpoint exists. */
   has(endpoint: string): boolean;
   /** Returns the windows that start in the span, in order, with the named metrics. */
   windows(series: number, span: Interval, metrics: readonly string[]): WindowRow[];
-  /** Returns the sums of the hours with windows in the span, in order, with the named metrics. */
+  /** Returns the sums of the hours that have windows in the span, in order, with the named metrics. */
   hourSums(series: number, span: Interval, metrics: readonly string[]): HourSums[];
-  /** Returns the observed spans that overlap the span, in order, disjoint, not clipped. */
+  /** Returns the observed spans that overlap the given span, in order and disjoint, but not clipped to it. */
   observed(series: number, span: Interval): Interval[];
-  /** Returns the start of the first observed span, in microseconds; null if nothing was observed. */
+  /** Returns the start of the first observed span, in microseconds, or null if nothing was observed. */
   observedSince(series: number): number | null;
   /**
-   * Returns the events per observed second of the last five minutes before the instant, or null if too little was
+   * Returns the events per observed second in the last five minutes before the instant, or null if too little was
    * observed.
    */
   recentRate(series: number, beforeUs: number): number | null;
@@ -36,11 +36,11 @@ interface TrackRow {
   readonly bytes: number;
 }
 
-/** Columns of a window that precede the counts. */
+/** Columns of a window row that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
 const hourUs = 3_600_000_000;
 const rateSpanUs = 300_000_000;
-/** Minimum observed time from which a rate is computed, in microseconds. */
+/** Minimum observed time that is needed to compute a rate, in microseconds. */
 const minObservedUs = 5_000_000;
 
 /** Prepares the statements that read a database. */

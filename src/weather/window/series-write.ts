@@ -7,8 +7,9 @@ import { type Commit, trackRoles } from './stored.ts';
 import type { WindowDelta } from './window.ts';
 
 /**
- * Prepares the commit of a database: one durable transaction that adds the results of the readers and stores their
- * positions. A repeated commit has no effect. A commit that does not follow the last one throws.
+ * Prepares the commit function of a database. A commit is one durable transaction that adds the results of the readers
+ * and stores their positions. A repeated commit has no effect. The function throws if a commit does not follow the last
+ * one.
  */
 export function seriesCommit(db: Database, beforeCommit: () => void): (commit: Commit) => void {
   const addDelta = windowWriter(db);
@@ -55,7 +56,7 @@ function windowWriter(db: Database): (series: number, delta: WindowDelta) => voi
 }
 
 /**
- * Returns the expression for the earlier of a stored first event and a new one. The value 0 means that there is no
+ * Returns the SQL expression for the earlier of a stored and a new first event. The value 0 means that there is no
  * event.
  */
 function earlier(column: string): string {
@@ -64,7 +65,7 @@ function earlier(column: string): string {
 }
 
 function observedWriter(db: Database): (series: number, span: Interval) => void {
-  // Stored spans are disjoint, so of the spans that begin earlier only the last can touch a new one.
+  // Stored spans are disjoint, so among the spans that begin earlier, only the last can touch a new span.
   const touching = db.prepare<[number, number, number, number, number], { from: number; to: number }>(
     `SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND to_us >= ? AND from_us <= ? AND from_us >=
        coalesce((SELECT max(from_us) FROM observed WHERE series = ? AND from_us <= ?), 0)`,

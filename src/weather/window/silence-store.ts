@@ -4,8 +4,8 @@ import type { Interval } from './interval.ts';
 import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
 
 /**
- * A span of the stream's clock without an event of a collection while others continued. The collection was not observed
- * in this span.
+ * A span of the stream's clock in which a collection had no event while others continued. The collection counts as not
+ * observed in this span.
  */
 export interface Silence extends Interval {
   readonly collection: CollectionName;
@@ -13,23 +13,23 @@ export interface Silence extends Interval {
 
 /** Times of a collection's first and last event in a window, in microseconds of the stream's clock. */
 export interface Edges {
-  /** Time of the first event, or null if the window has no event, or was stored by an earlier version. */
+  /** Time of the first event. Null if the window has no event, or was stored by an earlier version. */
   readonly firstUs: number | null;
   readonly lastUs: number | null;
 }
 
-/** The part of the window store with the silences, and with the counts from which they are found. */
+/** The part of the window store that holds the silences, and the counts from which they are found. */
 export interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
-  /** Returns the counts of one collection in the windows of the span that have events of any kind, in order. */
+  /** Returns the counts of one collection in those windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
   /** Returns the silences that overlap the span, in order of their beginning. */
   silences(series: number, span: Interval): Silence[];
   /** Replaces the stored silences that overlap the span. */
   keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
   /**
-   * Returns the windows from which the collections are counted that earlier versions of the program did not count: the start
-   * of the first such window, in microseconds. Other collections are counted from the beginning of the series.
+   * Returns, for each collection that earlier versions of the program did not count, the start of the first window in
+   * which it is counted, in microseconds. Collections without an entry have been counted since the series began.
    */
   countedSince(series: number): ReadonlyMap<CollectionName, number>;
   /** Returns true if a stored window of the series has an event of the collection. */
@@ -38,7 +38,7 @@ export interface SilenceStore {
   dropSilences(series: number, beforeUs: number): void;
 }
 
-/** Creates the part of the window store that contains silences. */
+/** Creates the part of the window store that holds the silences. */
 export function silenceStore(db: Database): SilenceStore {
   const overlapping = db.prepare<[number, number, number], { place: number; from: number; to: number }>(
     `SELECT place, from_us AS "from", to_us AS "to" FROM silence

@@ -5,8 +5,8 @@ const second = 1_000_000;
 const base = 1_780_000_000 * second;
 
 /**
- * Feeds events of the given distance for some seconds. Returns the number of seconds after which the position was
- * abandoned, or null.
+ * Feeds events at the given pace for some seconds. Returns the number of seconds after which the position was
+ * abandoned, or null if it was kept.
  */
 function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): number | null {
   const standstill = new Standstill();
@@ -16,16 +16,16 @@ function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): n
   return null;
 }
 
-describe('a position is abandoned', () => {
-  test('after 15 s of live events if the position is ahead of the clock', () => {
+describe('a wrong position of the stream', () => {
+  test('is abandoned after 15 s of live events if it is ahead of the clock', () => {
     expect(feed(base + 59 * second)).toBe(15);
   });
 
-  test('after 15 s of live events with later times, regardless of its number', () => {
+  test('is abandoned after 15 s of live events with later times, whatever its number is', () => {
     expect(feed(base - second)).toBe(15);
   });
 
-  test('at the next check if the first check began with a false time', () => {
+  test('is abandoned at the next check if the first check began with a false time', () => {
     const standstill = new Standstill();
     standstill.event(base + 59 * second, base + 60 * second, base);
     const given = Array.from({ length: 62 }, (_, i) =>
@@ -35,21 +35,21 @@ describe('a position is abandoned', () => {
   });
 });
 
-describe('a position is kept', () => {
-  test('while a host replays earlier events, faster or slower than real time', () => {
+describe('a plausible position of the stream', () => {
+  test('is kept while a host replays earlier events, faster or slower than real time', () => {
     expect(feed(base + 59 * second, { pace: 10, from: base - 3600 * second })).toBeNull();
     expect(feed(base + 59 * second, { pace: 0.3, from: base - 3600 * second })).toBeNull();
   });
 
-  test('while a host is behind the position but advances at the pace of real time', () => {
+  test('is kept while a host is behind it but advances at the pace of real time', () => {
     expect(feed(base - second, { from: base - 90 * second })).toBeNull();
   });
 
-  test('until the clock has reached it', () => {
+  test('is kept until the clock has reached it', () => {
     expect(feed(base + 15 * second, { seconds: 15 })).toBeNull();
   });
 
-  test('if an event advanced it between two checks', () => {
+  test('is kept if an event advanced it between two checks', () => {
     const standstill = new Standstill();
     const given: number[] = [];
     for (let at = 0; at < 60; at += 1) {

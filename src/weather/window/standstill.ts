@@ -1,18 +1,17 @@
 const secondUs = 1_000_000;
 /**
- * Duration in microseconds for which the stream must advance without moving the position before the position is
- * abandoned.
+ * Time for which the stream must advance without moving the position before the position is abandoned, in microseconds.
  */
 const standstillUs = 15 * secondUs;
 /**
- * Minimum difference in microseconds by which a suspect position is ahead of this machine's clock. Hosts set an event's
- * time when they receive the event.
+ * Minimum time by which a suspect position is ahead of this machine's clock, in microseconds. Hosts set an event's time
+ * when they receive the event.
  */
 const aheadUs = 2 * secondUs;
 
 /**
- * Detector of a wrong position: events arrive at the pace of the clock, as live events do, and none of them advances
- * the position. A replay does not have that pace. A position is suspect only if it is ahead of the clock, or before the
+ * Detects a wrong position: events arrive at the pace of the clock, as live events do, but none of them advances the
+ * position. A replay does not have that pace. A position is suspect only if it is ahead of the clock, or precedes the
  * events' own times; otherwise the host may only lag.
  */
 export class Standstill {
@@ -25,8 +24,8 @@ export class Standstill {
   }
 
   /**
-   * Records an event that did not advance the position. All times are in microseconds. Returns the duration for which
-   * the position has been wrong once that is certain, and 0 before.
+   * Records an event that did not advance the position. All times are in microseconds. Returns how long the position
+   * has been wrong once that is certain, and 0 until then.
    */
   event(timeUs: number, positionUs: number, nowUs: number): number {
     if (timeUs <= positionUs && positionUs <= nowUs + aheadUs) return 0;

@@ -4,24 +4,26 @@ import { OperatorError } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 import { windowUs } from './window.ts';
 
-/** Version of the layout, stored in the file's `user_version`. */
+/** Version of the database layout, stored in the file's `user_version`. */
 export const weatherStoreVersion = 4;
 /** Oldest version that is migrated when the store is opened. */
 export const oldestWeatherStoreVersion = 1;
 
-/** Returns the column of a metric, which has the quoted name of the metric. */
+/** Returns the column of a metric, which is the quoted name of the metric. */
 export function metricColumn(name: string): string {
   return `"${name}"`;
 }
 
-/** Columns of the first and last event of each published collection in a window, in the order of `collectionNames`. */
+/** Columns with the time of each published collection's first event in a window, in the order of `collectionNames`. */
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
 /** Number of collections in version 3. Later versions append others. */
 const version3Collections = 17;
 
-/** Tables of version 3: silences, and the host that is published in place of the preferred one. */
+/**
+ * Tables added in version 3: the silences, and the failover to the host that is published instead of the preferred one.
+ */
 const version3 = `
     CREATE TABLE silence (
       series INTEGER NOT NULL REFERENCES series (id),
@@ -39,7 +41,10 @@ const version3 = `
     ) STRICT;
 `;
 
-/** Table of version 4: the windows from which a collection is counted that earlier versions did not count. */
+/**
+ * Table added in version 4: for each collection that earlier versions did not count, the window from which it is
+ * counted.
+ */
 const version4 = `
     CREATE TABLE counted_since (
       series INTEGER NOT NULL REFERENCES series (id),
@@ -51,9 +56,9 @@ const version4 = `
 
 /**
  * Returns the statements that create the tables. All columns are integers, except the URL of the host. `window` has one
- * row per minute; `observed`, the observed spans; `silence`, the spans without events of a collection, by its index in
- * `collectionNames`; `track`, the positions of the readers of the host. All times are microseconds of the stream's
- * clock.
+ * row per minute. `observed` has the observed spans. `silence` has the spans without events of a collection, identified
+ * by its index in `collectionNames`. `track` has the positions of the host's readers. All times are in microseconds of
+ * the stream's clock.
  */
 function layout(): string {
   return `
@@ -100,7 +105,7 @@ function layout(): string {
   `;
 }
 
-/** Columns added in version 2. The stream of a version 1 store contained none of this data. */
+/** Columns added in version 2. The stream contained none of this data when version 1 was in use. */
 const fromVersion1 = `
   ALTER TABLE series ADD COLUMN took_over INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE window ADD COLUMN resync INTEGER NOT NULL DEFAULT 0;
@@ -108,7 +113,7 @@ const fromVersion1 = `
   ALTER TABLE window ADD COLUMN "sync.event" INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** Columns added in version 3: the times of the events of a collection. */
+/** Columns added in version 3: the times of a collection's first and last event. */
 const fromVersion2 = `
   ${[firstColumns, lastColumns]
     .flatMap((columns) => columns.slice(0, version3Collections))
@@ -117,12 +122,13 @@ const fromVersion2 = `
   ${version3}
 `;
 
-/** Migrations by the version from which each one starts. */
+/** Migrations, indexed by the version from which each one starts. */
 const migrations: readonly string[] = ['', fromVersion1, fromVersion2, version4];
 
 /**
- * Adds the columns of metrics that an earlier version did not count. Each series counts a new collection from the window
- * after its newest one: earlier windows contain none of its events, so it was not observed in them.
+ * Adds the columns of metrics that an earlier version did not count. Each series counts a new collection from the
+ * window after its newest window: earlier windows contain none of its events, so the collection was not observed in
+ * them.
  */
 function addMetrics(db: Database): void {
   const known = new Set(db.prepare<[], string>("SELECT name FROM pragma_table_info('window')").pluck().all());
@@ -151,7 +157,10 @@ const insertCountedSince = `
   ) WHERE newest >= 0
 `;
 
-/** Creates the tables in a new file, and migrates those of earlier versions. Throws OperatorError for another version. */
+/**
+ * Creates the tables in a new file, and migrates the tables of earlier versions. Throws OperatorError for any other
+ * version.
+ */
 export function ensureSchema(db: Database, path: string): void {
   const found = db.pragma('user_version', { simple: true });
   if (found === weatherStoreVersion) return;

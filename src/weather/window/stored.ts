@@ -12,9 +12,9 @@ export interface StoredBackfill {
 /** Stored positions of the readers of one host's series. */
 export interface StoredSeries {
   readonly id: number;
-  /** Number of commits. Each commit names the revision that it follows. */
+  /** Number of commits so far. Each commit names the revision that it follows. */
   readonly revision: number;
-  /** True if the series replaced another series of its host and has been published since. */
+  /** True if the series has replaced another series of its host and has been published since. */
   readonly tookOver: boolean;
   readonly live: Position | null;
   readonly backfill: StoredBackfill | null;
@@ -42,7 +42,7 @@ export interface WindowRow {
   readonly counts: readonly number[];
 }
 
-/** Sums of the windows of an hour. */
+/** Sums over the windows of one hour. */
 export interface HourSums {
   readonly startUs: number;
   readonly events: number;
@@ -50,5 +50,5 @@ export interface HourSums {
   readonly counts: readonly number[];
 }
 
-/** Numbers of the readers of a series in the table `track`. */
+/** Numbers that identify the readers of a series in the table `track`. */
 export const trackRoles = { live: 0, backfill: 1 } as const;

@@ -28,7 +28,7 @@ describe('the maximum ordinary silence of a stream', () => {
     expect(rate.silenceUs).toBe(20 * second);
   });
 
-  test('is not increased by unobserved time', () => {
+  test('does not grow with unobserved time', () => {
     const rate = steady(300, 30);
     rate.event(3600 * second, false);
     rate.event(3601 * second, true);

@@ -6,7 +6,7 @@ import { Track, type TrackGain } from './track.ts';
 import { windowFlag, windowStart } from './window.ts';
 
 const second = 1_000_000;
-/** Start of the minute around which the tests' clocks are set. */
+/** Start of the minute that the tests' clocks are based on. */
 const base = 1_780_000_020 * second;
 
 function facts(timeUs: number, seq: number | null = null): FrameFacts {
@@ -24,13 +24,13 @@ function feed(track: Track, times: readonly number[]): void {
 }
 
 describe('the observed time of a track', () => {
-  test('extends from the first event to the last while silences are ordinary', () => {
+  test('extends from the first event to the last if no silence is longer than usual', () => {
     const track = live();
     feed(track, [base, base + 4 * second, base + 8 * second]);
     expect(track.take().observed).toEqual([{ from: base, to: base + 8 * second + 1 }]);
   });
 
-  test('excludes a silence that is longer than ordinary, and counts it as a gap', () => {
+  test('excludes a silence that is longer than usual, and counts it as a gap', () => {
     const track = live();
     feed(track, [base, base + second, base + 8 * second]);
     const { observed, gapUs } = track.take();
@@ -84,14 +84,14 @@ describe('the windows of a track', () => {
     ]);
   });
 
-  test('are flagged by a repeat, which adds nothing to them', () => {
+  test('are flagged by a repeated event, which adds nothing to their counts', () => {
     const track = live();
     feed(track, [base, base + second, base]);
     const [window] = track.take().windows;
     expect(window).toMatchObject({ events: 2, lateOrRepeat: 1, flags: windowFlag.seam | windowFlag.lateOrRepeat });
   });
 
-  test('are marked as replayed if their events came late, and as compacted above four hours', () => {
+  test('are marked as replayed if their events came late, and as compacted if they came more than four hours late', () => {
     let now = base + 300 * second;
     const track = live(() => now);
     feed(track, [base]);
@@ -126,7 +126,7 @@ describe('the windows of a track', () => {
     expect(track.take().windows).toMatchObject([{ events: 2, malformed: 1 }]);
   });
 
-  test('do not claim time around an event rejected by this machine’s clock, however short', () => {
+  test('do not claim time around an event that this machine’s clock rejects, however short that time is', () => {
     let clock = base - 59.5 * second;
     const track = live(() => clock);
     expect(track.frame(facts(base))).toBe('counted');
@@ -139,7 +139,7 @@ describe('the windows of a track', () => {
     ]);
   });
 
-  test('ignore an event that is older than any event of a live host, which does not move the position', () => {
+  test('ignore an event that is older than any event of a live host, and the position does not move', () => {
     const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
     track.goLive(false);
     feed(track, [1, 60 * second, base - 3601 * second, base, base + second]);
@@ -166,7 +166,7 @@ describe('the windows of a track', () => {
     });
   });
 
-  test('are flagged by omitted numbers before the next event', () => {
+  test('are flagged if numbers before the next event were omitted', () => {
     const track = live();
     for (const [i, seq] of [7, 8, 30].entries()) track.frame(facts(base + i, seq));
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([
@@ -201,7 +201,7 @@ describe('the windows of a track', () => {
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([[3, 0]]);
   });
 
-  test('ignore an event from the far future, which does not move the position', () => {
+  test('ignore an event from the far future, and the position does not move', () => {
     const track = live();
     feed(track, [base]);
     expect(track.frame(facts(base + 3600 * second))).toBe('future');
@@ -215,7 +215,7 @@ describe('the windows of a track', () => {
 });
 
 describe('a wrong position', () => {
-  test('is abandoned after 15 s of live events, with a recorded gap and a seam', () => {
+  test('is abandoned after 15 s of live events, and a gap and a seam are recorded', () => {
     let now = base;
     const track = live(() => now);
     track.frame(facts(base, 900_000_000_000_000));
@@ -248,7 +248,7 @@ describe('a wrong position', () => {
   });
 });
 
-describe('one commit from a hostile host', () => {
+describe('one commit of data from a hostile host', () => {
   test('has a limited number of spans, however often the observation is interrupted, and claims less time instead', () => {
     let now = base;
     const track = live(() => now);
@@ -276,7 +276,10 @@ describe('one commit from a hostile host', () => {
   });
 });
 
-/** Generates a stream of events, some in batches of one time, with interruptions of connections and of the process. */
+/**
+ * Generates a stream of events, some in batches that share one time, with interruptions of connections and of the
+ * process.
+ */
 const scenario = fc.record({
   steps: fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 4 })), {
     minLength: 1,
@@ -293,8 +296,8 @@ const scenario = fc.record({
   seqs: fc.boolean(),
 });
 
-describe('with interruptions at any point,', () => {
-  test('every event is counted once, and the time between the first and last event is observed', () => {
+describe('a stream with interruptions at any point', () => {
+  test('has every event counted once, and the time between its first and last event observed', () => {
     fc.assert(
       fc.property(scenario, ({ steps, breaks, seqs }) => {
         let time = base;
@@ -318,7 +321,7 @@ describe('with interruptions at any point,', () => {
           stored.position = gain.position;
         };
         let next = 0;
-        /** Reconnects to the host, which replays from the cursor inclusively, or from some events before it. */
+        /** Reconnects to the host. The host replays from the cursor inclusively, or from a few events before it. */
         const connect = (rewind: number): void => {
           const { position } = track;
           if (!position) {

@@ -5,24 +5,25 @@ import { Standstill } from './standstill.ts';
 import { StreamRate } from './stream-rate.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
-/** Maximum time in microseconds by which an event may be ahead of this machine's clock without being rejected. */
+/** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */
 export const futureUs = 60_000_000;
-/** Minimum delay in microseconds of an event that counts as replayed from the host's history. */
+/** Minimum delay at which an event counts as replayed from the host's history, in microseconds. */
 const replayedUs = 120_000_000;
-/** Maximum delay in microseconds of an event at which a replay has reached the present. */
+/** Maximum delay of an event at which a replay counts as having reached the present, in microseconds. */
 const liveUs = 2_000_000;
-/** Minimum age in microseconds of history that hosts may compact. */
+/** Minimum age of history that hosts may have compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
-/** Minimum delay in microseconds of a late event that flags the window at the position and not its own window. */
+/** Minimum delay at which a late event flags the window at the position instead of its own window, in microseconds. */
 const farBehindUs = 3_600_000_000;
-/** Maximum number of interruptions in one window; after the last, the rest of the window does not count as observed. */
+/** Maximum number of interruptions in one window. After the last, the rest of the window counts as unobserved. */
 const maxBreaksPerWindow = 16;
-/** Maximum number of uncommitted windows and spans; at the maximum, they are committed immediately. */
+/** Maximum numbers of uncommitted windows and spans. When one of them is reached, the data is committed immediately. */
 const maxOpen = { windows: 1024, spans: 4096 };
 
 /**
- * Outcomes of a frame. `skipped`: counted before the cursor. `future` and `past`: without a usable time. `implausible`:
- * without a usable number. `resync`: a row that repeats a repository. `notice`: a notice of the host.
+ * Outcomes of a frame. `skipped`: the event was counted before. `future` and `past`: it has no usable time.
+ * `implausible`: it has no usable number. `resync`: the frame is a row that repeats a repository. `notice`: the frame
+ * is a notice of the host.
  */
 export const frameOutcomes = [
   'counted',
@@ -39,11 +40,11 @@ export const frameOutcomes = [
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
 
-/** Results of a track since they were last taken, and its position at that time. */
+/** Results of a track since they were last taken, and the position at that time. */
 export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
-  /** Spans of the stream's clock in which the stream was provably observed; sorted and disjoint. */
+  /** Spans of the stream's clock in which the stream was provably observed, sorted and disjoint. */
   readonly observed: readonly Interval[];
   /** Unobserved time of the stream's clock, in microseconds. */
   readonly gapUs: number;
@@ -59,17 +60,18 @@ export interface TrackStart {
   readonly end: End | null;
   /** Recent events per second from an earlier process, or null if unknown. */
   readonly rate: number | null;
-  /** Maximum age of a usable event time in microseconds, unless a number orders the events. */
+  /** Maximum age of a usable event time, in microseconds. It does not apply if a number orders the events. */
   readonly oldestUs?: number;
-  /** True if the host numbers every event that it sends, so that a jump is a loss or an unused number. */
+  /** True if the host numbers every event that it sends, so that a jump means a loss or an unused number. */
   readonly dense?: boolean;
   /** Returns the time of this machine's wall clock, in microseconds. */
   readonly clockUs: () => number;
 }
 
 /**
- * One reader of a host's stream. The track counts each event once, in the window of its `time_us`, and records the
- * observed spans of the stream's clock. The order of calls is the order of frames; no method waits or does I/O.
+ * One reader's view of a host's stream. The track counts each event once, in the window of its `time_us`, and records
+ * the observed spans of the stream's clock. Methods must be called in the order of the frames. No method waits or does
+ * I/O.
  */
 export class Track {
   readonly #progress: Progress;
@@ -83,7 +85,7 @@ export class Track {
   #gapUs = 0;
   #outcomes = noOutcomes();
   #nowUs = 0;
-  /** True if a connection began and has no counted event yet. */
+  /** True if a connection has begun and delivered no counted event yet. */
   #newConnection = false;
   /** Number of unreadable frames since the last readable number. */
   #unread = 0;
@@ -112,7 +114,7 @@ export class Track {
     this.#clockUs = clockUs;
   }
 
-  /** Starts a connection that resumes at the position, or before it at the number `asked`. */
+  /** Starts a connection that resumes at the position, or at the earlier number `asked`. */
   resume(asked?: number): void {
     this.#progress.resume(asked);
     this.#newConnection = true;
@@ -128,7 +130,7 @@ export class Track {
     this.#unread = 0;
   }
 
-  /** Records that the host no longer has the number of the position: its remaining history is read by time. */
+  /** Records that the host no longer has the number of the position. Its remaining history is then read by time. */
   tooOld(): void {
     this.#progress.forgetNumber();
   }
@@ -137,12 +139,12 @@ export class Track {
     return this.#progress.position;
   }
 
-  /** True if the end was reached, so that no further event is counted. */
+  /** True if the end has been reached, so that no further event is counted. */
   get done(): boolean {
     return this.#done;
   }
 
-  /** Returns once the first event of a live connection, which a backfill counts, or null without such an event. */
+  /** Returns each first event of a live connection once, for a backfill to count, or null if there is none. */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;
@@ -154,12 +156,12 @@ export class Track {
     return this.#rate.silenceUs;
   }
 
-  /** True if the uncommitted data has reached its maximum and should be taken. */
+  /** True if the uncommitted data has reached its maximum size and should be taken. */
   get full(): boolean {
     return this.#windows.size >= maxOpen.windows || this.#observed.length >= maxOpen.spans;
   }
 
-  /** Counts one frame and returns its outcome. The facts are read before the method returns and not kept. */
+  /** Counts one frame and returns its outcome. The facts are read before the method returns and are not kept. */
   frame(facts: FrameFacts): FrameOutcome {
     const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#uncounted(facts);
     this.#outcomes[outcome] += 1;
@@ -199,7 +201,7 @@ export class Track {
     }
   }
 
-  /** Processes a row of a re-sync, which advances only the number: its time is that of its `sync`. */
+  /** Processes a row of a re-sync. The row advances only the number, because its time is that of its `sync`. */
   #passOver(seq: number): FrameOutcome {
     const verdict = this.#progress.pass(seq);
     if (verdict === 'beyond_end') this.#done = true;
@@ -216,7 +218,7 @@ export class Track {
     if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered();
   }
 
-  /** Handles a change of the host's numbering. A backfill cannot continue; live reading restarts. */
+  /** Handles a restart of the host's numbering. A backfill cannot continue, and live reading starts again. */
   #renumbered(): void {
     if (this.#standstill === null) this.#done = true;
     else this.#giveUp(0);
@@ -231,14 +233,14 @@ export class Track {
     this.#replaying = false;
   }
 
-  /** Adds the numbers that the host omitted. Unreadable frames used numbers of the same sequence and are subtracted. */
+  /** Adds the numbers that the host omitted, minus the unreadable frames, which used numbers of the same sequence. */
   #leaveOut(window: WindowDelta): void {
     const leftOut = Math.max(0, this.#progress.leftOut - this.#unread);
     this.#unread = 0;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
     if (!this.#dense || this.#replaying) return;
-    // This wire hides no events, so every omitted number was an unobserved event.
+    // This protocol hides no events, so every omitted number was an unobserved event.
     window.leftOut += leftOut;
     this.#progress.breakOff();
   }
@@ -306,7 +308,7 @@ export class Track {
     window.flags |= windowFlag.possibleLoss;
   }
 
-  /** Adds the span up to this event to the observed time if no event was missed and the silence was ordinary. */
+  /** Adds the span up to this event to the observed time if no event was missed and the silence was not too long. */
   #watch(timeUs: number, before: number | null): void {
     const elapsed = before === null ? 0 : timeUs - before;
     if (elapsed < 0) return;
@@ -321,7 +323,7 @@ export class Track {
     this.#to = timeUs + 1;
   }
 
-  /** Starts the observation at the first event of a live connection, which the backfill counts. */
+  /** Starts the observation at the first event of a live connection. The backfill counts that event. */
   #begin(seq: number | null, timeUs: number): void {
     this.#liveStart = { seq, timeUs };
     this.#openSpan(timeUs);
@@ -358,7 +360,7 @@ export class Track {
     window.flags |= windowFlag.lateOrRepeat;
   }
 
-  /** Counts a frame without a usable time at the position; a repeated frame was counted when it first arrived. */
+  /** Counts a frame without a usable time at the position. A repeated frame was counted when it first arrived. */
   #unusable(outcome: FrameOutcome): FrameOutcome {
     if (!this.#progress.started || this.#progress.resuming) return outcome;
     this.#unread += 1;

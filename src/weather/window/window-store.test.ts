@@ -36,12 +36,12 @@ test('the cost of a commit per window does not depend on the size of the store',
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  // With a search among all earlier spans, 64,000 commits took a minute and a half.
+  // If a commit searched all earlier spans, 64,000 commits would take a minute and a half.
   expect(cpuOf(0) + cpuOf(1)).toBeLessThan(20);
   expect(store.observed(id, everything)).toHaveLength(2 * half);
 });
 
-test('the store joins spans like sets of instants, and reads them by any part', () => {
+test('the store merges overlapping spans, and reads any part of them', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const spans: Interval[] = [];
@@ -87,6 +87,6 @@ test.each([
   ['SQLITE_ERROR', 'unexpected'],
   ['SQLITE_CONSTRAINT_PRIMARYKEY', 'unexpected'],
   ['ENOSPC', null],
-])('an error with the code %s is judged %s', (code, fault) => {
+])('an error with the code %s is classified as %s', (code, fault) => {
   expect(storeFault(errorWith(code))).toBe(fault);
 });

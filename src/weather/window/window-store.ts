@@ -14,19 +14,19 @@ import { dayUs } from './window.ts';
 /** Name of the store's file in the data directory. */
 export const storeFile = 'weather.sqlite';
 
-/** Retention of windows in days: the length of the baseline. */
+/** Number of days for which windows are retained, which is the length of the baseline. */
 export const keptDays = 45;
 
-/** The store of the weather instrument. One process writes it, and closes it with `close`. */
+/** The store of the weather instrument. Only one process writes the store, and closes it with `close`. */
 export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
-  /** Returns the failover by which the series of a second host is published, or null without a failover. */
+  /** Returns the failover that published this series of a second host, or null if there is none. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
   /** Records that the series replaced another one. */
   takeOver(series: number): void;
   /**
-   * Adds the results of the readers and stores their positions in one durable transaction. A repeated commit has no
-   * effect. Throws for a commit that does not follow the last one, and SQLite's errors (see `storeFault`).
+   * Adds the results of the readers and stores their positions, in one durable transaction. A repeated commit has no
+   * effect. Throws if the commit does not follow the last one. Passes on SQLite's errors (see `storeFault`).
    */
   commit(commit: Commit): void;
   /** Removes windows, spans and silences older than the instant. */
@@ -43,8 +43,8 @@ export interface StoreFaults {
 }
 
 /**
- * Opens the store of a data directory, for this process alone. Throws OperatorError if the directory cannot be used, if
- * another process writes the store, or if the file is damaged.
+ * Opens the store of a data directory for exclusive use by this process. Throws OperatorError if the directory cannot
+ * be used, another process is writing the store, or the file is damaged.
  */
 export function openWindowStore(folder: string, faults: StoreFaults = {}): WindowStore {
   const path = join(folder, storeFile);
@@ -56,8 +56,8 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
     db.pragma('locking_mode = EXCLUSIVE');
     const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new OperatorError(`the weather store ${path} cannot use a write-ahead log here`);
-    // Flush every commit: a position must never be durable without its counts, and both must be durable before the
-    // artifact reports them.
+    // Flush every commit to disk: a position must never be durable without its counts, and both must be durable before
+    // the artifact reports them.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     ensureSchema(db, path);
@@ -152,7 +152,7 @@ function failovers(db: Database): Pick<WindowStore, 'failover' | 'keepFailover'>
   };
 }
 
-/** Returns the start of the retained history: earlier minutes are removed. */
+/** Returns the start of the retained history. Earlier minutes are removed. */
 export function keptFrom(nowUs: number): number {
   return nowUs - keptDays * dayUs;
 }

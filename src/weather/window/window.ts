@@ -8,7 +8,7 @@ export const windowSeconds = 60;
 export const dayUs = 86_400_000_000;
 export const windowsPerDay = 1440;
 
-/** Returns the start of the window that contains the instant; both in microseconds of the stream's clock. */
+/** Returns the start of the window that contains the instant. Both are in microseconds of the stream's clock. */
 export function windowStart(timeUs: number): number {
   return timeUs - (timeUs % windowUs);
 }
@@ -17,20 +17,20 @@ export function windowStart(timeUs: number): number {
 export const windowFlag = {
   /** A connection began in the window. */
   seam: 1,
-  /** Events of the window came more than two minutes late: replayed from the host's history. */
+  /** Events of the window came more than two minutes late, because the host replayed them from its history. */
   replayed: 2,
   /**
-   * Events of the window came so late that the host may have compacted its history; the window is excluded from the
+   * Events of the window came so late that the host may have compacted its history. The window is excluded from the
    * baseline.
    */
   compacted: 4,
-  /** Events before the position arrived in the window and were not counted. */
+  /** Events before the position arrived while the window was current. They were not counted. */
   lateOrRepeat: 8,
   /** A replay reached the present in the window: the host may have lost or reordered events. */
   possibleLoss: 16,
   /** Unreadable frames arrived in the window. */
   malformed: 32,
-  /** The host omitted numbers between events of the window: hidden rows, or loss. */
+  /** The host omitted numbers between events of the window, because of hidden rows or loss. */
   leftOut: 64,
 } as const;
 
@@ -38,8 +38,8 @@ export const windowFlag = {
 export const lossFlags = windowFlag.lateOrRepeat | windowFlag.possibleLoss | windowFlag.malformed;
 
 /**
- * Counts of one window since the last commit. All values are integers of a finite alphabet, so they cannot contain an
- * identity.
+ * Counts of one window since the last commit. All values are numbers of a closed set of metrics, so they cannot contain
+ * an identity.
  */
 export interface WindowDelta {
   /** Start of the window, in microseconds of the stream's clock. */
@@ -49,17 +49,20 @@ export interface WindowDelta {
   malformed: number;
   flags: number;
   /**
-   * Number of rows that repeat a repository after a `sync`; they are not actions of an account, and not included in
-   * `events`.
+   * Number of rows that repeat a repository after a `sync`. They are not actions of an account, and `events` does not
+   * include them.
    */
   resync: number;
-  /** Number of event numbers that the host omitted on a live connection: lost events, or unused numbers. */
+  /**
+   * Number of event numbers that the host omitted on a live connection, because events were lost or numbers were never
+   * used.
+   */
   leftOut: number;
   /** Counts in the order of `metricNames`. */
   readonly counts: Uint32Array;
   /**
-   * Time of the first and last event of each published collection, in the order of `collectionNames`: microseconds into
-   * the window plus one; 0 if unknown.
+   * Times of the first and last event of each published collection, in the order of `collectionNames`, in microseconds
+   * into the window plus one, or 0 if unknown.
    */
   readonly firsts: Uint32Array;
   readonly lasts: Uint32Array;
@@ -71,7 +74,9 @@ const published: readonly string[] = collectionNames;
  */
 const placeOfMetric = Int8Array.from(metricNames, (name) => published.indexOf(name));
 
-/** Counts an event of a metric at an instant. The instant is in the window unless the event's own time is unusable. */
+/**
+ * Counts an event of a metric at an instant. The instant lies in the window unless the event's own time is unusable.
+ */
 export function countMetric({ start, counts, firsts, lasts }: WindowDelta, metric: number, timeUs: number): void {
   counts[metric] = (counts[metric] ?? 0) + 1;
   const place = placeOfMetric[metric] ?? -1;
@@ -82,7 +87,7 @@ export function countMetric({ start, counts, firsts, lasts }: WindowDelta, metri
   if (at > (lasts[place] ?? 0)) lasts[place] = at;
 }
 
-/** Creates counts of zero for a window. */
+/** Creates the counts of a window, all zero. */
 export function emptyDelta(start: number): WindowDelta {
   return {
     start,

@@ -8,14 +8,14 @@ import { languages } from './language.ts';
 const at = 1_795_176_185_999_999 as Micros;
 const day = 86_400;
 
-describe('formats', () => {
+describe('the formats of a language', () => {
   it.each([
     ['en', '20 Nov 2026, 12:03:05 UTC', '165,000', '3 days, 1 hour'],
     ['de', '20. Nov. 2026, 12:03:05 UTC', '165.000', '3 Tage, 1 Stunde'],
     ['es', '20 nov 2026, 12:03:05 UTC', '165.000', '3 días y 1 hora'],
     ['pt', '20 de nov. de 2026, 12:03:05 UTC', '165.000', '3 dias e 1 hora'],
     ['ja', '2026年11月20日 12:03:05 UTC', '165,000', '3 日 1 時間'],
-  ] as const)('in %s follow the conventions of the language', (language, second, count, span) => {
+  ] as const)('follow the conventions of the language %s', (language, second, count, span) => {
     const formats = formatsOf(language);
     expect([formats.second(at), formats.count(165_000), formats.span(3 * day + 3_600)]).toEqual([second, count, span]);
   });
@@ -31,14 +31,14 @@ describe('formats', () => {
     expect(clock((at - 12 * 3_600_000_000) as Micros)).toBe('00:03');
   });
 
-  it('state in every language that an instant is UTC', () => {
+  it('mark an instant as UTC in every language', () => {
     for (const language of languages) {
       const { minute, second } = formatsOf(language);
       expect([minute(at), second(at)].every((text) => text.endsWith(' UTC'))).toBe(true);
     }
   });
 
-  it('truncate a duration, and round missed time up', () => {
+  it('truncate a duration but round missed time up', () => {
     const { span, missed } = formatsOf('en');
     const length = 6 * day + 22 * 3_600 + 58 * 60;
     expect([span(length), missed(length)]).toEqual(['6 days, 22 hours', '6 days, 23 hours']);
@@ -74,7 +74,7 @@ describe('formats', () => {
     expect(formatsOf('ja').plural(1, { other: '行' })).toBe('行');
   });
 
-  it('name a language, and return null for an unknown or invalid tag', () => {
+  it('return the name of a language, and null for an unknown or invalid tag', () => {
     const { languageName } = formatsOf('de');
     expect([languageName('pt-BR'), languageName('xx'), languageName('abc-1')]).toEqual([
       'Portugiesisch (Brasilien)',

@@ -2,16 +2,19 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import { missedUnits, type SpanUnit, spanUnits } from '../format.ts';
 import type { Language } from './language.ts';
 
-/** Texts for the plural categories of a language; a category without a text uses `other`. */
+/** Texts for the plural categories of a language. `other` is used for a category without a text. */
 export type PluralForms = { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
-/** Formats of numbers, times, durations and plurals in one language. Times are UTC, and their text states it. */
+/**
+ * Formats of numbers, times, durations and plurals in one language. Times are in UTC, and the formatted text says that
+ * they are.
+ */
 export interface Formats {
   /** Formats a count with thousands separators. */
   count(n: number): string;
-  /** Returns the form of a word that agrees with a number. */
+  /** Returns the plural form for a number. */
   plural(n: number, forms: PluralForms): string;
-  /** Formats a number with its noun: `1 row`, `165,000 rows`. */
+  /** Formats a number with its noun, such as `1 row` or `165,000 rows`. */
   counted(n: number, forms: PluralForms): string;
   /** Formats the UTC day of an instant: `20 Nov 2026`. */
   day(at: Micros): string;
@@ -21,15 +24,17 @@ export interface Formats {
   second(at: Micros): string;
   /** Formats the time of day in UTC: `14:03`. */
   clock(at: Micros): string;
-  /** Formats a duration in seconds in its two largest units; smaller units are truncated. */
+  /** Formats a duration (in seconds) in its two largest units and truncates the rest. */
   span(seconds: number): string;
-  /** Formats a duration of missed time in seconds. Rounds up, because a smaller value would overstate what was observed. */
+  /**
+   * Formats a duration of missed time (in seconds). Rounds up, because rounding down would overstate what was observed.
+   */
   missed(seconds: number): string;
-  /** Returns the name of a language in this language, or null if the tag is invalid. */
+  /** Returns the name of the language `tag` in this language; null if the tag is invalid. */
   languageName(tag: string): string | null;
 }
 
-/** Locale of the formats of a language. English pages have the day before the month, and a clock of 24 hours. */
+/** Locale for the formats of each language. English pages write the day before the month and use the 24-hour clock. */
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de', es: 'es', pt: 'pt', ja: 'ja' };
 
 const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const;
@@ -37,7 +42,7 @@ const time = { timeZone: 'UTC', hour: '2-digit', minute: '2-digit', hourCycle: '
 
 const made = new Map<Language, Formats>();
 
-/** Returns the formats of a language, which all callers share. */
+/** Returns the formats of a language; all callers share one object. */
 export function formatsOf(language: Language): Formats {
   const known = made.get(language) ?? createFormats(language);
   made.set(language, known);
@@ -45,8 +50,8 @@ export function formatsOf(language: Language): Formats {
 }
 
 /**
- * Creates the formats of a language. Each format is created at its first use and kept, because creating one takes as
- * long as formatting hundreds of values.
+ * Creates the formats of a language. Each format is created on first use and cached, because creating one takes as long
+ * as formatting hundreds of values.
  */
 function createFormats(language: Language): Formats {
   const locale = locales[language];
@@ -89,7 +94,7 @@ function unitFormat(locale: string, unit: 'day' | 'hour' | 'minute' | 'second'):
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
 }
 
-/** Returns the name of a language. A tag comes from a labeler, and some tags are invalid for `Intl`. */
+/** Returns the name of the language `tag`, which comes from a labeler and may be invalid for `Intl`. */
 function nameIn(names: Intl.DisplayNames, tag: string): string | null {
   try {
     return names.of(tag) ?? null;
@@ -114,7 +119,7 @@ function once<T>(create: () => T): () => T {
   };
 }
 
-/** Formats the UTC day of an instant for machines: `2026-11-20`. */
+/** Formats the UTC day of an instant for machines, such as `2026-11-20`. */
 export function isoDay(at: Micros): string {
   return formatMicros(at).slice(0, 10);
 }

@@ -20,7 +20,7 @@ describe('negotiateLanguage', () => {
     ['de;q=2, es;q=0.1', 'es'],
     ['de;;q=1, ja', 'ja'],
     [`de,${'x'.repeat(2_000)}`, 'en'],
-  ])('selects for the header %j the language %s', (header, language) => {
+  ])('given the header %j, selects the language %s', (header, language) => {
     expect(negotiateLanguage(header)).toBe(language);
   });
 
@@ -34,7 +34,7 @@ describe('negotiateLanguage', () => {
 });
 
 describe('languageOf', () => {
-  it('returns the language with a tag, and null for any other text', () => {
+  it('returns the language for its tag, and null for any other text', () => {
     expect([languageOf('de'), languageOf('DE'), languageOf('fr'), languageOf(null), languageOf('toString')]).toEqual([
       'de',
       null,
@@ -44,7 +44,7 @@ describe('languageOf', () => {
     ]);
   });
 
-  it('knows each language under its own name', () => {
+  it('languageNames contains the name of each language in that language', () => {
     const own = languages.map((language) => new Intl.DisplayNames(language, { type: 'language' }).of(language));
     expect(own.map((name) => name?.toLowerCase())).toEqual(Object.values(languageNames).map((n) => n.toLowerCase()));
   });

@@ -1,4 +1,4 @@
-/** Languages of the pages for people. The first one is the language of the project, and the default. */
+/** Languages of the pages for people. The first is the project's language and the default. */
 export const languages = ['en', 'de', 'es', 'pt', 'ja'] as const;
 
 /** A language of the pages. */
@@ -16,7 +16,7 @@ export const languageNames: Readonly<Record<Language, string>> = {
 /** Name of the query parameter that selects the language of a page. */
 export const languageParameter = 'lang';
 
-/** Returns the language with this tag, or null if no page is available in it. */
+/** Returns the language with this tag; null if no page is available in it. */
 export function languageOf(tag: string | null | undefined): Language | null {
   return languages.find((known) => known === tag) ?? null;
 }
@@ -25,13 +25,13 @@ export function languageOf(tag: string | null | undefined): Language | null {
 const member =
   /^[ \t]*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*|\*)[ \t]*(?:;[ \t]*[qQ]=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[ \t]*)?$/;
 
-/** Maximum length in characters of a parsed header; for a longer header, the default language is selected. */
+/** Maximum length of a parsed header, in characters. A longer header selects the default language. */
 const maxHeaderLength = 1024;
 
 /**
- * Returns the language for a page (RFC 9110, section 12.5.4): the available language with the highest weight, where a
- * range such as `pt-BR` selects its language. For equal weights, the first range decides. Returns the default language if
- * the header is absent or names no available language. A malformed member is ignored.
+ * Negotiates the language of a page (RFC 9110, section 12.5.4): selects the available language with the highest weight.
+ * A range such as `pt-BR` selects `pt`. For equal weights, the first range decides. Returns the default language if the
+ * header is absent or names no available language. Malformed members are ignored.
  */
 export function negotiateLanguage(header: string | undefined): Language {
   if (header === undefined || header.length > maxHeaderLength) return languages[0];

@@ -1,11 +1,11 @@
 import { type Language, languageNames, languageParameter, languages } from './language.ts';
 
-/** Maximum length in characters of a query that the links keep; no valid query of a page is longer. */
+/** Maximum length of a query that the links keep, in characters. No valid query of a page is longer. */
 const maxSearchLength = 2_048;
 
 /**
- * Shows links to the same page in every other language. Each link keeps the query (`search`, without its question mark)
- * and needs no script.
+ * Shows links to the same page in every other language. Each link keeps the query (`search`, without its question
+ * mark). The links work without scripts.
  */
 export function LanguageSwitch({ label, current, search }: { label: string; current: Language; search: string }) {
   const kept = search.length > maxSearchLength ? '' : withoutLanguage(search);
@@ -24,7 +24,7 @@ export function LanguageSwitch({ label, current, search }: { label: string; curr
   );
 }
 
-/** Returns a query without its language. The result is empty or ends with an ampersand. */
+/** Removes the language parameter from a query. The result is empty or ends with an ampersand. */
 function withoutLanguage(search: string): string {
   return search
     .split('&')

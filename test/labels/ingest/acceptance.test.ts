@@ -14,12 +14,12 @@ let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
-/** Offset of the correct time from this machine's clock. The offset moves the test away from midnight if necessary. */
+/** Offset of the correct time from this machine's clock. If necessary, it moves the test away from midnight. */
 let ahead = 0;
 const present = () => micros(Date.now() * 1000 + ahead);
 /** Error of this machine's wall clock in the simulation, in microseconds. */
 let offset = 0;
-/** Time by which the clocks of this machine and of the other machines were advanced, in microseconds. */
+/** Time by which this machine's clock and the clocks of other machines have been advanced, in microseconds. */
 let passed = { monotonic: 0, others: 0 };
 
 const wall = () => micros(present() + offset);
@@ -86,8 +86,8 @@ test('acceptance pauses with a growing gap on a full disk, and resumes without a
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
 
-test('acceptance pauses with a growing gap while a stopped reader of the store keeps the log full, until that reader ends', async () => {
-  // The instrument is restarted with a log that is full at 16 MB, most of which one commit may write.
+test('acceptance pauses with a growing gap while a stopped reader of the store keeps the log full, until that reader exits', async () => {
+  // The instrument is restarted with a log limit of 16 MB, most of which a single commit may write.
   const { folder } = observed();
   await observed().stop();
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
@@ -119,7 +119,7 @@ test('acceptance pauses with a growing gap while a stopped reader of the store k
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
 
-test('a clock step forward causes a gap, and acceptance pauses until an upstream confirms the clock', async () => {
+test('a forward clock step causes a gap, and acceptance pauses until an upstream confirms the clock', async () => {
   offset = hour;
   labeler.faults.emit(5);
   await until('the gap', async () => (await gaps(observed())).length > 0);
@@ -135,10 +135,10 @@ test('a clock step forward causes a gap, and acceptance pauses until an upstream
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a clock step back causes a gap, and labels that were judged as being in the future are judged again', async () => {
+test('a backward clock step causes a gap, and labels that were judged to be in the future are judged again', async () => {
   offset = -hour;
   labeler.faults.emit(5);
-  // The labels and the epoch are in the future of the wrong clock.
+  // The labels and the epoch lie in the future of the wrong clock.
   await until('the gap', async () => (await gaps(observed())).length > 0);
   expect(await rows(observed())).toBe(3);
   offset = 0;
@@ -148,11 +148,11 @@ test('a clock step back causes a gap, and labels that were judged as being in th
   expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
-  // The gap reaches back to the new time of the clock, but not before the epoch.
+  // The gap reaches back to the clock's new time, but not beyond the start of the epoch.
   expect(found[0]?.start).toBe(startedAt);
 });
 
-test('no label is stamped after a backward correction of the clock until the clock has reached the last stamp', async () => {
+test('no label is stamped after a backward correction of the clock until the clock has passed the last stamp', async () => {
   // All clocks except this machine's clock go back by 70 s.
   passed.others = 0;
   offset = 70_000_000;
@@ -174,9 +174,9 @@ test('no label is stamped after a backward correction of the clock until the clo
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
-test('a suspend causes a gap, and acceptance resumes once an upstream confirms the clock', async () => {
+test('a suspended machine causes a gap, and acceptance resumes once an upstream confirms the clock', async () => {
   const before = wall();
-  // The monotonic clock of this machine did not advance.
+  // This machine's monotonic clock did not advance.
   offset = hour;
   passed.others = hour;
   labeler.faults.emit(5);
@@ -199,7 +199,7 @@ test('the instrument writes nothing after a start with a wrong clock until the c
   station = null;
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
   const begun = present();
-  // The start waits without a limit for a confirmation of the clock.
+  // The instrument waits without a time limit for its clock to be confirmed.
   const still = monotonic();
   const started = await startStation(settings, { folder, wall, monotonic: () => still });
   station = started;
@@ -217,7 +217,7 @@ test('the instrument writes nothing after a start with a wrong clock until the c
   expect((await started.store.frontier()).end).toBeGreaterThan(end);
 });
 
-test('the instrument can be stopped while its start waits for a correct clock', async () => {
+test('the instrument can be stopped while it waits for a correct clock at startup', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
@@ -232,7 +232,7 @@ test('the instrument can be stopped while its start waits for a correct clock', 
   expect(await rows(observed())).toBe(3);
 });
 
-test('the instrument observes after a start without any upstream time, and removes no day by age', async () => {
+test('the instrument observes after a start without a time from any upstream, and removes no day by age', async () => {
   const { folder } = observed();
   await observed().stop();
   await sim.stop();

@@ -13,7 +13,7 @@ import { day, micros } from '../../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** Starts labelers that emit only on request, and the instrument with lower limits. */
+/** Starts labelers that emit only on request, and the instrument with low limits. */
 async function observe(labelers: number, settings: Partial<LabelsSettings>) {
   stage.passed = awayFromMidnight();
   stage.sim = createSim({
@@ -55,7 +55,7 @@ async function gaps({ store }: LabelStation) {
   return store.gaps({ start, end: micros(wall() + day) });
 }
 
-describe('a source that exceeds its share of a day', () => {
+describe('a source that exceeds its daily share', () => {
   test('pauses until midnight with a gap and a count, is not ranked, and does not affect other sources', async () => {
     const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
     const [loud, calm] = pair(list);
@@ -65,7 +65,7 @@ describe('a source that exceeds its share of a day', () => {
     await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
     // Wait for the stored cursor. Without it, the pages of the next day would begin with all 50 labels.
     await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
-    // The number of labels is below the share of the next day even if stream and poll both deliver them.
+    // The number of labels is below the next day's share even if the stream and the polls both deliver them.
     loud.faults.emit(10);
     calm.faults.emit(5);
     await until('the pause', async () => (await gaps(observed)).length > 0);
@@ -78,13 +78,13 @@ describe('a source that exceeds its share of a day', () => {
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
     expect(stored).toBeLessThanOrEqual(45);
-    // Wait for a later artifact, because an earlier one may lack the last labels of the other labeler.
+    // Wait for a later artifact, because an earlier one may lack the other labeler's last labels.
     expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
     await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
     expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);
 
-    // A restart does not renew the share of the day.
+    // A restart does not renew the daily share.
     await observed.stop();
     stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = stage.station;
@@ -103,12 +103,12 @@ describe('a source that exceeds its share of a day', () => {
         text.startsWith('0 of 2 labelers that this instrument follows are paused'),
       ),
     );
-    // The source is still unranked, because its counts of the week are incomplete.
+    // The source is still unranked, because its counts for the week are incomplete.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
   });
 });
 
-test('labelers beyond the maximum wait, are counted separately, and take the reading slot of a labeler that leaves', async () => {
+test('labelers beyond the maximum wait, are counted separately, and take over the reading slot of a labeler that leaves', async () => {
   const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
   const sources = async () => (await observed.overview()).coverage.sources;
   await until('two are read', async () => (await sources()).established === 2);
@@ -123,7 +123,7 @@ test('labelers beyond the maximum wait, are counted separately, and take the rea
   const [leaving] = read;
   if (!leaving) throw new Error('two are read');
   stage.sim?.labelers.directory.set(leaving.did, 'no_service');
-  // The labeler stops responding, which causes a read of its document.
+  // The labeler stops responding, which causes its document to be read.
   await leaving.faults.dead();
   const third = list.find((labeler) => !read.includes(labeler));
   await until('the third', () => (third?.streams.length ?? 0) > 0);
@@ -131,7 +131,7 @@ test('labelers beyond the maximum wait, are counted separately, and take the rea
   await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
 });
 
-test('a disk with too little space pauses acceptance with a caveat and a gap until the disk has more space', async () => {
+test('a disk with too little space pauses acceptance, with a caveat and a gap, until more space is available', async () => {
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);

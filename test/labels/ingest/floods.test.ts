@@ -12,7 +12,7 @@ import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../../src/store/time.ts';
 
-/** Tests of the built program with labelers that send as fast as possible, and one honest seeded labeler. */
+/** Tests the built program with labelers that send as fast as possible, and one honest seeded labeler. */
 
 let folder: string;
 let sim: Sim;
@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the program. A relay lists the flooding labelers, like any other labeler. */
+/** Starts the program. A relay lists the flooding labelers like any other labelers. */
 async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   const { plc, relays, seeds } = await sim.start();
   const [only] = sim.labelers.list;
@@ -58,7 +58,7 @@ async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   return labels;
 }
 
-/** Describes the labelers that were not read: their connections, and the lines of the log about them. */
+/** Describes the labelers that were not read: their connections, and the log lines about them. */
 function silentFlooders({ log }: LabelsProcess): string {
   const lines = log().map((line) => JSON.stringify(line));
   const silent = flooders.filter(({ sent }) => sent === 0);
@@ -101,13 +101,13 @@ function peakMemory({ process }: LabelsProcess): number {
 
 /** Returns the processor time of the process, in seconds. */
 function cpuSeconds({ process }: LabelsProcess): number {
-  // Parse the fields after the name in parentheses, because the name may contain any text. The fields 14 and 15 are
+  // Parse the fields that follow the name in parentheses, because the name may contain any text. Fields 14 and 15 are
   // utime and stime, in hundredths of a second.
   const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Makes the honest labeler emit labels one by one, each after the preceding one is stored. */
+/** Makes the honest labeler emit labels one by one, each after the previous one has been stored. */
 async function giveHonestly(labels: number): Promise<void> {
   for (let i = 0; i < labels; i += 1) {
     honest.faults.emit(1);
@@ -128,13 +128,13 @@ test.each([
   await giveHonestly(40);
   const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
   expect(sent).toBeGreaterThan(20_000_000);
-  // New sources together may use a fifth of the day's budget, of which an eighth is available immediately.
+  // New sources together may use a fifth of the daily budget, and an eighth of that is available immediately.
   expect(diskBytes()).toBeLessThan(40_000_000);
   expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
   const { gaps } = await stored();
   expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
   expect(overview().caveats.join()).not.toContain('No labels of');
-  // The honest labeler is read after the flood as before it.
+  // After the flood, the honest labeler is read as before.
   for (const flooder of flooders) flooder.calm();
   await giveHonestly(5);
   expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
@@ -145,7 +145,7 @@ test('honest labels are stored while twenty labelers flood with frames of 30 byt
   const labels = await observe(20, () => outdated);
   const before = cpuSeconds(labels);
   await giveHonestly(48);
-  // Frames that cause gaps use less processor time than the honest labels may, regardless of their rate.
+  // Frames that cause gaps use less processor time than is allowed for the honest labels, whatever their rate.
   expect(cpuSeconds(labels) - before).toBeLessThan(2.5);
   const { gaps, rows } = await stored();
   expect(rows.get(honest.did)).toBe(48);
@@ -161,6 +161,6 @@ test('the program stops normally and in time during a flood', async () => {
   const { process, ended } = await observe(8, (n, did) => labelsFrame(n, [label(n, did, 3_000)]));
   await until('more of it', () => flooders.every(({ sent }) => sent > 500));
   process.kill('SIGTERM');
-  // The program exits with another code if its stop exceeds the time limit.
+  // The program exits with another code if stopping takes too long.
   expect((await ended).code).toBe(0);
 });

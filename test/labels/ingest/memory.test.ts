@@ -35,7 +35,7 @@ test('large pages wait for memory while a labeler with a few labels is read', as
   const hostile = await made({
     page: (cursor) => (cursor === 0 ? answer([row(1, 600_000)], '1') : answer([])),
     pageCost: 20_000_000,
-    // Keep the connection open, because its end would also end the wait for memory.
+    // Keep the connection open, because closing it would also end the wait for memory.
     streamless: true,
   });
   const { decoded } = hostile.memory;
@@ -56,7 +56,7 @@ test('a frame with too many elements is counted, and the frames after it are rea
   const observed = await made({
     connected: ({ send, raw }) => {
       send(1, row(1));
-      // The frame is a header and a body of a million open arrays.
+      // The frame consists of a header and a body with a million open arrays.
       raw(Buffer.concat([Buffer.from('a2617467236c6162656c73626f7001', 'hex'), Buffer.alloc(1_000_000, 0x81)]));
       send(2, row(2));
     },

@@ -54,7 +54,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     });
     return started;
   };
-  /** Emits new labels. They cause rows to be read again; waits until those rows are read. */
+  /** Emits new labels, which cause rows to be read again, and waits until those rows have been read. */
   const goOn = async (observed: LabelStation): Promise<void> => {
     for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
@@ -75,7 +75,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   expect(await refused(second)).toEqual(once);
 });
 
-test('refused rows beyond the bound of the memory are counted and the labeler is still read', async () => {
+test('refused rows beyond the memory limit are counted, and the labeler is still read', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),

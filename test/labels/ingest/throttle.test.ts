@@ -11,7 +11,7 @@ import { until } from '../../../harness/process/until.ts';
 import { infoFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
 
-/** Tests of throttling, which prevents a labeler from causing unlimited repeated work. */
+/** Tests throttling, which prevents a labeler from causing unlimited repeated work. */
 
 let reader: LabelReader | null = null;
 
@@ -20,14 +20,14 @@ afterEach(async () => {
   reader = null;
 });
 
-/** Creates a reader of a new labeler, and a list of its waits of at least half a second. */
+/** Creates a reader of a new labeler, and a list of its waits that last at least half a second. */
 async function made(script: LabelScript): Promise<{ observed: LabelReader; waits: number[] }> {
   const waits: number[] = [];
   reader = await labelReader({
     priority: 'new',
     ...script,
     wait: (ms, signal) => {
-      // Waits for a quiet stream and for the delay limit do not count as throttling.
+      // Waiting for a quiet stream, and for the delay limit, does not count as throttling.
       if (ms >= 500 && ms < 60_000) waits.push(ms);
       return wait(ms, signal);
     },
@@ -52,7 +52,7 @@ test('a labeler that repeatedly reports an outdated cursor causes one gap, and i
   expect(observed.gaps.filter(({ reason }) => reason === 'cursor_reset').length).toBeLessThanOrEqual(1);
 });
 
-test('a labeler with connections that end immediately is throttled, even if each delivers new labels', async () => {
+test('a labeler whose connections end immediately is throttled, even if each of them delivers new labels', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => ({ n: i + 1, label: row(i + 1) }));
   const { observed, waits } = await made({
     page: (cursor, limit) => pagesOf(rows.slice(0, observed.connections), cursor, limit),

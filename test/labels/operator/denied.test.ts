@@ -10,7 +10,7 @@ import { parseDenyTarget } from '../../../src/labels/operator/deny-target.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
-/** Tests of the operator's list of denied labelers and a running instrument. */
+/** Tests the operator's list of denied labelers with a running instrument. */
 
 const stage = labelStage();
 
@@ -53,13 +53,13 @@ const deniedCaveats = async (station: LabelStation) =>
   (await station.overview()).caveats.filter((text) => text.includes('denied'));
 
 describe('a denied labeler', () => {
-  test('leaves the enrolment immediately with a gap, is not discovered again, and resumes at its position when it is allowed', async () => {
+  test('leaves the enrolment immediately with a gap, is not discovered again, and resumes at its position once it is allowed', async () => {
     const { station, hostile, honest } = await observe();
     const before = Date.now() * 1000;
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
     const { coverage, top_labelers_7d: top } = await station.published();
-    // Discovery names the denied labeler every second.
+    // Discovery reports the denied labeler every second.
     expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
     expect(await deniedCaveats(station)).toEqual([
       '1 labeler is denied by the operator of this instrument and not read.',
@@ -68,7 +68,7 @@ describe('a denied labeler', () => {
     expect(others).toEqual([]);
     expect(gap).toMatchObject({ reason: 'source_unavailable' });
     expect(gap?.start).toBeGreaterThanOrEqual(before - 1_000);
-    // The labeler's rows stay stored, and no new rows are stored.
+    // The labeler's rows stay stored, and no new rows are added.
     expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
     hostile.faults.emit(7);
     honest.faults.emit(7);
@@ -104,7 +104,7 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('can be any labeler of a denied domain', async () => {
+  test('is any labeler of a denied domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);
@@ -159,7 +159,7 @@ describe('the purge of a denied labeler’s rows', () => {
 });
 
 describe('a damaged list of denied labelers', () => {
-  test('leaves the last valid list in force while the instrument runs', async () => {
+  test('leaves the last valid list in force while the instrument is running', async () => {
     const { station, hostile } = await observe();
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
@@ -169,7 +169,7 @@ describe('a damaged list of denied labelers', () => {
     expect((await station.published()).coverage.sources.enrolled).toBe(2);
   });
 
-  test('prevents a start with one line that states a remedy', async () => {
+  test('prevents the instrument from starting, with one line that states a remedy', async () => {
     const { station, given } = await observe();
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');

@@ -10,7 +10,7 @@ import { micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Starts one labeler and the instrument, and waits until a few labels are read. */
+/** Starts one labeler and the instrument, and waits until a few labels have been read. */
 async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler']>> = {}) {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => shape });
   stage.sim = made;
@@ -37,7 +37,7 @@ async function gaps({ store }: LabelStation) {
   return found.map(({ source, reason }) => ({ source, reason }));
 }
 
-/** Emits more labels, and waits until they are stored. */
+/** Emits more labels, and waits until they have been stored. */
 async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
   const before = await rows(observed);
   faults.emit(count);
@@ -46,7 +46,7 @@ async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
 
 const software = ['ozone', 'skyware'] as const;
 
-describe.each(software)('the reading of a labeler with %s', (kind) => {
+describe.each(software)('reading a labeler with %s', (kind) => {
   test.each<[string, (labeler: Labeler) => unknown]>([
     ['a connection that ends', ({ faults }) => faults.drop('end')],
     ['a connection that is reset', ({ faults }) => faults.drop('reset')],
@@ -95,7 +95,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     ],
     ['a database that was created again', null, ({ faults }) => faults.recreate()],
     ['a database that was restored from a copy', null, ({ faults }) => faults.loseTail(2)],
-  ])('is cursor_reset after %s', async (_, quirk, happens) => {
+  ])('has the reason cursor_reset after %s', async (_, quirk, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
@@ -104,7 +104,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
-  test('is cursor_reset for a database that was restored from a copy and grew, even if the first look-up fails', async () => {
+  test('has the reason cursor_reset if the database was restored from a copy and then grew, even if the first look-up fails', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
     labeler.faults.loseTail(2);
@@ -114,7 +114,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
-  test('is absent if only the first requests of pages fail while the stream is open', async () => {
+  test('does not exist if only the first page requests fail while the stream is open', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -135,7 +135,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     expect(await gaps(observed)).toEqual([]);
   });
 
-  test('is source_unavailable for a stream that delivers only live labels, without pages', async () => {
+  test('has the reason source_unavailable for a stream that delivers only live labels and has no pages', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -156,7 +156,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
   });
 
   test.each([0, 2])(
-    'does not exist for a stream without pages that replays earlier labels from its cursor (%i h of past)',
+    'does not exist for a stream without pages that replays earlier labels from its cursor (%i h of history)',
     async (historyHours) => {
       const made = createSim({
         rate: 1,
@@ -170,7 +170,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
       const [labeler] = made.labelers.list;
       if (!labeler) throw new Error('the simulation has no labeler');
       labeler.faults.emit(20);
-      // Author the labels within the epoch, and before they are requested.
+      // Author the labels within the epoch, but before they are requested.
       made.labelers.directory.set(labeler.did, 'no_service');
       stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
       const observed = stage.station;
@@ -190,7 +190,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     },
   );
 
-  test('is cursor_reset for labels that are missing between replay and live frames, although polls find them', async () => {
+  test('has the reason cursor_reset for labels that are missing between the replay and the live frames, although polls find them', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     labeler.faults.missAtCutover(3);
     labeler.faults.drop('end');
@@ -203,7 +203,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
 });
 
 describe('the polls of a source', () => {
-  test.each(software)('detect a database of %s that was created again', async (kind) => {
+  test.each(software)('detect that a database of %s was recreated', async (kind) => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.recreate();
     await until('the gap', async () => (await gaps(observed)).length > 0);

@@ -13,8 +13,8 @@ import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
 
 /**
- * Tests of the last row that was read. An emptied database counts as a reset and a replaced last row does not,
- * whichever request first finds the change.
+ * Tests the check of the last row that was read. An emptied database counts as a reset, but a replaced last row does
+ * not, whichever request first detects the change.
  */
 
 interface Row {
@@ -22,12 +22,12 @@ interface Row {
   readonly label: unknown;
 }
 
-/** A labeler with a database. The stream begins after the cursor and then sends added rows. */
+/** A labeler with a database. Its stream begins after the cursor and then sends rows as they are added. */
 class Labeler {
   rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
   /** Number of pages served so far. */
   pages = 0;
-  /** Pending requests for pages wait for this promise, or null while requests are served. */
+  /** While this promise is pending, page requests wait for it. Null while requests are served. */
   #held: PromiseWithResolvers<void> | null = null;
   #stream: ScriptedStream | null = null;
 
@@ -93,7 +93,7 @@ async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<Lab
   return observed;
 }
 
-/** Ends the first reader and starts another one at its position, as a restart does. */
+/** Stops the first reader and starts another one at its position, as a restart does. */
 async function restart(labeler: Labeler, observed: LabelReader, transport: 'poll' | 'stream'): Promise<LabelReader> {
   await observed.close();
   return observe(labeler, transport, writePosition(observed.source.position));
@@ -106,8 +106,8 @@ function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
 
 const afterwards: Row = { n: 10, label: row(10) };
 
-describe('the reader of an emptied database', () => {
-  test('detects the reset immediately in a poll that finds no rows', async () => {
+describe('a reader of an emptied database', () => {
+  test('detects the reset immediately if a poll finds no rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [];
@@ -118,7 +118,7 @@ describe('the reader of an emptied database', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('detects the reset in a poll that finds new rows', async () => {
+  test('detects the reset if a poll finds new rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -127,7 +127,7 @@ describe('the reader of an emptied database', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('detects the reset in a poll if the database has the same number of rows again, and reads all rows', async () => {
+  test('detects the reset if a poll finds the same number of rows again, and reads all of them', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
@@ -177,8 +177,8 @@ describe('the reader of an emptied database', () => {
   });
 });
 
-describe('the reader after a replacement of the last row', () => {
-  /** Makes the labeler remove the label of the last row, through a row with a new number between further rows. */
+describe('a reader whose last row was replaced', () => {
+  /** Makes the labeler remove the label of the last row, through a row with a new number among further rows. */
   function replaceLast(labeler: Labeler): void {
     const last = labeler.rows.at(-1);
     const removed = { ...(last?.label as object), neg: true, cts: new Date().toISOString() };
@@ -219,7 +219,7 @@ describe('the reader after a replacement of the last row', () => {
   });
 });
 
-test('records a gap for a full page without the last row, and continues after the page', async () => {
+test('records a gap for a full page without the last row, and continues after that page', async () => {
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
@@ -230,7 +230,7 @@ test('records a gap for a full page without the last row, and continues after th
 
 test('checks a labeler whose pages never show the last row again twice, and then once an hour', async () => {
   const labeler = new Labeler();
-  // The cursors of this labeler are between the numbers of rows, so the cursor minus one is still after the row.
+  // This labeler's cursors lie between the numbers of rows, so the cursor minus one still lies after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
   labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
   reader = await labelReader({

@@ -11,7 +11,7 @@ import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 
-/** Number of hanging hosts, which exceeds every limit on concurrent requests to new sources. */
+/** Number of hanging hosts. It exceeds every limit on concurrent requests to new sources. */
 const strangers = 120;
 
 let directory: string;
@@ -65,12 +65,12 @@ function established(): number {
   }
 }
 
-/** Returns the names that were looked up so far. */
+/** Returns the names that have been looked up so far. */
 const names = () => new Set(dns.asked.map((question) => question.split(' ')[0]));
 
 /**
- * Stops the program with SIGTERM, as systemd does, and returns its exit code, which is an error if the stop takes too
- * long.
+ * Stops the program with SIGTERM, as systemd does, and returns its exit code. The code is an error if stopping takes
+ * too long.
  */
 async function terminate(labels: LabelsProcess): Promise<{ code: number | null; stderr: readonly string[] }> {
   labels.process.kill('SIGTERM');
@@ -78,7 +78,7 @@ async function terminate(labels: LabelsProcess): Promise<{ code: number | null; 
   return { code, stderr };
 }
 
-test('honest labelers and SIGTERM are not delayed by endpoints whose names are never resolved', async () => {
+test('endpoints whose names never resolve delay neither honest labelers nor SIGTERM', async () => {
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `https://l${i}.hostile${i}.example`);
   }
@@ -89,7 +89,7 @@ test('honest labelers and SIGTERM are not delayed by endpoints whose names are n
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('honest labelers and SIGTERM are not delayed by endpoints that accept connections and never respond', async () => {
+test('endpoints that accept connections and never respond delay neither honest labelers nor SIGTERM', async () => {
   const silent = await listenForTest(createServer());
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `http://l${i}.hostile${i}.localhost:${silent.port}`);
@@ -101,7 +101,7 @@ test('honest labelers and SIGTERM are not delayed by endpoints that accept conne
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('the directory and SIGTERM are not delayed by hanging hosts of did:web', async () => {
+test('hanging did:web hosts delay neither the directory nor SIGTERM', async () => {
   const web = hostile.map((_, i) => `did:web:l${i}.hostile${i}.example`);
   const labels = observe([...web, honest.did]);
   await labels.observing;

@@ -39,7 +39,7 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
   return (found?.applied ?? 0) + (found?.removed ?? 0);
 }
 
-test('labelers of one host get at most the maximum of streams per host; the other labelers are polled, and all are read', async () => {
+test('labelers of one host get at most the maximum number of streams per host; the others are polled, and all are read', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
   let maxStreams = 0;
   const observed = await start();
@@ -52,7 +52,7 @@ test('labelers of one host get at most the maximum of streams per host; the othe
   expect(maxStreams).toBe(3);
   expect(alone.streams).toHaveLength(1);
   expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
-  // The end of a connection frees its slot for the next request.
+  // When a connection ends, its slot becomes free for the next request.
   const ended = new Set(shared.streams);
   shared.faults.drop('end');
   await until('three again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
@@ -75,7 +75,7 @@ test('a slow host gets four concurrent requests and delays no other host, and al
   expect(alone.queriesAtOnce).toBe(1);
 }, 180_000);
 
-test('many hanging hosts delay no read of a document', async () => {
+test('many hanging hosts do not delay reading a DID document', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 30, labelRate: 0 },
     shapeLabeler: ({ index }) => (index < 29 ? { ailment: 'no_stream' } : {}),

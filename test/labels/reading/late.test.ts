@@ -19,7 +19,7 @@ test.each([
   ['a stream and pages', {}],
   ['pages alone', { ailment: 'no_stream' }],
 ] as const)(
-  'a labeler with %s that is found late and whose first read is interrupted has a gap for the time of labels that are too old',
+  'a labeler with %s that is found late and whose first read is interrupted has a gap for the labels that are too old',
   async (_, shape) => {
     const made = createSim({
       ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },

@@ -22,7 +22,7 @@ async function gaps({ store }: LabelStation) {
   return store.gaps({ start, end: micros(wall() + day) });
 }
 
-/** Makes a labeler unreachable after five of its labels were stored. */
+/** Makes a labeler unreachable after five of its labels have been stored. */
 async function outOfReach(shape: Partial<LabelerProfile>) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -49,7 +49,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   await until('established', established);
   await labeler.faults.dead();
-  // Wait until a page in progress is accepted, so that the clock is not advanced during its acceptance.
+  // Wait until a page in progress has been accepted, so that the clock does not advance while it is being accepted.
   await until('the outage is detected', async () => !(await established()));
   return { labeler, observed, before };
 }
@@ -91,9 +91,9 @@ describe.each([
   });
 });
 
-// Use one transport in each case. With both, the stored rows would not show the progress of reading: sampled rows are
-// stored before reading begins, and the other transport may already be at the end. The clock could then advance by two
-// days at any point.
+// Use only one transport in each case. With both, the stored rows would not show the progress of reading: sampled rows
+// are stored before reading begins, and the other transport may already be at the end, so the clock could advance by
+// two days at any point.
 describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
@@ -103,8 +103,8 @@ describe.each([
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
-    // Delay the responses of the labeler, so that the rows are stored before the next response shows that they were the
-    // last rows.
+    // Delay the labeler's responses, so that the rows are stored before the next response shows that they were the last
+    // rows.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
     await until('all missed labels', async () => (await rows(observed)) === 15);

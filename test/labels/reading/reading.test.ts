@@ -113,7 +113,7 @@ describe('the fill-in before a first connection', () => {
   });
 });
 
-test('a reset after a live frame causes a gap since the source was last read to its end', async () => {
+test('a reset after a live frame causes a gap that begins when the source was last read to its end', async () => {
   const tail = Promise.withResolvers<undefined>();
   const observed = await made({
     page: async (cursor, limit) => {
@@ -134,15 +134,14 @@ test('a reset after a live frame causes a gap since the source was last read to 
   expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
 });
 
-test('the polls read the rows between two connections, although pages contain rows of the first connection', async () => {
+test('polls read the rows between two connections, although pages contain rows of the first connection', async () => {
   const all = rows(905);
   const label = (n: number) => all[n - 1]?.label;
   let there = 400;
   const observed = await made({
     days: 1,
     page: async (cursor, limit, asked) => {
-      // The second page hangs. The pages after the frames of the first connection also hang during the second
-      // connection.
+      // The second page hangs. During the second connection, the pages after the first connection's frames also hang.
       if (observed.connections === 1 && cursor >= 50) return never(asked);
       if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
       if (observed.connections === 2 && cursor >= 300) return never(asked);
@@ -166,7 +165,7 @@ test('the polls read the rows between two connections, although pages contain ro
   await until('all', () => observed.stored.size >= 904);
 });
 
-test('the frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
+test('frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
   const observed = await made({
     connected: ({ cursor, send }) => {
       for (let n = cursor ?? 1; n <= 3_000; n += 1) send(n, row(n));
@@ -196,7 +195,7 @@ test('rows with decreasing numbers are stored, and the position does not decreas
   expect(observed.quirks).toContain('seq_not_advancing');
 });
 
-test("a full page of known rows without a cursor makes the order of the source's rows unverified", async () => {
+test("a full page of known rows without a cursor means that the order of the source's rows is unverified", async () => {
   const all = rows(200);
   const observed = await made({
     days: 1,
@@ -235,7 +234,7 @@ describe('a source without a dated label', () => {
   });
 });
 
-test('a labeler that is reset repeatedly is read at growing intervals', async () => {
+test('a labeler that is reset repeatedly is read at increasing intervals', async () => {
   const [waits, silence]: [number[], number] = [[], 60_000];
   const observed = await made({
     days: 1,
@@ -284,7 +283,7 @@ describe('a poll without a free slot', () => {
     ]);
   });
 
-  test('does not begin a trial of its source', async () => {
+  test("does not begin its source's trial", async () => {
     let polls = 0;
     const paused = Promise.withResolvers<undefined>();
     const observed = await made({

@@ -60,7 +60,7 @@ async function stored({ store }: LabelStation) {
 }
 
 describe('a real skyware labeler', () => {
-  test('is observed by its stream, with applied and removed labels verified and no label repeated after a restart', async () => {
+  test('is observed through its stream: applied and removed labels are verified, and none is repeated after a restart', async () => {
     station = await startStation({ seeds: [did], plc: directory.url });
     const { overview } = station;
     await until('established', async () => (await overview()).coverage.sources.established === 1);
@@ -69,7 +69,7 @@ describe('a real skyware labeler', () => {
     await labeler.createLabel({ uri: account, val: 'spam', neg: true });
     await until('stored', async () => (await stored(station as LabelStation)).length === 3);
     await station.stop();
-    // Create this label while no instrument runs.
+    // Create this label while no instrument is running.
     await labeler.createLabel({ uri: post, val: 'late' });
     station = await startStation({ seeds: [did], plc: directory.url }, { folder: station.folder });
     await until('resumed', async () => (await stored(station as LabelStation)).length >= 4);
@@ -85,7 +85,7 @@ describe('a real skyware labeler', () => {
     expect(top_labelers_7d).toEqual([{ labeler_did: did, count: 4 }]);
   });
 
-  test('is observed by polls if its stream does not work', async () => {
+  test('is observed through polls if its stream does not work', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });
@@ -105,7 +105,7 @@ describe('a real skyware labeler', () => {
     await polls.stop();
   });
 
-  test('is not detected as reset at every poll while it has no labels', async () => {
+  test('is not reported as reset at every poll while it has no labels', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });

@@ -34,7 +34,7 @@ async function network() {
   return { directory, a, b, c, observe };
 }
 
-test("a labeler that appears only in the directory's stream is enrolled and read, and its provenance is stored and counted", async () => {
+test("a labeler that appears only in the directory's stream is enrolled and read, and how it was found is stored and counted", async () => {
   const { directory, a, b, observe } = await network();
   const { store, enrolled, read, published } = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
@@ -51,7 +51,7 @@ test("a labeler that appears only in the directory's stream is enrolled and read
   );
 });
 
-test('operations from a stop of the instrument or an outage of the stream are replayed', async () => {
+test('directory operations from a stop of the instrument or an outage of the stream are replayed', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
@@ -76,7 +76,7 @@ test('operations from a stop of the instrument or an outage of the stream are re
   );
 });
 
-test('an operation of a known labeler causes a read of its document', async () => {
+test('a directory operation of a known labeler causes its document to be read', async () => {
   const { directory, a, observe } = await network();
   const { enrolled } = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
@@ -87,7 +87,7 @@ test('an operation of a known labeler causes a read of its document', async () =
   await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
 });
 
-test('a labeler that was declared before the window of the stream is found in the export, even after a restart', async () => {
+test("a labeler that was declared before the window of the stream is found in the directory's export, even after a restart", async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);

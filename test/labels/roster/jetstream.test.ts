@@ -21,7 +21,7 @@ test.each(['jetstream', 'jetstreamHost'] as const)(
     const station = await startStation({ seeds: [], plc: addresses.plc ?? '', jetstream: addresses[wire] });
     stage.station = station;
     const enrolled = async () => (await station.store.roster()).some((row) => row.did === did && row.enrolled);
-    // Announce the record until the instrument receives it, because the first connection begins live.
+    // Repeat the announcement until the instrument receives it, because the first connection begins at the present.
     await until('the labeler', async () => {
       made.labelers.declare(did);
       return enrolled();

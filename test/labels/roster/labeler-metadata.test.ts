@@ -21,7 +21,7 @@ test('definitions from the labeler’s host or the Jetstream are stored with the
     return [[`did=${of === told.did ? without.did : of}`]];
   };
   const begun = Date.now() * 1000;
-  // A host that does not respond in time is requested again a day later.
+  // A host that does not respond in time is asked again a day later.
   const timings = { ...quickTimings, requestMs: 60_000 };
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;

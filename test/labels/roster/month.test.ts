@@ -5,14 +5,14 @@ import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
 import { unreachableAfter } from '../../../src/labels/state/priority.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
-// The simulation has 700 labelers over 30 days, of which a twentieth flap, some die and some return. It uses no
+// Simulates 700 labelers over 30 days, of which a twentieth flap, some die and some return. The simulation uses no
 // sockets, and only a simulated clock.
 const month = await simulateMonth();
 const { start, labelers, publications } = month;
 const end = micros(start + 30 * day);
 const last = publications.at(-1)?.overview;
 
-/** Returns a labeler's outage of more than 7 days, or null if there was no such outage. */
+/** Returns a labeler's outage of more than 7 days, or null if there was none. */
 function longOutage({ life }: (typeof labelers)[number]) {
   const long = life.outages.find(({ from, until }) => until - from > unreachableAfter);
   return long ? { from: start + long.from, until: start + long.until } : null;
@@ -22,7 +22,7 @@ test('a labeler leaves the enrolment 7 days after it stopped responding, and onl
   const gone = labelers.filter(({ known }) => isUnreachable(known, end));
   const expected = labelers.filter((one) => {
     const outage = longOutage(one);
-    // The labeler's attempts are up to 15 minutes apart.
+    // The attempts to reach a labeler are up to 15 minutes apart.
     return outage !== null && outage.until > end && end - outage.from > unreachableAfter + hour;
   });
   expect(expected.length).toBeGreaterThan(5);
@@ -48,7 +48,7 @@ test('a labeler that left the enrolment is tried once a day, and its return is l
   expect([...month.logged.values()]).toEqual([gone.length + returned.length, returned.length]);
 });
 
-test('a labeler that left the enrolment, or was absent for days, has a gap until it is read again', () => {
+test('a labeler that left the enrolment, or was unreachable for days, has a gap until it is read again', () => {
   for (const one of labelers) {
     const outage = longOutage(one);
     if (outage === null || outage.from > end - hour) continue;

@@ -8,7 +8,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Creates a network of sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last one. */
+/** Creates a network of sixteen labelers, in the order of their DIDs. With `unlisted`, no relay lists the last one. */
 async function network({ unlisted = false } = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 16, labelRate: 0 },

@@ -9,11 +9,11 @@ import { day, dayStart, hour, micros, minute, second } from '../../../src/store/
 const [alice = '', bob = ''] = subjects;
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('accepting rows over $name', (kind) => {
+describe.each(kinds)('accepting rows in a $name store', (kind) => {
   const on = useStore(kind);
 
   describe('appending a batch', () => {
-    it('stamps rows in order, one microsecond apart, beginning at the clock or after the last stamp', async () => {
+    it('stamps rows in order, one microsecond apart, starting at the clock or after the last stamp', async () => {
       const first = await on.store.append(batch(noon, [0, 1, 2]));
       const second = await on.store.append(batch(noon, [3]));
       const third = await on.store.append(batch(later(noon, minute), [4]));
@@ -40,14 +40,14 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       );
     });
 
-    it('keeps a signature of plain bytes, and a uri of 8 KB', async () => {
+    it('keeps a signature of plain bytes, and a URI of 8 KB', async () => {
       const label = labelNumber(1, { sig: new Uint8Array([1, 2, 3]), uri: `at://${alice}/a.b.c/${'x'.repeat(8_000)}` });
       await on.store.append({ ...batch(noon, []), observations: [observationOf(label)] });
       const [row] = await everyRow(on.store, around(noon));
       expect(row?.label).toEqual({ ...label, sig: Buffer.from([1, 2, 3]) });
     });
 
-    it('stores a label once, regardless of its signature, its version or the form in which neg was omitted', async () => {
+    it('stores a label once, whatever its signature, its version and the form in which neg was omitted', async () => {
       await on.store.append(batch(noon, [1]));
       const { neg: _, ...unsaid } = labelNumber(1);
       const again = [
@@ -70,7 +70,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       expect(result).toMatchObject({ accepted: 2, duplicates: [1, 3] });
     });
 
-    it('treats labels that differ in any field of the identity as different', async () => {
+    it('treats labels that differ in any field of the label identity as different', async () => {
       const changes = [
         {},
         { cid: 'x' },
@@ -87,7 +87,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       });
     });
 
-    it('detects a duplicate after a restart and over midnight, for 48 h 05 m', async () => {
+    it('detects a duplicate after a restart and across midnight, for 48 h 05 m', async () => {
       await on.store.append(batch(noon, [1]));
       await on.store.append(batch(later(noon, day), [2]));
       const late = later(noon, 48 * hour + 4 * minute);
@@ -126,7 +126,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       ['a label with half a character', { ...labelNumber(1), val: 'x\ud800' }],
       ['a label whose version is not an integer', { ...labelNumber(1), ver: 1.5 }],
       ['a label of 17 KB', { ...labelNumber(1), extra: new Uint8Array(17 * 1024) }],
-    ])('refuses %s and stores none of its batch', async (_, label) => {
+    ])('refuses %s and stores none of the batch', async (_, label) => {
       const observations = [observationOf(labelNumber(5)), observationOf(label)];
       await expect(on.store.append({ ...batch(noon, []), observations })).rejects.toMatchObject({
         code: 'invalid_observation',
@@ -147,7 +147,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
   describe('positions', () => {
     const at = (source: string, value: string | null, endpoint = 'https://a.example') => ({ source, endpoint, value });
 
-    it('are stored by source and endpoint, and deleted by null', async () => {
+    it('are stored by source and endpoint, and deleted by a null value', async () => {
       await on.store.append({
         ...batch(noon, [1]),
         positions: [at(mod, '5'), at(mod, '7', 'https://b.example'), at(other, '1')],
@@ -182,7 +182,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
   describe('refused rows', () => {
     const at = (source: string, bucket: number, rows: string | null) => ({ source, bucket, rows });
 
-    it('are stored by source and bucket, and deleted by null', async () => {
+    it('are stored by source and bucket, and deleted by a null value', async () => {
       await on.store.append({
         ...batch(noon, [1]),
         refusedRows: [at(mod, 3, 'a'), at(mod, 15, 'b'), at(other, 0, 'c')],
@@ -199,7 +199,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       expect(await on.store.refusedRows()).toEqual([at(other, 0, 'd'), at(mod, 3, 'a')]);
     });
 
-    it('do not change when their batch is refused', async () => {
+    it('do not change if their batch is refused', async () => {
       await on.store.append({ ...batch(noon, [1]), refusedRows: [at(mod, 3, 'a')] });
       const bad = { ...labelNumber(2), uri: 'nothing' };
       const refused = { ...batch(noon, []), observations: [observationOf(bad)], refusedRows: [at(mod, 3, 'b')] };
@@ -218,7 +218,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
     });
   });
 
-  describe('the frontier', () => {
+  describe('the frontier of a store', () => {
     it('begins and ends at the epoch in an empty store', async () => {
       const { generationId, startedAt } = await on.store.epoch();
       expect(await on.store.frontier()).toEqual({
@@ -232,13 +232,13 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       expect(generationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     });
 
-    it('keeps its epoch over restarts', async () => {
+    it('keeps its epoch across restarts', async () => {
       const epoch = await on.store.epoch();
       await on.reopen(later(noon, day));
       expect(await on.store.epoch()).toEqual(epoch);
     });
 
-    it('ends after the last row and is observed through the last batch, with or without rows', async () => {
+    it('ends after the last row, and counts as observed through the last batch, with or without rows', async () => {
       await on.store.append(batch(noon, [1, 2]));
       await on.store.append(batch(later(noon, hour), []));
       expect(await on.store.frontier()).toMatchObject({ end: noon + 2, observedThrough: noon + hour });

@@ -31,7 +31,7 @@ describe.each(directions)('a copy from %s', (_name, from, to) => {
     await place.remove();
   });
 
-  /** Copies; `wait` is called while another process writes the source. */
+  /** Copies the source. `wait` is called while another process writes the source. */
   async function copy({ once = false, wait = () => Promise.resolve(), wrap = (ends: Ends): Ends => ends } = {}) {
     const source = await old.copied();
     try {
@@ -68,7 +68,7 @@ describe.each(directions)('a copy from %s', (_name, from, to) => {
     await writer.close();
   });
 
-  it('follows rows, removals, sealed and expired days of a store that is written, until its writer stops', async () => {
+  it('follows the rows, removals, sealed days and expired days of a store that is being written, until its writer stops', async () => {
     const [gone = ''] = (await store.countsByLabeler({ start: noon, end: micros(through + day) })).map(
       ({ labeler }) => labeler,
     );
@@ -109,7 +109,7 @@ describe.each(directions)('a copy from %s', (_name, from, to) => {
     );
   });
 
-  it('cannot be opened before it is complete, and moves the right to write', async () => {
+  it('cannot be opened before it is complete, and then takes over the right to write', async () => {
     expect(await copy({ once: true })).toBe(false);
     await expect(place.read()).rejects.toMatchObject({ code: 'unfinished_copy' });
     await expect(place.write(noon)).rejects.toMatchObject({ code: 'unfinished_copy' });
@@ -165,7 +165,7 @@ interface Ends {
   readonly target: CopyTarget;
 }
 
-/** Returns the methods of an object of a class, bound to it. */
+/** Returns the methods of a class instance, bound to it. */
 function bound(target: CopyTarget): CopyTarget {
   return {
     progress: () => target.progress(),
@@ -182,7 +182,7 @@ function bound(target: CopyTarget): CopyTarget {
   };
 }
 
-/** Returns what a store contains since its floor, after days have expired. */
+/** Returns what a store contains from its floor onwards, after days have expired. */
 async function everythingSince(
   store: Pick<StoreWriter, 'frontier' | 'countsByLabeler' | 'labelerCounters' | 'refusals' | 'purges'>,
 ) {

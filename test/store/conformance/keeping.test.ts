@@ -7,10 +7,10 @@ import { day, dayStart, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('retention of days over $name', (kind) => {
+describe.each(kinds)('retention of days in a $name store', (kind) => {
   const on = useStore(kind);
 
-  describe('the window', () => {
+  describe('the window of retained days', () => {
     it('seals days that can no longer receive duplicates, and the results of reads stay the same', async () => {
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
       const before = await everyRow(on.store, { start: noon, end: later(noon, 5 * day) });
@@ -28,7 +28,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await on.store.maintain(later(noon, 20 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
     });
 
-    it('drops one day per run beyond the window plus a day, and refuses queries that begin earlier', async () => {
+    it('drops one day per run once it is more than a day older than the window, and refuses queries that begin earlier', async () => {
       await on.reopen(noon, { windowDays: 2 });
       for (let d = 0; d < 7; d++) await on.store.append(batch(later(noon, d * day), [d]));
       const now = later(noon, 6 * day);
@@ -43,7 +43,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await everyRow(on.store, { start: dayStart(20_003), end: later(now, 9) })).toHaveLength(4);
     });
 
-    it('keeps the part of a gap that is after the dropped day', async () => {
+    it('keeps the part of a gap that lies after the dropped day', async () => {
       await on.reopen(noon, { windowDays: 2 });
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d]));
       const [across, end] = [later(noon, day / 4), later(noon, 3 * day)];
@@ -57,7 +57,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await on.store.coverage({ start: floor, end, labelers: [mod] })).toMatchObject([{ gapped: end - floor }]);
     });
 
-    it('keeps the newest day, which contains the positions, regardless of its age', async () => {
+    it('keeps the newest day, which contains the positions, whatever its age', async () => {
       await on.store.append({ ...batch(noon, [1]), positions: [{ source: mod, endpoint: 'e', value: '1' }] });
       expect(await on.store.maintain(later(noon, 90 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
       await on.store.append(batch(later(noon, 90 * day), [2]));
@@ -80,7 +80,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       reason,
     });
 
-    it('are merged if they have one source and reason and touch, and an ongoing outage grows', async () => {
+    it('are merged if they touch and have the same source and reason, and an ongoing outage grows', async () => {
       for (const end of [2, 4, 6]) await on.store.recordGap(gap(mod, 1, end));
       await on.store.recordGap(gap(mod, 6, 7));
       await on.store.recordGap(gap(mod, 9, 10));
@@ -90,7 +90,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await on.store.gaps(wide)).toHaveLength(3);
     });
 
-    it('are recorded and withdrawn in batches, in order, atomically', async () => {
+    it('are recorded and withdrawn in batches, in order and atomically', async () => {
       await on.store.changeGaps([
         { kind: 'record', gap: gap(mod, 10, 20) },
         { kind: 'record', gap: gap(other, 10, 20) },
@@ -141,7 +141,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await on.store.gaps({ start: later(noon, 50), end: later(noon, 60) })).toEqual([]);
     });
 
-    it('are listed by labeler, with the interruptions of the instrument for each', async () => {
+    it('are listed by labeler, together with the interruptions of the instrument', async () => {
       await on.store.recordGap(gap(null, 10, 20));
       await on.store.recordGap(gap(mod, 15, 40));
       const interval = { start: noon, end: later(noon, 30) };
@@ -151,7 +151,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       ]);
     });
 
-    it('are limited per source by merging the closest ones into one unknown gap, and no gap is hidden', async () => {
+    it('are limited per source by merging the closest ones into one gap of unknown reason, and no gap is hidden', async () => {
       for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
       const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
       expect(kept).toHaveLength(512);
@@ -160,14 +160,14 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       }
     });
 
-    it('must end after they start', async () => {
+    it('are rejected unless they end after they start', async () => {
       await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
       await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
     });
   });
 
   describe("the instrument's other data", () => {
-    it('includes a heartbeat that never decreases', async () => {
+    it('includes a heartbeat that never goes backwards', async () => {
       expect(await on.store.heartbeat()).toBeNull();
       await on.store.beat(later(noon, 10));
       await on.store.beat(noon);
@@ -224,7 +224,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       );
     });
 
-    it('includes the newest 16 revisions of definitions, and equal revisions once', async () => {
+    it('includes the newest 16 revisions of definitions, and stores equal revisions only once', async () => {
       const revision = (n: number) => ({ did: mod, seenAt: later(noon, n), content: `{"n":${n}}` });
       expect(await on.store.putDefinitions(revision(0))).toBe(true);
       expect(await on.store.putDefinitions({ ...revision(0), seenAt: later(noon, 9) })).toBe(false);
@@ -243,7 +243,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       expect(await on.store.roster()).toEqual([]);
     });
 
-    it('includes the bytes of one day by source', async () => {
+    it('includes the number of bytes of one day by source', async () => {
       const bytes = (day: number, ...entries: [string, number][]) => ({ day, bytes: new Map(entries) });
       await on.store.putDailyBytes(bytes(20_000, [mod, 5], [other, 7]));
       await on.store.putDailyBytes(bytes(20_000, [mod, 6]));

@@ -8,8 +8,8 @@ import { signatureVerdicts, targetKinds } from '../../../src/contract/vocabulary
 import type { AccountChunk, AccountFilter, Batch, Observation, StoreWriter } from '../../../src/store/port.ts';
 import { day, hour, micros, minute, second } from '../../../src/store/time.ts';
 
-describe.each(kinds)('a store over $name, compared with a model', (kind) => {
-  it('agrees with the model on rows, chunks, intervals, counts, refusals and positions, sealed or not, over midnights', async () => {
+describe.each(kinds)('a $name store, compared with a model', (kind) => {
+  it('agrees with the model on rows, chunks, intervals, counts, refusals and positions, sealed or not, across midnights', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.array(question, { minLength: 4, maxLength: 4 }), async (steps, questions) => {
         const own = await kind.place();
@@ -48,7 +48,7 @@ const step = fc.record({
 const history = fc.array(step, { minLength: 1, maxLength: 10 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Generates a query with start and end as fractions of the history, and with a kind of read. */
+/** Generates a query whose start and end are fractions of the history, with the kind of read. */
 const question = fc.record({
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   to: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -73,7 +73,7 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 async function agree(store: StoreWriter, steps: readonly Step[], questions: readonly Question[]): Promise<void> {
   const model = new StoreModel();
   let now = noon;
-  // Give labels from more than 48 h ago other values, because admission would refuse their repetition.
+  // Give labels from more than 48 h ago different values, because admission would refuse repeated labels.
   for (const [i, { wait, labels, refused, position, maintain }] of steps.entries()) {
     now = later(now, wait);
     const age = Math.floor((now - noon) / (2 * day));

@@ -11,7 +11,7 @@ const now = later(noon, 4 * day);
 const all = { start: noon, end: later(noon, 6 * day) };
 
 /**
- * Returns the batch of one of five days, with rows of every labeler and some rows about hot accounts. The first two
+ * Returns the batch for one of five days, with rows of every labeler and several rows about hot accounts. The first two
  * days can be sealed.
  */
 function dayBatch(d: number): Batch {
@@ -20,7 +20,7 @@ function dayBatch(d: number): Batch {
     ...Array.from({ length: 150 }, (_, i) =>
       labelNumber(1_000 * d + 200 + i, { uri: alice, src: i % 3 === 0 ? other : mod, neg: i % 5 === 0 }),
     ),
-    // The value occurs in the labels of no other labeler.
+    // No other labeler has labels with this value.
     labelNumber(1_000 * d + 500, { src: mod, val: 'only-of-mod' }),
   ];
   return {
@@ -61,8 +61,8 @@ async function queryResults(store: StoreReader) {
 }
 
 /**
- * Returns the results of all queries about rows without the rows of a source, which are the expected results after its
- * purge.
+ * Returns the results of all queries about rows, leaving out the rows of a source. They are the expected results after
+ * its purge.
  */
 async function without(store: StoreReader, source: string) {
   const before = await queryResults(store);
@@ -117,10 +117,10 @@ function valuesOf(rows: readonly Observation[], account: string) {
   );
 }
 
-describe.each(kinds)('ending reads over $name', (kind) => {
+describe.each(kinds)('ending reads in a $name store', (kind) => {
   const on = useStore(kind);
 
-  it('raises the revision above every one that a reader has seen, also one that the store has lost', async () => {
+  it('raises the revision above every revision that a reader has seen, including one that the store has lost', async () => {
     await on.store.endReads(0);
     expect((await on.store.frontier()).revision).toBe(1);
     await on.store.endReads(7);
@@ -129,10 +129,10 @@ describe.each(kinds)('ending reads over $name', (kind) => {
   });
 });
 
-describe.each(kinds)('purging a source over $name', (kind) => {
+describe.each(kinds)('purging a source in a $name store', (kind) => {
   const on = useStore(kind);
 
-  it('removes its rows from every result, in sealed and open days, and does not change other rows', async () => {
+  it("removes the source's rows from every result, in sealed and open days, and does not change other rows", async () => {
     await fill(on.store);
     const expected = await without(on.store, mod);
     const positions = await on.store.positions();
@@ -148,14 +148,14 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     await on.reopen(now);
     expect(await queryResults(on.store)).toEqual(expected);
     expect(await on.store.positions()).toEqual(positions);
-    // Days that are sealed later also contain no rows of the source.
+    // Days that are sealed later do not contain rows of the source either.
     await on.store.append(dayBatch(6));
     expect((await on.store.maintain(later(noon, 6 * day))).sealed).toEqual(['2024-10-06', '2024-10-07']);
     expect(await problems(on.store)).toEqual([]);
     expect((await queryResults(on.store)).rows).toEqual(expected.rows);
   });
 
-  it('reports its progress, records a gap of the retained time, and is dropped when the floor is after that time', async () => {
+  it('reports its progress, records a gap for the retained time, and is dropped once the floor is after that time', async () => {
     await on.reopen(noon, { windowDays: 3 });
     await fill(on.store);
     expect(await on.store.purges()).toEqual([]);

@@ -16,11 +16,11 @@ const filters: AccountFilter[] = [
   { target: 'post', removed: false },
 ];
 
-describe.each(kinds)('reading rows over $name', (kind) => {
+describe.each(kinds)('reading rows in a $name store', (kind) => {
   const on = useStore(kind);
 
   describe('the rows of an account', () => {
-    it('include labels of the account and of its records, and no labels of another account', async () => {
+    it('include labels on the account and on its records, and no labels on another account', async () => {
       const uris = [alice, `at://${alice}/app.bsky.feed.post/3l`, `at://${alice}`, bob, `at://${bob}/a.b.c/${alice}`];
       const observations = uris.map((uri, i) => observationOf(labelNumber(i, { uri })));
       await on.store.append({ ...batch(noon, []), observations });
@@ -48,7 +48,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       await expect(on.store.readAccount(query)).rejects.toMatchObject({ code: 'invalid_query' });
     });
 
-    it('end a scan that exceeds its budget', async () => {
+    it("cannot be scanned beyond the scan's budget", async () => {
       await on.store.append(batch(noon, [0, 4, 8]));
       const query = { account: alice, ...around(noon), order: 'oldest' } as const;
       expect(await collect(scanAccount(on.store, query, 3))).toHaveLength(3);
@@ -60,7 +60,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
   });
 
   describe('the counts of an account', () => {
-    // Alice has 70 rows a day, enough for stored counts once the day is sealed; bob has one row a day.
+    // Alice has 70 rows a day, enough for stored counts once the day is sealed. Bob has one row a day.
     const numbers = (d: number): number[] => Array.from({ length: 70 }, (_, i) => 4 * (100 * d + i));
     const uriOf = (n: number): string =>
       [alice, `at://${alice}/app.bsky.feed.post/${n}`, `at://${alice}/a.b.c/d`][(n / 4) % 3] ?? '';
@@ -93,7 +93,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       expect(await problems(on.store)).toEqual([]);
     });
 
-    it('mark a day that exceeds the budget as not counted, and include newer days first', async () => {
+    it('mark a day that exceeds the budget as not counted, and cover newer days first', async () => {
       // These numbers give too few rows a day for stored counts.
       const few = (d: number): number[] => numbers(d).slice(10);
       for (let d = 0; d < 4; d++) await on.store.append(batch(later(noon, d * day), few(d)));
@@ -109,7 +109,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       }
     });
 
-    it('are read from the stored counts of a hot account without reading rows, from sealed and open days', async () => {
+    it('are read from the stored counts of a hot account without reading rows, in sealed and open days', async () => {
       for (let d = 0; d < 4; d++) await on.store.append(batch(later(noon, d * day), numbers(d)));
       const asked = { account: alice, end: later(noon, 3 * day + day / 2), budget: 69 };
       const rowsByDay = async (start: Micros): Promise<(number | null)[]> => {
@@ -120,7 +120,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       await on.store.append(batch(later(noon, 6 * day), [1]));
       await on.store.maintain(later(noon, 6 * day));
       expect(await rowsByDay(dayStart(20_001))).toEqual([70, 70, 70]);
-      // The query requests only a part of the first day.
+      // The query covers only a part of the first day.
       expect(await rowsByDay(later(noon, 1))).toEqual([69, 70, 70, 70]);
       expect(await rowsByDay(noon)).toEqual([null, 70, 70, 70]);
     });
@@ -137,7 +137,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       expect(await on.store.busyAccounts(1)).toHaveLength(1);
     });
 
-    it('are exact for a growing day, regardless of earlier counts', async () => {
+    it('are exact for a growing day, whatever was counted before', async () => {
       const model = new StoreModel();
       const today = dayStart(20_001);
       const whole = { start: today, end: dayStart(20_002) };
@@ -167,7 +167,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
     });
   });
 
-  it('includes the newest rows of the current day in the counts of an account, regardless of earlier counts', async () => {
+  it('includes the newest rows of the current day in the counts of an account, whatever was counted before', async () => {
     const today = dayStart(20_001);
     const whole = { start: today, end: dayStart(20_002) };
     for (let n = 0; n < 3; n++) {

@@ -18,7 +18,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL whose writer is killed', 
   });
   afterAll(() => server.stop());
 
-  it('contains every acknowledged label once, with matching counters and position, after each kill', async () => {
+  it('contains every acknowledged label once after each kill, with matching counters and position', async () => {
     const url = server.url('kills');
     let acknowledged = 0;
     for (let round = 1; round <= rounds; round++) {
@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL whose writer is killed', 
         expect(Number(number)).toBeGreaterThanOrEqual(acknowledged);
         if (what === 'ack') acknowledged = Number(number);
       }
-      // A random moment of the next commit.
+      // Kill the process at a random moment of the next commit.
       for (let turns = randomInt(0, 60); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       await appending.kill();
       acknowledged = await check(url, acknowledged);
@@ -37,7 +37,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL whose writer is killed', 
   });
 });
 
-/** Checks the content of the store; returns the number of stored labels. */
+/** Checks the content of the store. Returns the number of stored labels. */
 async function check(url: string, acknowledged: number): Promise<number> {
   const reader = await openPostgresReader(parsePostgresUrl(url));
   const { floor, end } = await reader.frontier();

@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await session.close();
     return found;
   };
-  /** Returns a connection of another program. */
+  /** Returns a connection like that of another program. */
   const connected = async (user = 'almanac'): Promise<pg.Client> => {
     const client = new pg.Client({ host: server.socket, user, database: 'postgres' });
     await client.connect();
@@ -83,14 +83,14 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('continues after the last stamp in the database when the reply to a commit was lost', async () => {
+  it('continues after the last stamp in the database if the reply to a commit was lost', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1]));
     const client = await connected();
     await client.query(`BEGIN; SELECT 1 FROM ${place.schema}.store FOR UPDATE`);
     const lost = writer.append(batch(noon, [2])).catch((error: unknown) => error);
     const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%last_stamp%'`;
-    // Within a transaction the list of connections would be read only once.
+    // Do not use a transaction, within which the list of connections would be read only once.
     const observer = await connected();
     await until('the end of the waiting connection', async () => (await observer.query(end)).rowCount === 1);
     await observer.end();
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  /** Returns the database to its state after the batch of label 1, like a failover that lost the later commits. */
+  /** Returns the database to its state after the batch with label 1, like a failover that lost the later commits. */
   const loseCommits = async (writer: StoreWriter): Promise<void> => {
     await writer.append(batch(noon, [1]));
     const [row] = await rows<{ last: number; through: number }>(
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await session.close();
   };
 
-  it('stops the writer after the database has lost commits, and a new writer accepts the lost labels again', async () => {
+  it('stops the writer if the database has lost commits, and lets a new writer accept the lost labels again', async () => {
     const writer = await write();
     await loseCommits(writer);
     const again = batch(later(noon, 2_000), [2]);
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await second.close();
   });
 
-  it('stores no heartbeat after the database has lost commits, because the start after it would not see the loss', async () => {
+  it('stores no heartbeat after the database has lost commits, because the next start would then not see the loss', async () => {
     const writer = await write();
     await writer.beat(noon);
     await loseCommits(writer);
@@ -161,12 +161,12 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('refuses a writer whose opening the database has lost, although another writer followed the same predecessor', async () => {
+  it("refuses a writer if the database has lost the writer's opening, even if another writer followed the same predecessor", async () => {
     const before = 'SELECT token, holder, renewed_at, expires_at FROM store';
     await (await write()).close();
     await change(`CREATE TABLE kept AS ${before}`);
     const lost = await write();
-    // The failover restores the row of the former writer, and the next one follows it too.
+    // The failover restores the former writer's row, and the next writer follows that row too.
     await change('UPDATE store SET (token, holder, renewed_at, expires_at) = (SELECT * FROM kept)');
     const next = await write();
     await expect(lost.beat(noon)).rejects.toMatchObject({ code: 'fenced', fatal: true });
@@ -175,7 +175,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await next.close();
   });
 
-  it('names the writer in the refusal of a second one', async () => {
+  it('names the writer when it refuses a second one', async () => {
     const writer = await write();
     await expect(write()).rejects.toMatchObject({
       code: 'second_writer',
@@ -184,7 +184,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('accepts further batches after the server ended the connections of the writer, and stores no label twice', async () => {
+  it("accepts further batches after the server closed the writer's connections, and stores no label twice", async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const client = await connected();
@@ -202,7 +202,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('reports the server as unreachable, which can be tried again, if it does not exist', async () => {
+  it('reports a server that does not exist as unreachable, which can be retried', async () => {
     const missing = parsePostgresUrl('postgres://almanac@127.0.0.1:1/postgres');
     await expect(openPostgresWriter({ place: missing, at: noon })).rejects.toMatchObject({
       code: 'unreachable',
@@ -244,7 +244,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('drops a day without waiting for a reader, and removes its table once the reader has ended', async () => {
+  it('drops a day without waiting for a reader, and removes its table once the reader has finished', async () => {
     const writer = await write(noon, 1);
     for (let d = 0; d < 4; d++) await writer.append(batch(later(noon, d * day), [d]));
     const reader = await connected();
@@ -330,7 +330,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await expect(openStoreReader(url)).rejects.toMatchObject({ code: 'schema_newer' });
   });
 
-  it('is migrated by a newer version only after the running writer has ended', async () => {
+  it('is migrated by a newer version only after the running writer has exited', async () => {
     const writer = await write();
     const versions = [...migrations, 'CREATE TABLE added(one integer)'];
     const newer = () => openPostgresWriter({ place, at: noon, leaseMs, versions });
@@ -341,7 +341,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     expect(await rows('SELECT * FROM added')).toEqual([]);
   });
 
-  it('is migrated once by processes that start at the same time, one of which becomes the writer', async () => {
+  it('is migrated only once by processes that start at the same time, one of which becomes the writer', async () => {
     const opened = await Promise.allSettled([write(), write(), write()]);
     const writers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     const refused = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
@@ -350,7 +350,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writers[0]?.close();
   });
 
-  it('is inspected with its days, its writer and its size', async () => {
+  it('can be inspected for its days, its writer and its size', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1]));
     await writer.beat(noon);
@@ -368,7 +368,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
   });
 
   describe('with the roles of store init', () => {
-    it('is written by one role and read by the other, which can change nothing', async () => {
+    it('is written by one role and read by the other, which cannot change anything', async () => {
       const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
       await initializeStore(place, roles, noon);
       await initializeStore(place, roles, noon);

@@ -12,10 +12,10 @@ import { openPostgresReader } from '../../../src/store/postgres/read/reader.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
 
 const [alice = ''] = subjects;
-/** Alice's labels have these numbers. */
+/** Numbers of Alice's labels. */
 const aliceNumbers = [0, 4, 8] as const;
 
-describe.skipIf(!hasPostgres())('a reader on a standby', () => {
+describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
   const ports = { primary: 0, standby: 0 };
   let primary: PostgresServer;
   let standby: PostgresServer;
@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
     ports.primary = await freePort();
     ports.standby = await freePort();
     primary = await startPostgres({ port: ports.primary });
-    // Recovery cancels a query at once, and not after 30 s.
+    // Make recovery cancel a query immediately instead of after 30 s.
     const settings = { max_standby_streaming_delay: '0' };
     standby = await startStandby(primary, { port: ports.standby, settings });
   });
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
     expect((await reader.readAccount({ ...alicesRows, ...late })).rows).toHaveLength(2);
   });
 
-  describe('of a writer with a clock', () => {
+  describe("while its writer's clock advances", () => {
     const markAt = later(noon, 20_000_000);
     beforeEach(async () => {
       await writer.close();
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
       await received(markAt);
     });
 
-    it('updates its progress every second, even if no label arrives', async () => {
+    it('sees the progress updated every second, even if no label arrives', async () => {
       expect(await reader.frontier()).toMatchObject({ end: noon + 1, replicatedThrough: markAt });
     });
 
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
       await expect(early).rejects.toMatchObject({ code: 'clock_behind' });
     });
 
-    it('leaves the heartbeat to the instrument, because it covers the gaps that the instrument has stored', async () => {
+    it('leaves the heartbeat to the instrument, because the heartbeat must cover the gaps that the instrument has stored', async () => {
       expect(await writer.heartbeat()).toBe(null);
     });
   });
@@ -161,7 +161,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
     await session.close();
   });
 
-  it('gives up a read that recovery cancels again and again', async () => {
+  it('gives up a read that recovery cancels repeatedly', async () => {
     const session = new Session(parsePostgresUrl(standby.url(schema)), 'any', 1);
     let attempts = 0;
     const conflict = Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' });
@@ -174,13 +174,13 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
     await session.close();
   });
 
-  describe('of several servers', () => {
+  describe('with several servers in its URL', () => {
     const place = (target: string): PostgresPlace =>
       parsePostgresUrl(
         `postgres://almanac@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/postgres?schema=${schema}&target_session_attrs=${target}`,
       );
 
-    it('takes a primary whose lease is not renewed for one that another may have replaced', async () => {
+    it('treats a primary whose lease is not renewed as one that may have been replaced', async () => {
       const either = await openPostgresReader(place('any'));
       expect(await either.frontier()).not.toHaveProperty('replicatedThrough');
       await statement(primary, `UPDATE ${schema}.store SET expires_at = now() - interval '1 second'`);
@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
       await either.close();
     });
 
-    it('reads from one server only', async () => {
+    it('reads from only one of several servers', async () => {
       const either = await openPostgresReader(place('prefer-standby'));
       await pauseReplay(standby);
       await writer.append(batch(later(noon, 1_000), [aliceNumbers[1]]));

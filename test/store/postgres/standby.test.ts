@@ -45,12 +45,12 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await session.write((queries) => queries.run(sql));
     await session.close();
   };
-  /** Returns a number that a statement counts. */
+  /** Returns the number that a statement counts. */
   const counted = async (sql: string): Promise<number> => {
     const [row] = await statement(server, `SELECT count(*)::int AS count ${sql}`);
     return Number(row?.count);
   };
-  /** Returns whether a standby knows each of some labels. */
+  /** Returns, for each of several labels, whether a standby knows it. */
   const known = (standby: StoreStandby, numbers: readonly number[]): boolean[] =>
     batch(noon, numbers).observations.map(({ label }) => standby.knows(standby.identityOf(label)));
 
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(await next.append(again)).toMatchObject({ accepted: 1, duplicates: [0, 1, 2], first: noon + 30 });
   });
 
-  it('reads the identities again after rows were purged', async () => {
+  it('reads the label identities again after rows were purged', async () => {
     const writer = await write();
     const { observations } = batch(noon, [1]);
     await writer.append(batch(noon, [1]));
@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(known(standby, [1])).toEqual([false]);
   });
 
-  it('ends if the database lost rows that it has forgotten, even when other rows followed', async () => {
+  it('ends if the database lost rows that the standby has already dropped, even if other rows followed', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const standby = await standBy();
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
   });
 
-  it('is the only one, and describes itself and the writer', async () => {
+  it("is the only one of its store, and its record and the writer's can be read", async () => {
     await expect(standBy()).rejects.toMatchObject({ code: 'not_a_store' });
     await write();
     const standby = await standBy();
@@ -119,14 +119,14 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect((await storeProcesses(url)).standby).toBe(null);
   });
 
-  it('ends when another standby has replaced it while it was suspended', async () => {
+  it('ends if another standby replaced it while it was suspended', async () => {
     await write();
     const standby = await standBy();
     await change('UPDATE succession SET standby = standby + 1');
     await expect.poll(() => standby.writer().catch((error: unknown) => error)).toMatchObject({ code: 'second_writer' });
   });
 
-  it('sees each renewal of the lease, and does not end one that was renewed', async () => {
+  it('sees each renewal of the lease, and does not end a lease that was renewed', async () => {
     await write();
     const standby = await standBy();
     const first = await standby.writer();
@@ -137,19 +137,19 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect((await storeProcesses(url)).writer?.state).toBe('ready');
   });
 
-  it('ends the lease and the open transaction of a suspended writer, which stores nothing after it wakes', async () => {
+  it('ends the lease and the open transaction of a suspended writer, which stores nothing after it resumes', async () => {
     const appending = startAppending(url, leaseMs);
     onTestFinished(() => appending.kill());
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
     appending.process.kill('SIGSTOP');
-    // As a standby that has waited for a sign of life: only transactions that are older than a second are ended, and the
-    // server may still begin one that the process requested before.
+    // Act like a standby that has waited for a sign of life: only transactions older than a second are ended, and the
+    // server may still begin one that the process requested earlier.
     const silent = `FROM standby_${count}.store WHERE renewed_at < clock_timestamp() - interval '1 second' AND NOT EXISTS
       (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
        AND xact_start > clock_timestamp() - interval '1 second')`;
     await until('a silent writer', async () => (await counted(silent)) === 1);
-    // The last commit of the suspended process may still be in progress in the server.
+    // The last commit of the suspended process may still be in progress on the server.
     await until('the end of the lease', async () => {
       await standby.writer();
       return (await standby.endWriter()).kind === 'ended';
@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(await next.frontier()).toEqual(before);
   });
 
-  it('becomes the writer before a process that starts meanwhile', async () => {
+  it('becomes the writer ahead of a process that starts in the meantime', async () => {
     const writer = await write();
     const standby = await standBy();
     await standby.ready();
@@ -191,7 +191,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await next.close();
   });
 
-  it('is preceded by a writer that stops when it is asked to', async () => {
+  it('follows a writer that stops when asked to', async () => {
     const asked = Promise.withResolvers<void>();
     await write(() => asked.resolve());
     const { writer } = await storeProcesses(url);

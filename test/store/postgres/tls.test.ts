@@ -7,7 +7,7 @@ import { hasPostgres, newFolder, type PostgresServer, startPostgres } from '../.
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { Session } from '../../../src/store/postgres/base/session.ts';
 
-/** An authority in a directory, which signs certificates of servers. */
+/** Creates a certificate authority in a directory. It signs the certificates of servers. */
 function authorityIn(folder: string, name: string) {
   const path = (file: string): string => join(folder, `${name}-${file}`);
   const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
@@ -15,13 +15,13 @@ function authorityIn(folder: string, name: string) {
   openssl(...newKey, '-x509', '-days', '2', '-subj', `/CN=${name}`, '-keyout', path('ca.key'), '-out', path('ca.pem'));
   return {
     certificates: path('ca.pem'),
-    /** Returns the server's settings for a new certificate with a subject such as `IP:127.0.0.1`. */
+    /** Returns the server settings for a new certificate with a subject such as `IP:127.0.0.1`. */
     settingsFor(subject: string) {
       openssl(...newKey, '-subj', '/CN=server', '-keyout', path('server.key'), '-out', path('server.csr'));
       writeFileSync(path('names'), `subjectAltName=${subject}\n`);
       const signing = ['-CA', path('ca.pem'), '-CAkey', path('ca.key'), '-CAcreateserial', '-extfile', path('names')];
       openssl('x509', '-req', '-in', path('server.csr'), '-days', '2', ...signing, '-out', path('server.pem'));
-      // PostgreSQL reads its key as its own user, and refuses one that others may read.
+      // PostgreSQL reads its key as its own user, and refuses a key that others may read.
       chownSync(path('server.key'), statSync(folder).uid, -1);
       chmodSync(path('server.key'), 0o600);
       return { ssl: 'on', ssl_cert_file: path('server.pem'), ssl_key_file: path('server.key') };
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres())('a connection to PostgreSQL with TLS', () => {
     for (const server of servers) await server.stop();
   });
 
-  test('is made to a server whose certificate has its name and is signed by the given authority', async () => {
+  test("is made if the server's certificate contains the server's name and is signed by the given authority", async () => {
     expect(await isEncrypted(named, trusting(own))).toBe(true);
   });
 
@@ -75,13 +75,16 @@ describe.skipIf(!hasPostgres())('a connection to PostgreSQL with TLS', () => {
     await expect(isEncrypted(named, trusting(other))).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  test('is refused if the authorities of the system did not sign the certificate', async () => {
+  test("is refused if none of the system's authorities signed the certificate", async () => {
     await expect(isEncrypted(named, 'sslmode=verify-full')).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  test.each(['DNS:other.example', 'DNS:localhost'])('is refused if the certificate is one of %s', async (subject) => {
-    const server = await start(subject);
-    await expect(isEncrypted(server, trusting(own))).rejects.toMatchObject({ code: 'unreachable' });
-    expect(await isEncrypted(server, 'sslmode=require')).toBe(true);
-  });
+  test.each(['DNS:other.example', 'DNS:localhost'])(
+    'is refused if the certificate is issued for %s',
+    async (subject) => {
+      const server = await start(subject);
+      await expect(isEncrypted(server, trusting(own))).rejects.toMatchObject({ code: 'unreachable' });
+      expect(await isEncrypted(server, 'sslmode=require')).toBe(true);
+    },
+  );
 });

@@ -93,7 +93,7 @@ await writer.putRoster([
   row(labelers[0], { finding: 'labeler', ...times, handle: 'one.example', confirmed: true }, { origin: 'seeded' }),
   row(labelers[1], { finding: 'labeler', ...times, failingSince: null, handle: 'UPPER', confirmed: false }),
   row(labelers[2], { finding: 'bad_endpoint', ...times, dated: false, handle: 'two.example', confirmed: false }),
-  // These rows have the form of earlier versions without some of the fields, or of no version.
+  // These rows have the form of earlier versions, which lack some of the fields, or a form that no version had.
   row('did:web:early.example', { finding: 'labeler', firstAsked: noon + 1, lastAnswered: noon + 3 }),
   row('did:web:first.example', { lastAnswered: noon + 3, completeThrough: null }),
   row('did:web:new.example', { finding: 'unresolved', firstAsked: null }, { endpoint: null, enrolled: false }),

@@ -9,7 +9,7 @@ import { at } from './places.ts';
 
 const dayMs = 86_400_000;
 
-/** Shows the events of each day, with holes where the labeler was not read, as a picture and as a table. */
+/** Shows the events of each day as a picture and as a table, with holes where the labeler was not read. */
 export function Activity({ facts }: { facts: LabelerFacts }) {
   const { events, repeats } = facts;
   return (

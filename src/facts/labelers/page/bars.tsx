@@ -1,13 +1,13 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
 
-/** Height of the picture in units. */
+/** Height of the picture, in units of the drawing. */
 const height = 12;
-/** Width of a day's bar, of the one unit that a day has. */
+/** Width of a day's bar; each day is one unit wide. */
 const width = 0.8;
 
 /**
- * Shows the events of each day as bars, and the days that were not or only partly read in another colour. The picture is
- * hidden from screen readers: the text next to it states the same.
+ * Shows the events of each day as bars, with another colour for days that were not or only partly read. Screen readers
+ * skip the picture, because the text next to it states the same.
  */
 export function DayBars({ days }: { days: LabelerLine['days'] }) {
   const totals = days.map(([applied, removed]) => (applied ?? 0) + (removed ?? 0));

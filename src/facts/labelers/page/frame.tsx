@@ -7,9 +7,9 @@ import type { PageParts } from '../../../web/page-body.tsx';
 import { originCaveats } from '../../caveats.ts';
 import { Quote } from '../../page/pieces.tsx';
 
-/** Components that the pages about labelers share. */
+/** Components shared by the pages about labelers. */
 
-/** Returns the parts of a page about labelers. `base` is the relative address of the service. */
+/** Returns the parts of a page about labelers. `base` is the relative URL of the service. */
 export function labelerPageParts(
   base: string,
   { title, description, origin = 'live' }: { title: string; description: string; origin?: Origin | undefined },
@@ -58,7 +58,7 @@ export function CaveatList({ caveats, at }: { caveats: readonly string[]; at: st
   );
 }
 
-/** Returns the page in place of one that is refused, with the error code of the API. */
+/** Returns the page that replaces a refused page; it shows the API's error code. */
 export function refusedPage(base: string, { code, message }: { code: string; message: string }): PageParts {
   const title = code === 'unknown_labeler' ? 'Unknown labeler' : 'Labelers: refused';
   const parts = labelerPageParts(

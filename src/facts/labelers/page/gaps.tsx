@@ -5,7 +5,7 @@ import { instantText } from '../../../web/format.ts';
 import { at } from './places.ts';
 import { labelerGapText } from './words.ts';
 
-/** Lists the time that was not read, the newest gap first. */
+/** Lists the periods during which the labeler was not read, the newest first. */
 export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts: LabelerFacts }) {
   return (
     <section aria-labelledby="gaps">
@@ -27,7 +27,7 @@ export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts
 }
 
 function GapLine({ gap, where }: { gap: Gap; where: string }) {
-  // Show seconds for a gap within one minute, so that its ends differ.
+  // Show seconds if both ends of the gap are within the same minute, so that they differ.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>

@@ -8,7 +8,7 @@ import { LabelerGaps } from './gaps.tsx';
 import { Checks, Remedy, SourceState } from './source.tsx';
 import { Values } from './values.tsx';
 
-/** Returns the text of a component, with a line for each block. */
+/** Returns the text of a component, with one line for each block. */
 function textOf(component: VNode): string[] {
   return renderToString(component)
     .replace(/<svg.*?<\/svg>/gs, '')
@@ -35,12 +35,12 @@ describe('the values of a labeler', () => {
     ['fewer_than_5', '2026-11-01T00:00:00.000Z', 'Fewer than five events.'],
     [null, '2026-11-01T00:00:00.000Z', 'Number withheld: it would reveal a small one.'],
     [null, null, 'Events not counted yet.'],
-  ] as const)('show the count %j, counted since %s, as “%s”', (events, since, text) => {
+  ] as const)('show the count %j with counted_since %s as “%s”', (events, since, text) => {
     const lines = valuesOf({ counted_since: since, values: [{ ...value, events }] });
     expect(lines).toContain(`${text} Defined since 2026-10-01.`);
   });
 
-  it('prefer the English definition and put the others behind a summary', () => {
+  it('show the English definition and hide the others under a summary', () => {
     const locales = [
       { lang: 'pt', name: 'Lixo', description: '' },
       { lang: 'en-GB', name: 'Junk', description: 'Unwanted' },
@@ -65,7 +65,7 @@ describe('the values of a labeler', () => {
     expect(lines).not.toContain('No value is listed.');
   });
 
-  it('state that a value has no definition, that no definition is known, and that no value is listed', () => {
+  it('state whether one value has no definition, no definitions are known, or no values are listed', () => {
     expect(valuesOf({ definitions: null })).toContain('No definition is known now.');
     expect(valuesOf({ definitions: null })).toContain('Its definitions are not known.');
     expect(valuesOf({ definitions: null, values: [] })).toContain('No value is listed.');
@@ -80,7 +80,7 @@ describe('the values of a labeler', () => {
     );
   });
 
-  it('carry the language of a definition only if it is well-formed', () => {
+  it('set the language of a definition only if its tag is well-formed', () => {
     const languageOf = (lang: string): string | undefined => {
       const values = [aDefinition('spam', { locales: [{ lang, name: 'n', description: 'd' }] })];
       const definitions = { seen_at: '2026-11-20T00:00:00.000Z', values, values_omitted: 0 };
@@ -103,14 +103,14 @@ describe('the gaps of a labeler', () => {
   const short = { start: '2026-11-03T10:00:01.000Z', end: '2026-11-03T10:00:09.000Z', reason: 'cursor_reset' } as const;
   const gapsOf = (changes: Partial<LabelerFacts>) => textOf(<LabelerGaps facts={aLabeler(changes)} />);
 
-  it('are listed with reasons, the newest first, and with seconds only within one minute', () => {
+  it('are listed newest first with their reasons, and with seconds only if both ends are in the same minute', () => {
     expect(gapsOf({ gaps: [long, short] }).slice(1)).toEqual([
       '3 Nov 2026, 10:00:01 UTC to 3 Nov 2026, 10:00:09 UTC: the position in the labeler’s stream was lost',
       '1 Nov 2026, 00:00 UTC to 2 Nov 2026, 00:00 UTC: the labeler could not be reached',
     ]);
   });
 
-  it('are no proof of a complete observation if none is recorded', () => {
+  it('include a warning that the absence of recorded gaps does not prove complete observation', () => {
     expect(gapsOf({})).toEqual([
       'Not read',
       'No gap is recorded in the window. That does not prove that everything was observed.',
@@ -127,7 +127,7 @@ describe('the gaps of a labeler', () => {
 describe('the state of a labeler', () => {
   const stateOf = (changes: Partial<LabelerFacts>) => textOf(<SourceState facts={aLabeler(changes)} />);
 
-  it('shows every particular of a labeler that is read', () => {
+  it('shows all details of a labeler that is read', () => {
     expect(stateOf({}).slice(1)).toEqual([
       ...['State', 'Read, since 2 Oct 2026, 00:00 UTC'],
       ...['Found in', 'the list that Almanac started with'],
@@ -139,7 +139,7 @@ describe('the state of a labeler', () => {
     ]);
   });
 
-  it('shows unknown particulars as unknown', () => {
+  it('shows unknown details as unknown', () => {
     const unknown = { found_by: [], read_by: null, first_answered: null, last_answered: null, last_row: null };
     expect(stateOf({ ...unknown, replaces_rows: null }).slice(3)).toEqual([
       ...['Found in', 'not known', 'Read', 'not now'],
@@ -148,7 +148,7 @@ describe('the state of a labeler', () => {
     ]);
   });
 
-  it('addresses the operator of a labeler with a problem, and links to what the operator can ask for', () => {
+  it('addresses the operator of a labeler with a problem and links to the page for operators', () => {
     const remedy = <Remedy facts={aLabeler({ remedy: 'Allow anonymous reading.' })} />;
     expect(textOf(remedy)).toEqual([
       'For the operator of this labeler',
@@ -169,7 +169,7 @@ describe('the state of a labeler', () => {
 describe('the signatures and the delay of a labeler', () => {
   const checksOf = (changes: Partial<LabelerFacts>) => textOf(<Checks facts={aLabeler(changes)} />);
 
-  it('are shown with the instant since which they are counted', () => {
+  it('are shown with the instant at which counting began', () => {
     expect(checksOf({}).slice(1)).toEqual([
       'Counted since 1 Nov 2026, 00:00 UTC.',
       '118 signed with the current key',
@@ -177,12 +177,12 @@ describe('the signatures and the delay of a labeler', () => {
       '0 with an invalid signature',
       '0 not signed',
       '0 not verified, because no key was available',
-      'From the time that the labeler wrote into a label to its acceptance: at most 400 ms for one half of the labels that ' +
-        'arrived live, and at most 900 ms for nine of ten. They are 100 labels.',
+      'Delay from the time stated in a label to its acceptance: at most 400 ms for half of the 100 labels that arrived ' +
+        'live, and at most 900 ms for nine out of ten.',
     ]);
   });
 
-  it('are not zero before they are counted', () => {
+  it('are not shown as zero before counting begins', () => {
     const text = ['Signatures are not counted yet.', 'The delay of its labels is not known.'];
     expect(checksOf({ counted_since: null, delay_ms: null }).slice(1)).toEqual(text);
     expect(checksOf({ signatures: null, delay_ms: null }).slice(1)).toEqual(text);
@@ -195,7 +195,7 @@ describe('the activity of a labeler', () => {
     { day: '2026-11-19', applied: 7, removed: 0, read_share: 0.5 },
   ];
 
-  it('shows a day that was not read as not known, never as zero', () => {
+  it('shows a day that was not read as unknown, never as zero', () => {
     const lines = textOf(<Activity facts={aLabeler({ days })} />);
     expect(lines.slice(lines.indexOf('2026-11-18'))).toEqual([
       ...['2026-11-18', 'not known', 'not known', '0\u00a0%'],
@@ -204,7 +204,7 @@ describe('the activity of a labeler', () => {
     ]);
   });
 
-  it('shows the repeats that are not counted', () => {
+  it('shows the number of repeats that are not counted', () => {
     const text = 'Not counted: 40 rows that repeat known labels after a change of key.';
     expect(textOf(<Activity facts={aLabeler({ repeats: 40 })} />)).toContain(text);
     expect(textOf(<Activity facts={aLabeler()} />).filter((line) => line.startsWith('Not counted'))).toEqual([]);
@@ -224,7 +224,7 @@ describe('the activity of a labeler', () => {
     expect(legendOf(aLabeler({ days })).length).toBeGreaterThan(legendOf(aLabeler()).length);
   });
 
-  it('is not drawn for a window without a length', () => {
+  it('is not drawn for an empty window', () => {
     const window = { start: '2026-11-20T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
     expect(renderToString(<Activity facts={aLabeler({ window })} />)).not.toContain('data-name="chart"');
     expect(renderToString(<Activity facts={aLabeler()} />)).toContain('data-name="chart"');

@@ -12,7 +12,7 @@ import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
 import { SearchForm, sortLink } from './search-form.tsx';
 import { enumeration, foundText, stateText } from './words.ts';
 
-/** An entry of the list with its days. */
+/** An entry of the list, with its daily events. */
 export interface ListedLabeler {
   /** Index of the entry in the JSON. */
   readonly index: number;
@@ -22,7 +22,7 @@ export interface ListedLabeler {
 
 /** Content of the page of all labelers. */
 export interface ListPageProps {
-  /** Envelope of the list; its entries may be missing. */
+  /** Envelope of the list, whose entries may be empty. */
   readonly envelope: LabelersEnvelope;
   readonly query: ListQuery;
   readonly selected: ListPage;
@@ -40,7 +40,7 @@ export function listPage(props: ListPageProps): PageParts {
     },
     <Body {...props} />,
   );
-  // Only the plain page is for search engines.
+  // Search engines should index only the page without a query.
   return { ...parts, indexed: parts.indexed && isPlain(props.query) };
 }
 

@@ -1,2 +1,2 @@
-/** Place of a labeler's facts in the pointers of its page. */
+/** Prefix of the JSON pointers on a labeler's page. */
 export const at = 'labeler/facts';

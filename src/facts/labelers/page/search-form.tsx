@@ -3,7 +3,7 @@ import { type SortKey, sortKeys } from '../catalogue.ts';
 import { type ListQuery, maxSearchBytes, queryText } from '../query.ts';
 import { sortText, stateText } from './words.ts';
 
-/** Shows the form of the list, which works without scripts. */
+/** Shows the search form of the list, which works without scripts. */
 export function SearchForm({ query, states }: { query: ListQuery; states: Readonly<Record<LabelerState, number>> }) {
   const present = labelerStates.filter((state) => states[state] > 0 || query.state === state);
   return (
@@ -42,7 +42,7 @@ export function SearchForm({ query, states }: { query: ListQuery; states: Readon
   );
 }
 
-/** Returns the link that shows the list in another order, from its first page. */
+/** Returns the link to the first page of the list in another sort order. */
 export function sortLink(query: ListQuery, sort: SortKey): string {
   return `./labelers${queryText({ ...query, sort, page: 1 })}`;
 }

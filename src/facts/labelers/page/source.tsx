@@ -6,7 +6,7 @@ import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
 
-/** Shows the change that would end a problem of a labeler, with a link to what its operator can ask for. */
+/** Shows how a labeler's operator can end its problem, with a link to the page for operators. */
 export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
   if (remedy === null) return null;
   return (
@@ -22,7 +22,7 @@ export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
   );
 }
 
-/** Shows the state of a labeler as a source. */
+/** Shows whether and how Almanac reads a labeler. */
 export function SourceState({ facts }: { facts: LabelerFacts }) {
   const { state, state_since: since, found_by: found, read_by: readBy } = facts;
   return (
@@ -98,10 +98,10 @@ export function Checks({ facts }: { facts: LabelerFacts }) {
         <p>The delay of its labels is not known.</p>
       ) : (
         <p>
-          From the time that the labeler wrote into a label to its acceptance: at most{' '}
-          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for one half of the labels that arrived live, and at
-          most <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine of ten. They are{' '}
-          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels.
+          Delay from the time stated in a label to its acceptance: at most{' '}
+          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for half of the{' '}
+          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels that arrived live, and at most{' '}
+          <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine out of ten.
         </p>
       )}
     </section>

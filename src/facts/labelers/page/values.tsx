@@ -5,7 +5,7 @@ import { agreeing } from '../../../web/format.ts';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 
-/** Shows the values that the labeler declares, with its own definitions and the observed events. */
+/** Shows the values that a labeler declares, with its own definitions and the observed events. */
 export function Values({ facts }: { facts: LabelerFacts }) {
   const { values, definitions } = facts;
   const defined = new Map(definitions?.values.map((definition, index) => [definition.value, { definition, index }]));
@@ -77,7 +77,7 @@ function Events({
   );
 }
 
-/** Shows a count of events. Shows a small count only as small. */
+/** Shows an event count, or that it is below five, withheld, or not counted yet. */
 function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']; where: string; isCounted: boolean }) {
   if (value === null) {
     return <Unknown>{isCounted ? 'Number withheld: it would reveal a small one' : 'Events not counted yet'}</Unknown>;

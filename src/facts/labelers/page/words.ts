@@ -2,7 +2,7 @@ import type { DiscoveryWay, LabelerState, ReadingTransport } from '../../../cont
 import type { GapReason, SignatureVerdict } from '../../../contract/vocabulary.ts';
 import type { SortKey } from '../catalogue.ts';
 
-/** Plain English texts for the vocabulary of labelers. The texts contain no numbers. */
+/** Plain English texts for the vocabulary of labelers. They contain no numbers. */
 
 /** Names of the states of a labeler. */
 export const stateText: Readonly<Record<LabelerState, string>> = {
@@ -52,7 +52,7 @@ export const verdictText: Readonly<Record<SignatureVerdict, string>> = {
   unverified: 'not verified, because no key was available',
 };
 
-/** Names of the orders of the list. */
+/** Names of the sort orders of the list. */
 export const sortText: Readonly<Record<SortKey, string>> = {
   events: 'most events first',
   name: 'by name',
@@ -61,7 +61,7 @@ export const sortText: Readonly<Record<SortKey, string>> = {
   read: 'last read first',
 };
 
-/** Joins phrases to an English enumeration. */
+/** Joins phrases into an English enumeration. */
 export function enumeration(phrases: readonly string[]): string {
   const last = phrases.at(-1) ?? '';
   return phrases.length < 2 ? last : `${phrases.slice(0, -1).join(', ')} and ${last}`;

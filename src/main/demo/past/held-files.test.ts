@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
 import { heldFiles } from './held-files.ts';
 
-/** The archive of a demo's past is written in the order of its last changes, so that an index never names a missing file. */
+/**
+ * Changes to the archive of a demo's past are held in memory and written in the order in which the files last changed,
+ * so that an index never names a missing file.
+ */
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -19,7 +22,7 @@ function recordingFiles() {
   return { files, written };
 }
 
-test('changes are written once, at the flush, in the order in which the files last changed', () => {
+test('writes each changed file once at the flush, in the order of the last changes', () => {
   const { files, written } = recordingFiles();
   const held = heldFiles(files);
   held.replace('index.json', bytes('1'));

@@ -8,8 +8,9 @@ export interface HeldFiles extends ArchiveFiles {
 }
 
 /**
- * Returns files that are read and changed in memory until `flush`. An archiver of one hour after another replaces the same
- * files again and again, and each durable write waits for the disk. The archive must have no files but those written here.
+ * Returns archive files that are read and changed in memory until `flush`. An archiver that archives many hours in a
+ * row replaces the same files again and again, and each durable write would wait for the disk. The archive must contain
+ * no files other than those written here.
  */
 export function heldFiles(files: ArchiveFiles): HeldFiles {
   const held = new Map<string, Buffer | null>();
@@ -23,7 +24,7 @@ export function heldFiles(files: ArchiveFiles): HeldFiles {
   return {
     read,
     append: (path, line) => hold(path, Buffer.concat([read(path) ?? Buffer.alloc(0), line])),
-    // No line is appended partially.
+    // Nothing needs repair, because no line in memory can be partially appended.
     repair: () => undefined,
     replace: (path, bytes) => hold(path, Buffer.from(bytes)),
     remove: (path) => hold(path, null),

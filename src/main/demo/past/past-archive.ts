@@ -22,33 +22,36 @@ import { pastFacts } from './past-facts.ts';
 import { PastLabelInstrument, type PastLabels } from './past-labels.ts';
 import { type PastWeather, pastWeatherInstrument } from './past-weather.ts';
 
-/** Days before the present one that the archive contains, of which the two newest are open. */
+/** Number of days before today that the archive contains. The two newest of them are open. */
 const pastDays = 10;
-/** Time after the start of an hour at which its facts are archived, in milliseconds: the hours files then state the hour before. */
+/**
+ * Delay after the start of an hour at which its facts are archived, in milliseconds. By then the hours files include
+ * the previous hour.
+ */
 const afterHourMs = 90_000;
-/** Name of the log of closed days, which a checkpoint states. */
+/** Name of the log of closed days, as its checkpoints state it. */
 const logName = 'almanac-demo-simulated';
 
-/** Input and output of the archive of a simulated past. */
+/** Input and output of writing the archive of a simulated past. */
 export interface PastArchive {
-  /** Directory of the demo, with the label store of the whole past. */
+  /** Directory of the demo, which contains the label store of the whole past. */
   readonly data: string;
-  /** Directory with a copy of the store of the weather. */
+  /** Directory that contains a copy of the weather store. */
   readonly scratch: string;
-  /** Directory of the archive, which does not exist. */
+  /** Directory to create for the archive. It must not exist yet. */
   readonly archive: string;
-  /** The simulated host as the weather instrument names it. */
+  /** The simulated host, as the weather instrument names it. */
   readonly endpoint: string;
-  /** End of the past, in microseconds: the instruments observe from there on. */
+  /** End of the past, in microseconds. The instruments observe from this instant onwards. */
   readonly endUs: number;
-  /** Called after the first hour, when the archive can be shown. */
+  /** Called once the first hour is archived, when the archive can be shown. */
   readonly begun: () => void;
 }
 
 /**
- * Archives the simulated past as an archiver would have done: hour by hour on the clock of that hour, with the facts and
- * the hours files of the instruments at that time, and their gaps. The present hour is left to the archiver of the demo,
- * which continues with the same key.
+ * Archives the simulated past as a running archiver would have: hour by hour on the clock of that hour, with the facts,
+ * the hours files of the instruments at that time, and their gaps. The demo's own archiver archives the present hour
+ * and continues with the same key.
  */
 export async function writePastArchive(past: PastArchive): Promise<void> {
   const { data, scratch, archive, endpoint, endUs, begun } = past;
@@ -81,9 +84,9 @@ export async function writePastArchive(past: PastArchive): Promise<void> {
   }
 }
 
-/** The observatory at one instant of the past: what an archiver of that instant reads. */
+/** The observatory at one instant of the past, as an archiver would read it at that instant. */
 interface PastObservatory extends Pick<ArchiverOptions, 'clock' | 'fetchFact' | 'readHours'> {
-  /** Moves the clock to an instant, in milliseconds since 1970, and publishes. */
+  /** Sets the clock to an instant, in milliseconds since 1970, and publishes the artifacts of that instant. */
   advance(now: number): Promise<void>;
 }
 
@@ -104,14 +107,17 @@ function pastObservatory(labels: PastLabelInstrument, weatherAt: (now: number) =
   };
 }
 
-/** Returns the instants at which the hours before an instant are archived, in milliseconds since 1970. */
+/** Returns the instants at which the hours before `end` are archived, in milliseconds since 1970. */
 function hoursUntil(end: number): number[] {
   const present = end - (end % hourMs);
   const first = end - (end % dayMs) - pastDays * dayMs;
   return Array.from({ length: (present - first) / hourMs }, (_, hour) => first + hour * hourMs + afterHourMs);
 }
 
-/** Returns the list of known issues, which every day and its gap manifest repeat: a copied file states that it is simulated. */
+/**
+ * Returns the list of known issues. Every day and its gap manifest repeat the list, so that a copied file still states
+ * that it is simulated.
+ */
 function simulatedIssue(from: number): Buffer {
   const start = formatTimestamp(Math.floor(from / hourMs) * hourMs);
   const summary = 'Simulated by the demo: every value of this archive comes from a simulated network.';

@@ -6,15 +6,15 @@ import { createFactsApp } from '../../../facts/app.ts';
 import type { HeaderList } from '../../../http/headers.ts';
 import { factsSettings } from '../../facts/facts-settings.ts';
 
-/** The artifacts at an instant. */
+/** The artifacts of both instruments at one instant. */
 export interface PastArtifacts {
   readonly labels: Reading<LabelArtifact>;
   readonly weather: Reading<WeatherArtifact>;
 }
 
 /**
- * Returns a function that answers as the facts API would have answered at an instant, in milliseconds since 1970. `read`
- * returns the artifacts of that instant.
+ * Returns a function that responds as the facts API would have responded at a given instant, in milliseconds since
+ * 1970. `read` returns the artifacts of that instant.
  */
 export function pastFacts(read: () => PastArtifacts): (path: string, now: number) => FetchedFact {
   const maxAgeSeconds = factsSettings.maxAgeSeconds.fallback;

@@ -18,18 +18,23 @@ import type { StoreReader } from '../../../store/port.ts';
 import { micros } from '../../../store/time.ts';
 import { hoursReadingOf } from '../../archive/hours-reader.ts';
 
-/** Days of the label window, as the label instrument of the demo publishes it. */
+/** Length of the label window in days, as the label instrument of the demo publishes it. */
 const windowDays = 30;
-/** Share of a day that the overview states in a caveat only while a source is paused, which no source of the past is. */
+/**
+ * Daily limit of labels. The overview mentions it only while a source is paused, and no source of the past is paused.
+ */
 const dailyRows = 0;
 
-/** Files of the label instrument at an instant of the past. */
+/** The files that the label instrument publishes at one instant of the past. */
 export interface PastLabels {
   readonly overview: Reading<LabelArtifact>;
   readonly hours: HoursReading<LabelsHours>;
 }
 
-/** The label instrument at instants of the simulated past: the same counting and publishing over the same store. */
+/**
+ * The label instrument at instants of the simulated past. It counts and publishes over the same store as the real
+ * instrument.
+ */
 export class PastLabelInstrument {
   readonly #reader: WindowReader;
   readonly #counts: HourCounts;
@@ -42,7 +47,7 @@ export class PastLabelInstrument {
     this.#labelers = labelers;
   }
 
-  /** Reads the labelers of a store. */
+  /** Creates the instrument with the labelers of a store. */
   static async open(store: StoreReader): Promise<PastLabelInstrument> {
     return new PastLabelInstrument(
       store,
@@ -50,7 +55,7 @@ export class PastLabelInstrument {
     );
   }
 
-  /** Makes the files of an instant, in microseconds. Instants must increase. */
+  /** Returns the files for an instant, in microseconds. Instants must increase from call to call. */
   async at(now: Micros): Promise<PastLabels> {
     const reading = asOf(await this.#reader.read(now, windowDays), now);
     const overview = await makeOverview(reading, overviewInputs(this.#labelers, now));
@@ -79,7 +84,10 @@ function bytesOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** Returns a reading as the instrument had it at an instant: its last page is of that instant, or of the start of a gap. */
+/**
+ * Returns a window reading as the instrument would have had it at an instant. Its last page dates from that instant, or
+ * from the start of a gap.
+ */
 function asOf(reading: WindowReading, now: Micros): WindowReading {
   const interruption = reading.gaps.find(({ source, start, end }) => source === null && start < now && now <= end);
   const observedThrough = micros(Math.min(reading.frontier.observedThrough ?? now, interruption?.start ?? now));
@@ -101,7 +109,7 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
   };
 }
 
-/** Returns the state at an instant: a labeler that failed later was read before. */
+/** Returns the state of a labeler at an instant. A labeler whose failure lies after the instant counts as read. */
 function stateAt({ tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource['state'] {
   return tracked.stateSince > now && tracked.firstAnswered !== null ? 'established' : tracked.state;
 }

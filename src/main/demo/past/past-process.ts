@@ -9,23 +9,23 @@ import { writePastArchive } from './past-archive.ts';
 import { writeWeatherHistory } from './weather-history.ts';
 
 /**
- * The process that writes the simulated past of a demo, and then exits, which frees its memory: first the store of the
- * weather, and then, while the demo is shown, the archive.
+ * The process that writes the simulated past of a demo. It writes the weather store first, and the archive while the
+ * demo is already shown. It then exits, which frees its memory.
  */
 
-/** Scheduling priority (nice value) while the demo is shown. */
+/** Scheduling priority (nice value) of this process while the demo is shown. */
 const backgroundPriority = 5;
 
 const order = JSON.parse(process.argv[2] ?? '{}') as PastOrder;
 const { data, archive, endpoint, endUs, seed, rate } = order;
 const scratch = join(data, 'past');
 
-// The demo was killed.
+// The channel closes if the demo is killed.
 process.once('disconnect', () => process.exit(1));
 
 await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs, missed: true });
 makeFolder(scratch);
-// The instrument opens the store exclusively.
+// Copy the store, because the instrument opens the original exclusively.
 copyFileSync(join(data, storeFile), join(scratch, storeFile));
 await report('weather');
 await new Promise((resolve) => process.once('message', resolve));

@@ -8,7 +8,7 @@ export interface PastOrder {
   readonly data: string;
   /** Directory of the archive. */
   readonly archive: string;
-  /** The simulated host as the weather instrument names it. */
+  /** The simulated host, as the weather instrument names it. */
   readonly endpoint: string;
   /** End of the past, in microseconds. */
   readonly endUs: number;
@@ -17,21 +17,27 @@ export interface PastOrder {
   readonly rate: number;
 }
 
-/** Messages of the process: the store of the weather is written, or the archive has its first hour. */
+/**
+ * Messages of the process: `weather` once the weather store is written, `begun` once the archive contains its first
+ * hour.
+ */
 export type PastMessage = 'weather' | 'begun';
 
-/** The process that writes the past of a demo. */
+/** The running process that writes the past of a demo. */
 export interface Past {
-  /** Resolves when the store of the weather is written. Rejects if the process ends before. */
+  /** Resolves when the weather store is written. Rejects if the process exits first. */
   readonly weather: Promise<void>;
-  /** Starts the archive, for which the label store must be written. Resolves after its first hour; rejects if the process ends before. */
+  /**
+   * Starts the archive. The label store must already be written. Resolves after the archive's first hour; rejects if
+   * the process exits first.
+   */
   beginArchive(): Promise<void>;
-  /** Resolves with true when the archive is written, and with false if the process failed or was stopped. */
+  /** Resolves with true when the archive is complete, and with false if the process failed or was stopped. */
   readonly archived: Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Flags of the runtime: the past of many hours creates garbage, for which the runtime would keep 100 MB. */
+/** Runtime flags. Simulating many hours creates garbage for which the runtime would otherwise keep 100 MB. */
 const memoryFlags = ['--max-semi-space-size=4'] as const;
 
 /** Starts the process. Its log goes to `stderr`: inherited, or a file descriptor. */
@@ -41,7 +47,7 @@ export function startPast(order: PastOrder, stderr: 'inherit' | number): Past {
   const child = fork(file, [JSON.stringify(order)], {
     execArgv: [...memoryFlags],
     stdio: ['ignore', 'ignore', stderr, 'ipc'],
-    // A separate process group, so that the terminal's interrupt reaches only the demo.
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only the demo.
     detached: true,
   });
   const ended = new Promise<number | null>((resolve) => {

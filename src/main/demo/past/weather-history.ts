@@ -8,11 +8,11 @@ const historyDays = 24;
 /** An unobserved period of the last day, in windows before the end, so that the demo shows unobserved time. */
 const unwatched = { from: 431, to: 412 } as const;
 
-/** Input and output of a history. */
+/** Input and output of writing a weather history. */
 export interface WeatherHistory {
   /** Directory of the instrument's store. */
   readonly data: string;
-  /** The simulated host as the instrument names it. Its seed and its rate equal those of the running host. */
+  /** The simulated host, as the instrument names it. Its seed and rate equal those of the running host. */
   readonly endpoint: string;
   readonly sim: Sim;
   /** End of the history, in microseconds on a whole second; the instrument continues from there. */
@@ -43,7 +43,7 @@ export async function writeWeatherHistory({ data, endpoint, sim, endUs, missed }
         { from: Math.max(from, gap.to), to },
       ].filter((span) => span.from < span.to);
       const windows = watched.flatMap((span) => windowsOf(sim, span.from, span.to));
-      // End the observed span at the newest event: after it, silence of the host cannot be distinguished from an
+      // End the observed span at the newest event: after that, a silent host cannot be distinguished from an
       // interruption.
       const observed = watched.map((span) => ({ from: span.from, to: Math.min(span.to, lastUs + 1) }));
       store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });

@@ -13,6 +13,11 @@ export interface Role {
   readonly profile: Partial<LabelerProfile>;
   /** Reasons of the expected gaps, in chronological order. */
   readonly gaps: readonly StoredGap['reason'][];
+  /**
+   * True if the fault affects a single stream. If that is the stream of one of two instruments, the other one reads what
+   * was missed, and there may be no gap.
+   */
+  readonly affectsOneStream?: boolean;
   /** Part of the proof in which the events happen. */
   readonly act: 'waits' | 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
   /** Number of additional labels that the labeler emits before its events. */
@@ -40,6 +45,7 @@ function well(name: string, software: Software, act: Role['act'], happens: Role[
 const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
 const byPoll = { ailment: 'no_stream' } as const;
 const reset: Partial<Role> = { gaps: ['cursor_reset'] };
+const oneStream: Partial<Role> = { affectsOneStream: true };
 
 /** Emits two labels with every oddity. */
 function oddities({ faults }: Labeler): void {
@@ -114,20 +120,22 @@ function rolesOf(software: Software): Role[] {
     start(
       'a cursor in the future',
       nextStream(({ faults }) => faults.nextCursor('future')),
+      oneStream,
     ),
     start(
       'a cursor that is too old',
       nextStream(({ faults }) => faults.nextCursor('outdated')),
+      oneStream,
     ),
     start('a recreated database', ({ faults }) => faults.recreate()),
     start('a restored older database', ({ faults }) => faults.loseTail(2)),
     start('a recreated database, by poll', ({ faults }) => faults.recreate(), { profile: byPoll }),
     start('a restored older database, by poll', ({ faults }) => faults.loseTail(2), { profile: byPoll }),
-    start('labels missed between replay and live', (labeler) => {
-      labeler.faults.missAtCutover(3);
-      labeler.faults.drop('end');
-      labeler.faults.emit(2);
-    }),
+    start(
+      'labels missed between replay and live',
+      nextStream(({ faults }) => faults.missAtCutover(3)),
+      oneStream,
+    ),
     well('a long outage', software, 'outage', ({ faults }) => faults.dead()),
     well('a long outage, by poll', software, 'outage', ({ faults }) => faults.dead(), { profile: byPoll }),
     well('found late', software, 'found', nothing, { gaps: ['not_observed'], profile: { ailment: 'no_service' } }),

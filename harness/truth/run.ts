@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { labelerFaultNames } from '../../sim/labelers/faults.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
@@ -12,18 +11,18 @@ import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
-import { sourceStates } from '../../src/labels/state/source-state.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
 import { until } from '../process/until.ts';
-import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
+import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock, slowness } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
 import { labelersMatch, resolvesHandles } from './labelers/match.ts';
 import { departs, type Role } from './roles.ts';
+import { sourcesAre } from './sources.ts';
 
 /** Result of comparing an instrument's output with a network's record. */
 export interface Proof {
@@ -67,7 +66,7 @@ export async function proveTruth({
     startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role });
   const station = await start();
   const { start: startedUs } = await wholeSpan(station.store);
-  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs), problems: [] };
+  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs, standby), problems: [] };
   if (standby) run.standby = await startStandby(folder, clock.wall, start);
   try {
     await readFromTheStart(run);
@@ -216,11 +215,11 @@ async function deny({ folder }: LabelStation, did: string, at: Micros): Promise<
 
 /** Compares the store with the record, and returns the result. */
 async function outcome(run: Run): Promise<Proof> {
-  const { sim, station, problems } = run;
+  const { sim, station, problems, course } = run;
   const compared = comparedOf(run);
   const gaps = await station.store.gaps(compared.span);
   problems.push(...(await differences(compared)));
-  problems.push(...gapDifferences(sim, gaps, run.standby === null ? 1 : 0));
+  problems.push(...gapDifferences(sim, gaps, course));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);
   for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
@@ -349,52 +348,6 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
  */
 async function caughtUp({ clock, sim, station, problems }: Run): Promise<void> {
   await readTo(clock.wall(), sim, station, problems);
-}
-
-const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
-
-async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, problems: string[]): Promise<void> {
-  let wanted = expectedSources(sim, moment);
-  let got: Record<string, number> = {};
-  const same = async (): Promise<boolean> => {
-    const { coverage } = await station.overview();
-    // Recompute the expectation: a stream without pages may have delivered its first label in the meantime.
-    wanted = expectedSources(sim, moment);
-    const counts: Readonly<Record<string, number | null | undefined>> = coverage.sources;
-    got = Object.fromEntries(
-      Object.entries(counts).flatMap(([name, count]) => (named.has(name) && count ? [[name, count]] : [])),
-    );
-    return isDeepStrictEqual({ ...wanted }, { ...got });
-  };
-  try {
-    await until('all sources have the required states', same, 90_000);
-  } catch {
-    problems.push(
-      `sources ${moment}: ${JSON.stringify(wanted)} expected, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
-    );
-  }
-  const { sources } = (await station.overview()).coverage;
-  const { enrolled, seeded, discovered } = sources;
-  const sum = sourceStates.reduce((all, state) => all + (sources[state] ?? 0), 0);
-  if (sum !== enrolled || (seeded ?? 0) + (discovered ?? 0) !== enrolled)
-    problems.push(`sources ${moment} do not add up to ${enrolled}`);
-}
-
-/** Describes the sources that are not in the required state. */
-async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promise<string> {
-  const { list } = sim.labelers;
-  const rows = new Map((await store.roster()).map((row) => [row.did, row]));
-  return list
-    .map((labeler) => {
-      const role = roleAt(labeler.profile.index, list.length);
-      const row = rows.get(labeler.did);
-      const [wanted, got] = [stateOf(labeler, role, moment), row?.enrolled ? row.state : null];
-      return wanted === got
-        ? ''
-        : `${labeler.did} (${role?.name ?? labeler.profile.ailment}): expected ${wanted}, got ${got}`;
-    })
-    .filter((text) => text !== '')
-    .join('; ');
 }
 
 function isReadable(sim: Sim, did: string): boolean {

@@ -40,7 +40,11 @@ beforeAll(async () => {
     labeler.served.add({ from: 1, to: labeler.edge + 1 });
   }
   const startedUs = micros(start * 1000);
-  course = { ...courseFrom(startedUs), begun: { start: startedUs, end: micros(startedUs + minute) }, settledUs: [now] };
+  course = {
+    ...courseFrom(startedUs, false),
+    begun: { start: startedUs, end: micros(startedUs + minute) },
+    settledUs: [now],
+  };
   course.outage = { start: micros(now - hour / 2), end: micros(now - hour / 2 + minute) };
   expected = expectedLabelers({ sim, course, moment: 'after 20 minutes', now, confirms: isConfirmed });
   set = madeSet({ sim, course, expected, now });

@@ -8,6 +8,8 @@ import { type Interval, micros } from '../../../src/store/time.ts';
 export interface Course {
   /** Start of the instrument's epoch. */
   readonly startedUs: Micros;
+  /** True if a second instrument observes the same labelers. */
+  readonly hasStandby: boolean;
   /** Times at which all readable labels were stored, oldest first. */
   readonly settledUs: Micros[];
   /** Interval in which every responding labeler was read for the first time. */
@@ -25,9 +27,19 @@ export interface Course {
 }
 
 /** Creates the course of a proof whose instrument has just started. */
-export function courseFrom(startedUs: Micros): Course {
+export function courseFrom(startedUs: Micros, hasStandby: boolean): Course {
   const begun = { start: startedUs, end: startedUs };
-  return { startedUs, settledUs: [], begun, paused: null, disturbed: null, outage: null, found: null, left: null };
+  return {
+    startedUs,
+    hasStandby,
+    settledUs: [],
+    begun,
+    paused: null,
+    disturbed: null,
+    outage: null,
+    found: null,
+    left: null,
+  };
 }
 
 /** Returns the first time at or after `us` at which all labels were stored, or `now` if there is none. */

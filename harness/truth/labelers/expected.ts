@@ -42,6 +42,8 @@ export interface ExpectedLabeler {
   readonly unread: Unread;
   /** Reasons of the labeler's own gaps, in chronological order. */
   readonly gaps: readonly GapReason[];
+  /** True if the other of two instruments may have read what a gap would cover. */
+  readonly mayHaveNoGap: boolean;
   /** Times at which the labeler's database was recreated. Each must lie in a gap. */
   readonly resets: readonly Micros[];
   readonly signatures: ExpectedSignatures;
@@ -110,6 +112,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
         ? null
         : { start: micros(last.acceptedUs - minute), end: settledAfter(course, last.acceptedUs, now) },
     gaps: gapsOf(labeler, role, moment, state),
+    mayHaveNoGap: course.hasStandby && role?.affectsOneStream === true,
     resets: labeler.faults.log.flatMap(({ fault, atUs }) => (fault === 'recreate' ? [micros(atUs)] : [])),
     signatures: {
       verified: all.filter(({ signature }) => signature === 'verified').length,

@@ -227,3 +227,17 @@ describe('an abort signal', () => {
     await closed;
   });
 });
+
+it.each([
+  { provenance: 'x' },
+  { provenance: null },
+  { facts: 'x' },
+  { facts: { acquisition: null } },
+  { facts: { acquisition: 'x' } },
+  { age_seconds: 'x' },
+])('an older reading whose fields have other types does not replace the newer one: %j', async (fields) => {
+  const at = (hour: number) => ({ ...index, ...fields, generated_at: `2026-11-20T${hour}:00:00Z` });
+  const { client } = await against((response, _request, nth) => give(response, 200, at(nth === 1 ? 12 : 11)));
+  await client.instruments();
+  expect(await client.instruments()).toMatchObject({ via: 'kept_newer', value: at(12) });
+});

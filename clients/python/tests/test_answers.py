@@ -123,6 +123,35 @@ class OutsideTheContract(TestCase):
         with self.assertRaisesRegex(AnswerError, r"larger than 1000 bytes \(status 200\)"):
             scene.client.instruments()
 
+    def test_the_body_of_a_redirect_is_not_read(self) -> None:
+        def flood(exchange: Exchange) -> None:
+            if exchange.nth > 1:
+                return exchange.give(200, INDEX)
+            exchange.raw(b"HTTP/1.0 302 Found\r\nLocation: /elsewhere\r\n\r\n")
+            try:
+                while True:
+                    exchange.raw(b"x" * 65_536)
+            except OSError:
+                pass
+
+        scene = Scene(self, flood, timeout=3.0)
+        self.assertEqual(INDEX, scene.client.instruments().value)
+        self.assertEqual(2, len(scene.requests))
+
+    def test_a_redirect_without_end_is_an_answer_error(self) -> None:
+        scene = Scene(self, lambda e: e.give(302, "elsewhere", {"Location": f"{scene.url}/v1/instruments"}))
+        with self.assertRaisesRegex(AnswerError, r"not from this service \(status 302\)"):
+            scene.client.instruments()
+
+    def test_an_older_reading_whose_fields_have_other_types_does_not_replace_the_newer_one(self) -> None:
+        for fields in ({"provenance": "x"}, {"provenance": [1]}, {"facts": "x"}, {"facts": {"acquisition": "x"}}, {"age_seconds": "x"}):
+            with self.subTest(fields):
+                first = {**INDEX, **fields, "generated_at": "2026-11-20T12:00:00Z"}
+                older = {**first, "generated_at": "2026-11-20T11:00:00Z"}
+                scene = Scene(self, lambda e: e.give(200, first if e.nth == 1 else older))
+                scene.client.instruments()
+                self.assertEqual("kept_newer", scene.client.instruments().via)
+
     def test_a_response_does_not_discard_the_cached_reading(self) -> None:
         def answer(exchange: Exchange) -> None:
             if exchange.nth == 1:

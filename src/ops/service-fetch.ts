@@ -15,12 +15,15 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 /** Maximum number of informational responses (1xx) before a response. */
 const maxInformational = 1_000;
 
+/** Statuses of redirects, and their maximum number in one request. */
+const redirecting = [301, 302, 303, 307, 308];
+const maxRedirects = 20;
+
 /** Statuses of responses that have no body. */
 const bodiless = [204, 205, 304];
 
 /**
- * The part of `fetch` that requests for an operator's services need: GET with headers and a signal, without following a
- * redirect. Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error
+ * The part of `fetch` that requests for an operator's services need: GET with headers, a signal and redirects. Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error
  * ends the process. This function accepts at most one coding, and rejects all other responses.
  */
 export const serviceFetch: typeof globalThis.fetch = async (input, init = {}) => {
@@ -28,9 +31,15 @@ export const serviceFetch: typeof globalThis.fetch = async (input, init = {}) =>
   const headers = new Headers({ 'Accept-Encoding': 'gzip, br' });
   for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
   const { signal } = init;
-  signal?.throwIfAborted();
-  const response = await requested(url, Object.fromEntries(headers), signal ?? undefined);
-  return answerOf(response);
+  for (let place = url, redirects = 0; ; redirects += 1) {
+    signal?.throwIfAborted();
+    const response = answerOf(await requested(place, Object.fromEntries(headers), signal ?? undefined));
+    const next = redirecting.includes(response.status) ? response.headers.get('location') : null;
+    if (next === null || init.redirect === 'manual') return response;
+    await response.body?.cancel();
+    if (redirects === maxRedirects) throw new TypeError('too many redirects');
+    place = new URL(next, place);
+  }
 };
 
 function requested(url: URL, headers: Record<string, string>, signal?: AbortSignal): Promise<IncomingMessage> {
@@ -39,7 +48,7 @@ function requested(url: URL, headers: Record<string, string>, signal?: AbortSign
     // The listener stays for the whole exchange, so that no later error is unhandled.
     const request = send(url, { headers, ...(signal ? { signal } : {}) })
       .on('response', resolve)
-      .on('error', reject);
+      .on('error', (cause) => reject(new TypeError('the request failed', { cause })));
     let informed = 0;
     request.on('information', () => {
       informed += 1;

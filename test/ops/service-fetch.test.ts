@@ -30,11 +30,30 @@ it.each([
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test', 'accept-encoding': 'gzip, br' });
 });
 
-it('follows no redirect, and returns a response without a body', async () => {
+it('follows redirects unless the caller refuses them, at most 20, and only to addresses of HTTP', async () => {
+  const places = new Map([
+    ['/', '/there'],
+    ['/endless', '/endless'],
+    ['/file', 'file:///etc/hostname'],
+  ]);
+  let requests = 0;
   const url = await serve((response, request) => {
-    response.writeHead(request.url === '/' ? 302 : 304, { Location: '/elsewhere' }).end();
+    requests += 1;
+    const location = places.get(request.url ?? '');
+    response.writeHead(location === undefined ? 200 : 302, location === undefined ? {} : { location }).end('there');
   });
-  expect((await serviceFetch(url)).status).toBe(302);
+  expect((await serviceFetch(url, { redirect: 'manual' })).status).toBe(302);
+  expect(await (await serviceFetch(url)).text()).toBe('there');
+  requests = 0;
+  await expect(serviceFetch(`${url}endless`)).rejects.toThrow('too many redirects');
+  expect(requests).toBe(21);
+  await expect(serviceFetch(`${url}file`)).rejects.toThrow('Protocol');
+});
+
+it('returns a response without a body', async () => {
+  const url = await serve((response) => {
+    response.writeHead(304).end();
+  });
   expect(await (await serviceFetch(`${url}unchanged`)).text()).toBe('');
 });
 
@@ -79,7 +98,9 @@ it('rejects informational responses without end, and a body in pieces of one byt
     else socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(5_000)}`);
     response.on('close', () => socket.destroy());
   });
-  await expect(serviceFetch(`${url}early`)).rejects.toThrow('too many informational responses');
+  await expect(serviceFetch(`${url}early`)).rejects.toMatchObject({
+    cause: { message: 'too many informational responses' },
+  });
   const response = await serviceFetch(url);
   await expect(response.text()).rejects.toThrow('too many pieces');
 });

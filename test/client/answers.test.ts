@@ -241,3 +241,11 @@ it.each([
   await client.instruments();
   expect(await client.instruments()).toMatchObject({ via: 'kept_newer', value: at(12) });
 });
+
+it('a validator that is too long for a request header is not sent back', async () => {
+  const { client, asked } = await against((response, _request, nth) =>
+    give(response, 200, index, nth === 1 ? { ETag: `"${'a'.repeat(2_000)}"` } : { ETag: '"b"' }),
+  );
+  for (const _time of [1, 2, 3]) await client.instruments();
+  expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"b"']);
+});

@@ -152,6 +152,12 @@ class OutsideTheContract(TestCase):
                 scene.client.instruments()
                 self.assertEqual("kept_newer", scene.client.instruments().via)
 
+    def test_a_validator_that_is_too_long_for_a_request_header_is_not_sent_back(self) -> None:
+        scene = Scene(self, lambda e: e.give(200, INDEX, {"ETag": f'"{"a" * 2_000}"' if e.nth == 1 else '"b"'}))
+        for _ in range(3):
+            scene.client.instruments()
+        self.assertEqual([None, None, '"b"'], [request.get("if-none-match") for request in scene.requests])
+
     def test_a_response_does_not_discard_the_cached_reading(self) -> None:
         def answer(exchange: Exchange) -> None:
             if exchange.nth == 1:

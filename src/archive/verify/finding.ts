@@ -50,7 +50,7 @@ export interface Finding {
 /** Returns the exit code for findings: the highest one, 0 without findings. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   // An archive may have more findings than a call can have arguments.
-  return findings.reduce((code, { kind }) => Math.max(code, verifyExitCodes[kind]), verifyExitCodes.intact);
+  return findings.reduce<number>((code, { kind }) => Math.max(code, verifyExitCodes[kind]), verifyExitCodes.intact);
 }
 
 /**

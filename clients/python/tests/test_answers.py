@@ -124,19 +124,25 @@ class OutsideTheContract(TestCase):
             scene.client.instruments()
 
     def test_the_body_of_a_redirect_is_not_read(self) -> None:
-        def flood(exchange: Exchange) -> None:
-            if exchange.nth > 1:
-                return exchange.give(200, INDEX)
-            exchange.raw(b"HTTP/1.0 302 Found\r\nLocation: /elsewhere\r\n\r\n")
-            try:
-                while True:
-                    exchange.raw(b"x" * 65_536)
-            except OSError:
-                pass
+        for framing, piece in (
+            (b"", b"x" * 65_536),
+            (b"Transfer-Encoding: chunked\r\n", b"10000\r\n" + b"x" * 65_536 + b"\r\n"),
+        ):
+            with self.subTest(framing):
 
-        scene = Scene(self, flood, timeout=3.0)
-        self.assertEqual(INDEX, scene.client.instruments().value)
-        self.assertEqual(2, len(scene.requests))
+                def flood(exchange: Exchange) -> None:
+                    if exchange.nth > 1:
+                        return exchange.give(200, INDEX)
+                    exchange.raw(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n" + framing + b"\r\n")
+                    try:
+                        while True:
+                            exchange.raw(piece)
+                    except OSError:
+                        pass
+
+                scene = Scene(self, flood, timeout=3.0)
+                self.assertEqual(INDEX, scene.client.instruments().value)
+                self.assertEqual(2, len(scene.requests))
 
     def test_a_redirect_without_end_is_an_answer_error(self) -> None:
         scene = Scene(self, lambda e: e.give(302, "elsewhere", {"Location": f"{scene.url}/v1/instruments"}))
@@ -144,7 +150,13 @@ class OutsideTheContract(TestCase):
             scene.client.instruments()
 
     def test_an_older_reading_whose_fields_have_other_types_does_not_replace_the_newer_one(self) -> None:
-        for fields in ({"provenance": "x"}, {"provenance": [1]}, {"facts": "x"}, {"facts": {"acquisition": "x"}}, {"age_seconds": "x"}):
+        for fields in (
+            {"provenance": "x"},
+            {"provenance": [1]},
+            {"facts": "x"},
+            {"facts": {"acquisition": "x"}},
+            {"age_seconds": "x"},
+        ):
             with self.subTest(fields):
                 first = {**INDEX, **fields, "generated_at": "2026-11-20T12:00:00Z"}
                 older = {**first, "generated_at": "2026-11-20T11:00:00Z"}

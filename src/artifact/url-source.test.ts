@@ -180,3 +180,19 @@ it('an artifact at an address without a server is unreadable from the start, and
     patienceMs,
   );
 });
+
+it.each([
+  ['more content codings than any service uses', { 'Content-Encoding': Array(6).fill('gzip').join(', ') }],
+  ['an unknown content coding', { 'Content-Encoding': 'unknown' }],
+])('a response with %s is a failed request, and its broken connection ends only that request', async (_, headers) => {
+  answer = (request, response) => {
+    response.writeHead(200, { ...headers, 'Content-Length': '100000' }).write('x'.repeat(1000));
+    setTimeout(() => request.socket.destroy(), 20);
+  };
+  await at().start();
+  await polled(5);
+  expect(source.read()).toMatchObject({ kind: 'unreadable', why: 'the URL cannot be reached (the request failed)' });
+  answer = (_request, response) => response.end('{"n":1}');
+  await polled();
+  expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
+});

@@ -1,5 +1,6 @@
 import { readBody } from '../client/body.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
+import { serviceFetch } from '../ops/service-fetch.ts';
 import { decodeArtifact } from './decode.ts';
 import { createPoller, type Poller } from './poller.ts';
 import type { Reading, Recogniser } from './reading.ts';
@@ -166,7 +167,7 @@ export async function requestArtifact({
     const lastModified = validators?.get('last-modified');
     if (etag) headers.set('If-None-Match', etag);
     if (lastModified) headers.set('If-Modified-Since', lastModified);
-    const response = await fetch(url, { headers, redirect: 'manual', signal: deadline });
+    const response = await serviceFetch(url, { headers, redirect: 'manual', signal: deadline });
     if (response.status === 304 && validators) return await discarded(response, { kind: 'unchanged' });
     if (response.status === 404 || response.status === 410) return await discarded(response, { kind: 'gone' });
     if (response.status !== 200) {

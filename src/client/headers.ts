@@ -1,5 +1,13 @@
 /** Maximum lifetime of a response in seconds, regardless of its headers. */
 const maxSeconds = 3600;
+/** Maximum length of a validator in characters: servers refuse a request whose headers are too long. */
+const maxValidator = 1024;
+
+/** Returns the `ETag` of a response, or null if the next request cannot contain it. */
+export function validator(headers: Headers): string | null {
+  const etag = headers.get('etag');
+  return etag !== null && etag.length <= maxValidator ? etag : null;
+}
 
 /**
  * Returns the time for which a response may be reused without a request, in milliseconds: `max-age` less the response's

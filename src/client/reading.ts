@@ -1,5 +1,3 @@
-import type { LabelsOverview, WeatherMetricsEnvelope } from './schemas.ts';
-
 /** A fact as the service sent it, with the times at which it arrived and was confirmed. */
 export interface Reading<E> {
   /** The body exactly as it arrived. Its `retrieved_at` and `age_seconds` refer to the time of arrival. */
@@ -68,11 +66,16 @@ function instantOf({ generated_at }: Identified): number | null {
 
 /** Returns a key of the fact's producer and input. Times of facts with different keys cannot be compared. */
 function seriesOf(value: Identified): string {
-  const { facts, provenance } = value as Partial<Pick<LabelsOverview | WeatherMetricsEnvelope, 'facts' | 'provenance'>>;
+  const { facts, provenance } = value as { readonly facts?: unknown; readonly provenance?: unknown };
   return JSON.stringify([
-    provenance?.artifact_schema_version,
-    provenance?.origin,
-    provenance && 'source_endpoint' in provenance ? provenance.source_endpoint : null,
-    facts && 'acquisition' in facts ? facts.acquisition.generation_id : null,
+    member(provenance, 'artifact_schema_version'),
+    member(provenance, 'origin'),
+    member(provenance, 'source_endpoint') ?? null,
+    member(member(facts, 'acquisition'), 'generation_id') ?? null,
   ]);
+}
+
+/** Returns a member of an object, or undefined for any other value: the client does not check the shape of a fact. */
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }

@@ -1,6 +1,6 @@
 import { AnswerError, FactsError } from './errors.ts';
 import { type Answer, exchange, type Question } from './exchange.ts';
-import { maxAgeMs, retryAfterSeconds } from './headers.ts';
+import { maxAgeMs, retryAfterSeconds, validator } from './headers.ts';
 import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { shared } from './shared.ts';
@@ -32,7 +32,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     if (kept && supersedes(kept, value, at)) return readingOf(kept, 'kept_newer');
     kept = {
       value,
-      etag: answer.headers.get('etag'),
+      etag: validator(answer.headers),
       receivedAt: at,
       confirmedAt: at,
       maxAgeMs: maxAgeMs(answer.headers),

@@ -224,3 +224,25 @@ describe('an abort signal', () => {
     await closed;
   });
 });
+
+it.each([
+  { provenance: 'x' },
+  { provenance: null },
+  { facts: 'x' },
+  { facts: { acquisition: null } },
+  { facts: { acquisition: 'x' } },
+  { age_seconds: 'x' },
+])('an older reading whose fields have other types does not replace the newer one: %j', async (fields) => {
+  const at = (hour: number) => ({ ...index, ...fields, generated_at: `2026-11-20T${hour}:00:00Z` });
+  const { client } = await against((response, _request, nth) => give(response, 200, at(nth === 1 ? 12 : 11)));
+  await client.instruments();
+  expect(await client.instruments()).toMatchObject({ via: 'kept_newer', value: at(12) });
+});
+
+it('a validator that is too long for a request header is not sent back', async () => {
+  const { client, asked } = await against((response, _request, nth) =>
+    give(response, 200, index, nth === 1 ? { ETag: `"${'a'.repeat(2_000)}"` } : { ETag: '"b"' }),
+  );
+  for (const _time of [1, 2, 3]) await client.instruments();
+  expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"b"']);
+});

@@ -222,6 +222,36 @@ describe('a refusal', () => {
     expect(stderr.at(-1)).toContain(`${incomplete}the service refused the request (${said})`);
   });
 
+  it('is printed as one line of text, without its commands for a terminal', async () => {
+    const hostile = '\u001b]0;owned\u0007\u001b[31m\u202e\nalmanac: complete';
+    const server = createServer((_request, response) => {
+      const error = { status: 409, code: `x${hostile}`, message: hostile };
+      response.writeHead(409).end(JSON.stringify({ error }));
+    });
+    const { port } = await listenForTest(server);
+    const file = join(folderInTest(), 'export.json');
+    const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, file));
+    expect([code, stderr.length]).toEqual([2, 1]);
+    expect(stderr.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(stderr[0]).toContain(`${incomplete}the service refuses (409 x`);
+  });
+
+  it('of a response with many content codings is a failure that leaves no file', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(200, { 'Content-Encoding': Array(6).fill('gzip').join(', '), 'Content-Length': '1000' });
+      response.write('x');
+      setTimeout(() => request.socket.destroy(), 50);
+    });
+    const { port } = await listenForTest(server);
+    const folder = folderInTest();
+    const { code, stderr } = await runProgram([
+      ...exporting(`http://127.0.0.1:${port}`, join(folder, 'export.json')),
+      ...['--give-up-seconds', '3'],
+    ]);
+    expect(stderr.at(-1)).toContain(`${incomplete}the service cannot be reached`);
+    expect([code, readdirSync(folder)]).toEqual([3, []]);
+  });
+
   const wrong = (does: string): string =>
     `${incomplete}that address ${does}, so it is not an account-view service; set the URL of one with --from`;
 

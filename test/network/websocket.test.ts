@@ -288,6 +288,39 @@ describe('an open websocket connection', () => {
     ]);
   });
 
+  it('passes on one message per turn of the event loop to a reader whose messages are costly', async () => {
+    const count = 50;
+    const url = await serve((peer) => {
+      // All messages arrive in one chunk.
+      const socket = (peer as unknown as { _socket: Socket })._socket;
+      socket.cork();
+      for (let i = 0; i < count; i += 1) peer.send(String(i));
+      socket.uncork();
+    });
+    const turns: number[] = [];
+    const frames: string[] = [];
+    let turn = 0;
+    let ended = false;
+    const next = (): void => {
+      turn += 1;
+      if (!ended) setImmediate(next);
+    };
+    next();
+    const all = Promise.withResolvers<void>();
+    await open(url, {
+      isCostly: true,
+      onFrame: (data) => {
+        turns.push(turn);
+        frames.push(data.toString());
+        if (frames.length === count) all.resolve();
+      },
+    });
+    await all.promise;
+    ended = true;
+    expect(frames).toEqual(Array.from({ length: count }, (_, i) => String(i)));
+    expect(new Set(turns).size).toBe(count);
+  });
+
   it('speaks TLS with a peer whose certificate is trusted', async () => {
     const before = getCACertificates('default');
     onTestFinished(() => setDefaultCACertificates(before));

@@ -119,13 +119,21 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
         def https_open(self, req: urllib.request.Request) -> Any:
             return self.do_open(SecureConnection, req, context=_tls_context())
 
+    class Redirects(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+            following = super().redirect_request(req, fp, code, msg, headers, newurl)
+            # The base class then reads the whole body without a limit, and closes the response.
+            fp.read = lambda *_: b""
+            fp.length = 0
+            return following
+
     # Only http and https: a redirect to a file or to ftp is an error.
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
         urllib.request.UnknownHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPRedirectHandler(),
+        Redirects(),
         urllib.request.HTTPErrorProcessor(),
         Http(),
         Https(),

@@ -9,6 +9,15 @@ from typing import Mapping, Optional
 #: Maximum lifetime of a response in seconds, regardless of its headers.
 MAX_SECONDS = 3600
 
+#: Maximum length of a validator in characters: servers refuse a request whose headers are too long.
+MAX_VALIDATOR = 1024
+
+
+def validator(headers: Mapping[str, str]) -> Optional[str]:
+    """Returns the ``ETag`` of a response, or None if the next request cannot contain it."""
+    etag = headers.get("etag")
+    return etag if etag is not None and len(etag) <= MAX_VALIDATOR else None
+
 
 def max_age_seconds(headers: Mapping[str, str]) -> int:
     """Returns the time for which a response may be reused without a request: ``max-age`` less the response's ``Age``."""

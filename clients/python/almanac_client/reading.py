@@ -58,7 +58,8 @@ def supersedes(kept: "Kept[Any]", following: Mapping[str, Any], now: float) -> b
     if before is None or after is None or before <= after:
         return False
     # A `generated_at` ahead of the service's clock does not prove that the cached reading is newer.
-    if (kept.value.get("age_seconds") or 0) < 0:
+    age = kept.value.get("age_seconds")
+    if isinstance(age, (int, float)) and age < 0:
         return False
     return _series(kept.value) == _series(following) and within(kept.confirmed_at, SUPERSEDE_SECONDS, now)
 
@@ -78,8 +79,8 @@ def _instant(value: Mapping[str, Any]) -> Optional[datetime]:
 
 def _series(value: Mapping[str, Any]) -> str:
     """Returns the producer and input of a fact as one key: times of two series are not comparable."""
-    provenance = value.get("provenance") or {}
-    acquisition = (value.get("facts") or {}).get("acquisition") or {}
+    provenance = _object(value.get("provenance"))
+    acquisition = _object(_object(value.get("facts")).get("acquisition"))
     return json.dumps(
         [
             provenance.get("artifact_schema_version"),
@@ -88,3 +89,8 @@ def _series(value: Mapping[str, Any]) -> str:
             acquisition.get("generation_id"),
         ]
     )
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Returns an object, or an empty one for a value of another type: the client does not check the shape of a fact."""
+    return value if isinstance(value, dict) else {}

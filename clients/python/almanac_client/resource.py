@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Generic, NoReturn, Optional, Tuple, Type
 
 from .errors import AnswerError, FactsError, NetworkError
 from .exchange import Response, ResponseTooLarge, Transport
-from .headers import max_age_seconds, retry_after_seconds
+from .headers import max_age_seconds, retry_after_seconds, validator
 from .reading import Kept, Reading, supersedes, within
 from .schemas import LabelFreshness
 
@@ -97,7 +97,7 @@ class Resource(Generic[E]):
         value = self._parsed(response)
         if self._kept is not None and supersedes(self._kept, value, at):
             return self._kept.reading("kept_newer")
-        self._kept = Kept(cast(E, value), response.headers.get("etag"), at, at, max_age)
+        self._kept = Kept(cast(E, value), validator(response.headers), at, at, max_age)
         return self._kept.reading("fetched")
 
     def _refuse(self, response: Response, at: float) -> NoReturn:

@@ -123,6 +123,53 @@ class OutsideTheContract(TestCase):
         with self.assertRaisesRegex(AnswerError, r"larger than 1000 bytes \(status 200\)"):
             scene.client.instruments()
 
+    def test_the_body_of_a_redirect_is_not_read(self) -> None:
+        for framing, piece in (
+            (b"", b"x" * 65_536),
+            (b"Transfer-Encoding: chunked\r\n", b"10000\r\n" + b"x" * 65_536 + b"\r\n"),
+        ):
+            with self.subTest(framing):
+
+                def flood(exchange: Exchange) -> None:
+                    if exchange.nth > 1:
+                        return exchange.give(200, INDEX)
+                    exchange.raw(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n" + framing + b"\r\n")
+                    try:
+                        while True:
+                            exchange.raw(piece)
+                    except OSError:
+                        pass
+
+                scene = Scene(self, flood, timeout=3.0)
+                self.assertEqual(INDEX, scene.client.instruments().value)
+                self.assertEqual(2, len(scene.requests))
+
+    def test_a_redirect_without_end_is_an_answer_error(self) -> None:
+        scene = Scene(self, lambda e: e.give(302, "elsewhere", {"Location": f"{scene.url}/v1/instruments"}))
+        with self.assertRaisesRegex(AnswerError, r"not from this service \(status 302\)"):
+            scene.client.instruments()
+
+    def test_an_older_reading_whose_fields_have_other_types_does_not_replace_the_newer_one(self) -> None:
+        for fields in (
+            {"provenance": "x"},
+            {"provenance": [1]},
+            {"facts": "x"},
+            {"facts": {"acquisition": "x"}},
+            {"age_seconds": "x"},
+        ):
+            with self.subTest(fields):
+                first = {**INDEX, **fields, "generated_at": "2026-11-20T12:00:00Z"}
+                older = {**first, "generated_at": "2026-11-20T11:00:00Z"}
+                scene = Scene(self, lambda e: e.give(200, first if e.nth == 1 else older))
+                scene.client.instruments()
+                self.assertEqual("kept_newer", scene.client.instruments().via)
+
+    def test_a_validator_that_is_too_long_for_a_request_header_is_not_sent_back(self) -> None:
+        scene = Scene(self, lambda e: e.give(200, INDEX, {"ETag": f'"{"a" * 2_000}"' if e.nth == 1 else '"b"'}))
+        for _ in range(3):
+            scene.client.instruments()
+        self.assertEqual([None, None, '"b"'], [request.get("if-none-match") for request in scene.requests])
+
     def test_a_response_does_not_discard_the_cached_reading(self) -> None:
         def answer(exchange: Exchange) -> None:
             if exchange.nth == 1:

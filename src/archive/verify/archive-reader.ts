@@ -117,11 +117,11 @@ async function request(
     const response = await fetch(`${base}/${path}`, {
       ...{ headers: { 'User-Agent': userAgent }, redirect: 'manual', signal },
     });
-    if (response.status === 404 || response.status === 410) {
+    if (response.status !== 200) {
+      // A body that is not read would hold its connection until the timeout.
       await response.body?.cancel();
-      return { bytes: null };
+      return [404, 410].includes(response.status) ? { bytes: null } : refused(`status ${response.status}`);
     }
-    if (response.status !== 200) return refused(`status ${response.status}`);
     const max = Math.min(maxBytes, leftBytes);
     const bytes = await readBody(response, max);
     return bytes ? { bytes: Buffer.from(bytes.buffer) } : refused(`it is larger than ${max} bytes`, true);

@@ -70,6 +70,27 @@ describe('a verification of a URL', () => {
     expect([elapsedMs, requests]).toEqual([verifyLimits.ms, verifyLimits.ms / responseMs]);
   });
 
+  it('leaves no body of an error unread, which would hold a connection until its timeout', async () => {
+    let unread = 0;
+    const fetch = (): Promise<Response> => {
+      unread += 1;
+      const cancel = (): void => {
+        unread -= 1;
+      };
+      return Promise.resolve(new Response(new ReadableStream({ cancel }), { status: 500 }));
+    };
+    const options = { base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000 };
+    const reader = urlReader({ ...options, monotonic: () => 0, limits: verifyLimits });
+    const report = await verifyArchive({ reader, key: null, kept, now: verifiedAt, wait: () => Promise.resolve() });
+    expect(exitCodeOf(report.findings)).toBe(verifyExitCodes.unreadable);
+    expect(unread).toBe(0);
+  });
+
+  it('states the gravest of more findings than a call can have arguments', () => {
+    const missing = Array.from({ length: 500_000 }, () => ({ kind: 'missing', path: 'days', message: '' }) as const);
+    expect(exitCodeOf([...missing, { kind: 'altered', path: 'days', message: '' }])).toBe(verifyExitCodes.altered);
+  });
+
   it('ends at its byte limit if the server sends files without end', async () => {
     const index = endlessIndex();
     const limits = { bytes: index.length * 3 };

@@ -12,6 +12,7 @@ import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import { createLog, type Log } from '../../ops/log.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
@@ -82,7 +83,7 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   const key = readOrCreateKey({ path, name, mayCreate, random: randomBytes });
   const dayLog = openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) });
   const userAgent = userAgentFor(values);
-  const request = { base, fetch: globalThis.fetch, userAgent, timeoutMs: requestTimeoutMs, stop };
+  const request = { base, fetch: serviceFetch, userAgent, timeoutMs: requestTimeoutMs, stop };
   return createArchiver({
     files,
     dayLog,

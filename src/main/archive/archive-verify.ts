@@ -9,6 +9,7 @@ import type { KeptCheckpoint, VerifyReport } from '../../archive/verify/report.t
 import { verifyArchive } from '../../archive/verify/verify.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { CommandContext } from '../command.ts';
 import { userAgentFor } from '../contact-setting.ts';
@@ -51,9 +52,8 @@ function keyOf(text: string): VerifierKey {
 function readerOf(place: string, values: ArchiveValues): ArchiveReader {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
-    const { fetch } = globalThis;
     const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now() };
-    return urlReader({ base, fetch, userAgent: userAgentFor(values), ...limits });
+    return urlReader({ base, fetch: serviceFetch, userAgent: userAgentFor(values), ...limits });
   }
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new OperatorError(`no such directory: ${place}`);

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { describeCode, systemCode } from '../../ops/errors.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { type IsOurs, objectIn } from './whose.ts';
 
@@ -94,9 +95,9 @@ function whyNotListen(host: string, port: number): Promise<string | null> {
 async function ask(host: string, port: number, path: string): Promise<string | null> {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
-    const response = await fetch(`http://${name}:${port}${path}`, {
+    const response = await serviceFetch(`http://${name}:${port}${path}`, {
       signal: AbortSignal.timeout(answerMs),
-      redirect: 'error',
+      redirect: 'manual',
     });
     return response.ok ? await bounded(response) : null;
   } catch {

@@ -1,8 +1,12 @@
+import { readBody } from '../../client/body.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import { untrustedProxyMetric } from '../account/account-metrics.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 /** Timeout of the account surface's metrics, in milliseconds. */
 const answerMs = 2_000;
+/** Maximum size of the metrics in bytes: any program of this machine may listen on the port. */
+const maxBytes = 1024 * 1024;
 
 const check = 'proxy trust';
 
@@ -24,11 +28,12 @@ export async function checkProxyTrust(metricsPort: number): Promise<Finding | nu
 
 async function metricsAt(port: number): Promise<string | null> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
+    const response = await serviceFetch(`http://127.0.0.1:${port}/metrics`, {
       signal: AbortSignal.timeout(answerMs),
-      redirect: 'error',
+      redirect: 'manual',
     });
-    return response.ok ? await response.text() : null;
+    const bytes = response.ok ? await readBody(response, maxBytes) : null;
+    return bytes && Buffer.from(bytes.buffer).toString('utf8');
   } catch {
     return null;
   }

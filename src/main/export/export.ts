@@ -8,6 +8,7 @@ import type { ExportOrder } from '../../export/run.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { firstSignal } from '../../ops/lifecycle.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { operatorUrl } from '../operator-url.ts';
@@ -62,6 +63,9 @@ export const exportCommand: Command = {
   },
 };
 
+/** Maximum length of a printed line, in characters. */
+const maxLine = 8_000;
+
 async function exported(
   order: ExportOrder,
   out: string,
@@ -70,12 +74,14 @@ async function exported(
   { print }: CommandContext,
 ): Promise<number> {
   // Load these modules on demand, because other commands do not need them.
-  const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }] = await Promise.all([
-    import('../../export/save.ts'),
-    import('../../export/failure.ts'),
-    import('../../export/progress.ts'),
-    import('node:timers/promises'),
-  ]);
+  const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }, { terminalText }] =
+    await Promise.all([
+      import('../../export/save.ts'),
+      import('../../export/failure.ts'),
+      import('../../export/progress.ts'),
+      import('node:timers/promises'),
+      import('../terminal-text.ts'),
+    ]);
   const writeLine = (text: string): unknown => process.stderr.write(text);
   const progress = showProgress({ write: writeLine, terminal: process.stderr.isTTY === true, clock: Date.now });
   const stopping = new AbortController();
@@ -87,26 +93,27 @@ async function exported(
       out,
       {
         base,
-        fetch: globalThis.fetch,
+        fetch: serviceFetch,
         timeoutMs: values.timeoutSeconds * 1000,
         giveUpMs: values.giveUpSeconds * 1000,
         clock: Date.now,
         random: Math.random,
         wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
-        waiting: progress.waiting,
+        // The service's words may contain commands for a terminal.
+        waiting: (text, milliseconds) => progress.waiting(terminalText(text), milliseconds),
         signal: stopping.signal,
       },
       progress,
     );
     progress.end();
-    for (const line of summary(parts, out, number)) print(line);
+    for (const line of summary(parts, out, number)) print(terminalText(line, maxLine));
     return exportExitCodes.complete;
   } catch (error) {
     progress.end();
     const kind = stopping.signal.aborted ? 'interrupted' : error instanceof ExportFailure ? error.kind : null;
     if (kind === null) throw error;
     const why = kind !== 'interrupted' && error instanceof Error ? error.message : 'interrupted';
-    writeLine(`almanac: export incomplete, nothing was written: ${why}\n`);
+    writeLine(`almanac: export incomplete, nothing was written: ${terminalText(why, maxLine)}\n`);
     return exportExitCodes[kind];
   }
 }

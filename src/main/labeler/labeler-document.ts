@@ -2,8 +2,8 @@ import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { type LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
+import { terminalText } from '../terminal-text.ts';
 import { shapeProblem } from './labeler-response.ts';
-import { terminalText } from './terminal-text.ts';
 
 /** Reason why no document can be shown. */
 export interface LabelerFailure {

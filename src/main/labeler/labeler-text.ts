@@ -2,7 +2,7 @@ import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
 import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
-import { aligned, terminalText, wrapped } from './terminal-text.ts';
+import { aligned, terminalText, wrapped } from '../terminal-text.ts';
 
 /** Column at which the values of the first table begin, in characters. */
 const labelWidth = 12;

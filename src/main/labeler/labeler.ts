@@ -2,6 +2,7 @@ import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { isHandle } from '../../network/identity/handle.ts';
 import { OperatorError } from '../../ops/errors.ts';
+import { serviceFetch } from '../../ops/service-fetch.ts';
 import { integer, text, toggle } from '../../ops/setting.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command } from '../command.ts';
@@ -56,7 +57,7 @@ export const labelerCommand: Command = {
     ]);
     const request = {
       base: url.origin + url.pathname.replace(/\/+$/, ''),
-      fetch: globalThis.fetch,
+      fetch: serviceFetch,
       timeoutMs: values.timeoutSeconds * 1000,
     };
     const did = isDid(named) ? canonicalDid(named) : await findLabeler(handle, request);

@@ -28,6 +28,11 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
    * Must not throw.
    */
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
+  /**
+   * True if a small message may cost `onFrame` milliseconds: each message then gets a turn of the event loop. One read
+   * contains thousands of small messages, which would otherwise be delivered in one turn.
+   */
+  readonly isCostly?: boolean;
   /** Resolves the host of the URL to its addresses. */
   readonly resolve: Resolve;
   /** Value of the `User-Agent` header of the handshake. */

@@ -43,9 +43,9 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     perMessageDeflate: false,
     // Skip the validation of UTF-8, because the consumer of the frames validates their bytes.
     skipUTF8Validation: true,
-    // Deliver all messages of one read in the same turn; one message per turn would limit the rate to that of the event
-    // loop.
-    allowSynchronousEvents: true,
+    // Deliver all messages of one read in the same turn unless they are costly; one message per turn limits the rate to
+    // that of the event loop.
+    allowSynchronousEvents: options.isCostly !== true,
     finishRequest(request: ClientRequest) {
       request.once('socket', (socket) => {
         phase.socket = socket;

@@ -18,7 +18,7 @@ const lookMs = 250;
 
 /** Opens a connection. The function is `openSocket` with the limits of the instrument. */
 export type Connect = (
-  options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
+  options: Pick<SocketOptions, 'url' | 'onFrame' | 'isCostly' | 'protocol'>,
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
@@ -118,7 +118,9 @@ async function connection(
   try {
     const number = dictionary === null ? null : dictionaryNumber(dictionary);
     const url = subscribeUrl(endpoint, { cursor, dictionary: number });
-    socket = await connect({ url, onFrame: feed.frame, ...(protocol === null ? {} : { protocol }) }, signal);
+    // A compressed frame of some bytes may expand to a megabyte.
+    const isCostly = dictionary !== null;
+    socket = await connect({ url, onFrame: feed.frame, isCostly, ...(protocol === null ? {} : { protocol }) }, signal);
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;

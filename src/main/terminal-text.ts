@@ -1,4 +1,4 @@
-import { visible } from '../../web/foreign.tsx';
+import { visible } from '../web/foreign.tsx';
 
 /** Maximum length of untrusted text on the terminal, in characters. */
 const maxForeign = 500;

@@ -191,3 +191,38 @@ test('the release of a slot also releases the shares of its host, domain and sou
     slot(i === 1);
   }
 });
+
+test('unprivileged claims for one host have a common rate, whatever its port and spelling, and privileged claims do not use it', async () => {
+  const { slots, time } = slotsOf({ hostRate: { perSecond: 2, burst: 3 } });
+  const spellings = ['mod.example', 'mod.example:8443', 'mod.example.'];
+  for (const host of spellings) expect(await isServed(slots, { host })).toBe(true);
+  for (const host of spellings) expect(await isServed(slots, { host })).toBe(false);
+  for (let i = 0; i < 5; i++) expect(await isServed(slots, { host: 'mod.example', privileged: true })).toBe(true);
+  expect(await isServed(slots, { host: 'other.example' })).toBe(true);
+  time.ms += 500;
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(true);
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
+});
+
+test('a claim that waits for the rate of its host is granted as soon as the rate allows it, without another release', async () => {
+  const slots = createSlots({ total: 4, perHost: 4, maxWaiting: 100, hostRate: { perSecond: 50, burst: 1 } });
+  const begun = performance.now();
+  const waiting = Array.from({ length: 6 }, () => slots.acquire({ host: 'mod.example' }, 5_000, signal));
+  const releases = await Promise.all(
+    waiting.map(async (slot) => {
+      const release = await slot;
+      if (typeof release !== 'string') release();
+      return typeof release;
+    }),
+  );
+  expect(releases).toEqual(Array.from({ length: 6 }, () => 'function'));
+  expect(performance.now() - begun).toBeGreaterThan(95);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test('the rates of hosts are remembered for a bounded number of hosts, and a host below its rate is forgotten first', async () => {
+  const { slots } = slotsOf({ hostRate: { perSecond: 1, burst: 2 } });
+  for (let i = 0; i < 2; i++) expect(await isServed(slots, { host: 'mod.example' })).toBe(true);
+  for (let i = 0; i < 1_000; i++) await isServed(slots, { host: `h${i}.example` });
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
+});

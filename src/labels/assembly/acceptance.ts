@@ -64,10 +64,7 @@ export function createReaderPorts(
     return stored;
   };
   return {
-    query: {
-      ...{ http, openStream, streams, memory: createInputMemory() },
-      onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
-    },
+    query: { http, openStream, streams, memory: createInputMemory() },
     acceptance: {
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),

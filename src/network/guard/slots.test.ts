@@ -226,3 +226,20 @@ test('the rates of hosts are remembered for a bounded number of hosts, and a hos
   for (let i = 0; i < 1_000; i++) await isServed(slots, { host: `h${i}.example` });
   expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
 });
+
+test('the claims that wait for a host that hangs, or for the rate of a host, cost other hosts no processor time', async () => {
+  const slots = createSlots({ total: 64, perHost: 1, maxWaiting: 4_000, hostRate: { perSecond: 0.001, burst: 1 } });
+  const stop = new AbortController();
+  const hosts = ['hangs.example', 'busy.example'];
+  await take(slots, { host: 'hangs.example' });
+  (await take(slots, { host: 'busy.example' }))();
+  const waiting = Array.from({ length: 4_000 }, (_, i) =>
+    slots.acquire({ host: hosts[i % 2] ?? '', source: `l${i}` }, 60_000, stop.signal),
+  );
+  const begun = process.cpuUsage();
+  for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.example`, privileged: true }))();
+  const { user, system } = process.cpuUsage(begun);
+  expect((user + system) / 1_000).toBeLessThan(200);
+  stop.abort();
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['aborted']));
+});

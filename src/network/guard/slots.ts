@@ -66,8 +66,8 @@ interface Lane {
   readonly slow: boolean;
   taken: number;
   queued: number;
-  /** Waiting claims by domain; the domain served last is the last entry. */
-  readonly waiting: Map<string, Set<Waiting>>;
+  /** Waiting claims by domain and host; the domain and the host served last are the last entries. */
+  readonly waiting: Map<string, Map<string, Set<Waiting>>>;
 }
 
 interface Request {
@@ -75,6 +75,7 @@ interface Request {
   /** Host whose rate limits the claim, or null if no rate does. */
   readonly ratedHost: string | null;
   readonly lane: Lane;
+  /** Shares of the host, of the domain, and of the source if it is known. */
   readonly shares: readonly Share[];
 }
 
@@ -138,17 +139,20 @@ class FairSlots implements Slots {
       const settle = (outcome: Release | 'busy' | 'aborted'): void => {
         entries.delete(entry);
         one.queued -= 1;
-        if (entries.size === 0 && one.waiting.get(domain) === entries) one.waiting.delete(domain);
+        if (entries.size === 0 && hosts.get(host) === entries) hosts.delete(host);
+        if (hosts.size === 0 && one.waiting.get(domain) === hosts) one.waiting.delete(domain);
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
       const abort = (): void => settle('aborted');
       const entry: Waiting = { ...request, grant: () => settle(this.#take(request)) };
-      const entries = one.waiting.get(domain) ?? new Set<Waiting>();
+      const hosts = one.waiting.get(domain) ?? new Map<string, Set<Waiting>>();
+      const entries = hosts.get(host) ?? new Set<Waiting>();
       entries.add(entry);
       one.queued += 1;
-      one.waiting.set(domain, entries);
+      hosts.set(host, entries);
+      one.waiting.set(domain, hosts);
       const timer = setTimeout(() => settle('busy'), waitMs);
       signal.addEventListener('abort', abort, { once: true });
       this.#offerWhenFree(request);
@@ -183,8 +187,16 @@ class FairSlots implements Slots {
   }
 
   #fits(request: Request): boolean {
-    if (!request.shares.every(({ key, limit }) => (this.#shareCounts.get(key) ?? 0) < limit)) return false;
-    return this.#msUntilFree(request) === 0;
+    return request.shares.every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
+  }
+
+  /** Returns true if another claim for the host of the request may fit, whatever its source. */
+  #hasFreeHost(request: Request): boolean {
+    return request.shares.slice(0, 2).every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
+  }
+
+  #hasFree({ key, limit }: Share): boolean {
+    return (this.#shareCounts.get(key) ?? 0) < limit;
   }
 
   #msUntilFree({ ratedHost }: Request): number {
@@ -236,16 +248,36 @@ class FairSlots implements Slots {
 
   /** Returns the first claim that fits, from the domain that has waited longest for a slot. */
   #nextOf({ waiting }: Lane): Waiting | null {
-    for (const [domain, entries] of waiting) {
-      for (const entry of entries) {
-        if (!this.#fits(entry)) {
-          this.#offerWhenFree(entry);
-          continue;
-        }
-        waiting.delete(domain);
-        waiting.set(domain, entries);
-        return entry;
-      }
+    for (const [domain, hosts] of waiting) {
+      const found = this.#nextOfHosts(hosts);
+      if (found === null) continue;
+      waiting.delete(domain);
+      waiting.set(domain, hosts);
+      return found;
+    }
+    return null;
+  }
+
+  #nextOfHosts(hosts: Map<string, Set<Waiting>>): Waiting | null {
+    for (const [host, entries] of hosts) {
+      const found = this.#firstFitting(entries);
+      if (found === null) continue;
+      hosts.delete(host);
+      hosts.set(host, entries);
+      return found;
+    }
+    return null;
+  }
+
+  /**
+   * Returns the first of the claims for one host that fits. Ends at a host that no claim fits, because thousands of
+   * claims may wait for a host that hangs.
+   */
+  #firstFitting(entries: ReadonlySet<Waiting>): Waiting | null {
+    for (const entry of entries) {
+      if (this.#fits(entry)) return entry;
+      this.#offerWhenFree(entry);
+      if (!this.#hasFreeHost(entry)) return null;
     }
     return null;
   }

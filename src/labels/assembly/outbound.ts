@@ -61,7 +61,7 @@ const webTimeoutMs = 5_000;
 /**
  * Maximum rates of the requests for pages and of the handshakes for one host, without those of privileged sources, per
  * interval between polls. The document of any DID may name the host of another labeler. 60 documents that named one host
- * caused 10 requests a second, at which common servers reject all requests of a client.
+ * caused 30 requests a second; common servers allow a client 10, and then reject all its requests.
  */
 const perPoll = { pages: 60, handshakes: 15 };
 /** Maximum numbers of such requests and handshakes that a host accumulates. */

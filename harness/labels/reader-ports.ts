@@ -51,7 +51,7 @@ export function scriptedPorts(
   const waiting = over.wait ?? wait;
   const ports: ReaderPorts = {
     query: {
-      ...{ http: over.http, openStream: over.openStream, onUpstreamTime: () => undefined },
+      ...{ http: over.http, openStream: over.openStream },
       memory: over.memory ?? createInputMemory(),
       streams: over.streams ?? createSlots({ perHost: 32, total: 100, maxWaiting: 0 }),
     },

@@ -53,6 +53,7 @@ export function createReaderPorts(
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   const charge = (source: string, cpuMs: number): void => pace.charge(source, { cpuMs });
+  const isLastForgotten = (source: string): boolean => isPrivileged(shareOf(source).priority);
   let sinceDiskCheck = 0;
   const accept = async (page: AcceptedPage): Promise<number> => {
     const stored = await acceptance.accept(page);
@@ -64,17 +65,14 @@ export function createReaderPorts(
     return stored;
   };
   return {
-    query: {
-      ...{ http, openStream, streams, memory: createInputMemory() },
-      onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
-    },
+    query: { http, openStream, streams, memory: createInputMemory() },
     acceptance: {
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
-      refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
+      refused: new RefusedMemory(undefined, isLastForgotten),
       repeats: repeatsOf(
         role,
-        new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall),
+        new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
       ),
       clockGeneration: () => generationOf(base),
     },

@@ -3,29 +3,36 @@ import type { Position, StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
+import { repeatsName } from '../repeats/repeat-log.ts';
 import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 
 /** The parts of the instrument that resume from the stored state. */
 interface Readers {
-  readonly roster: Roster;
-  readonly runner: SourceRunner;
-  readonly reachability: Reachability;
+  readonly roster: Pick<Roster, 'load' | 'labeler'>;
+  readonly runner: Pick<SourceRunner, 'keep'>;
+  readonly reachability: Pick<Reachability, 'load'>;
 }
 
 /** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
 export async function loadRoster(
   store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
-  { refused, repeats }: { readonly refused: RefusedMemory; readonly repeats: Pick<RepeatMemory, 'load'> },
+  { refused, repeats }: { readonly refused: Pick<RefusedMemory, 'load'>; readonly repeats: Pick<RepeatMemory, 'load'> },
 ): Promise<void> {
   // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
   // include rows after the positions.
   for (const rows of await store.refusedRows()) refused.load(rows);
-  const answered = loadPositions(await store.positions(), runner, repeats);
+  const texts: Parameters<RepeatMemory['load']>[] = [];
+  const later: Pick<RepeatMemory, 'load'> = {
+    load: (...text) => text[1] === repeatsName && texts.push(text) > 0,
+  };
+  const answered = loadPositions(await store.positions(), runner, later);
   const rows = await store.roster();
   roster.load(rows, answered);
+  // Load the repeats after the roster, because the priority of a source decides which repeats are forgotten.
+  for (const text of texts) repeats.load(...text);
   reachability.load(rows, (did) => roster.labeler(did));
 }
 

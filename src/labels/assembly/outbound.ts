@@ -1,5 +1,6 @@
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import type { HostRate } from '../../network/guard/host-rates.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
@@ -58,6 +59,21 @@ const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unprov
 const webTimeoutMs = 5_000;
 
 /**
+ * Maximum rates of the requests for pages and of the handshakes for one host, without those of privileged sources, per
+ * interval between polls. The document of any DID may name the host of another labeler. 60 documents that named one host
+ * caused 30 requests a second; common servers allow a client 10, and then reject all its requests.
+ */
+const perPoll = { pages: 60, handshakes: 15 };
+/** Maximum numbers of such requests and handshakes that a host accumulates. */
+const hostBursts = { pages: 100, handshakes: 32 };
+
+/**
+ * Maximum rate of the requests to one directory or relay, without those for privileged sources. Any account can cause a
+ * look-up of its document once a minute, and a directory that rejects all requests keeps honest keys from being read.
+ */
+const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
+
+/**
  * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
  * of labelers.
  */
@@ -76,8 +92,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { policy, plc, plcReplicas = [], userAgent, timings, maxStreamsPerHost = 32, clock } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
-  const http = createHttpClient({ policy, ...pages, resolve: strangers.resolve, userAgent });
-  const directory = createHttpClient({ policy, total: 24, reserved: 8, resolve: own.resolve, userAgent });
+  const rateOf = (kind: keyof typeof perPoll): HostRate => ({
+    perSecond: (perPoll[kind] * 1_000) / timings.pollMs,
+    burst: hostBursts[kind],
+  });
+  const http = createHttpClient({ policy, ...pages, hostRate: rateOf('pages'), resolve: strangers.resolve, userAgent });
+  const directory = createHttpClient({
+    ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
+  });
   const web = createHttpClient({ policy, ...webDocuments, resolve: strangers.resolve, userAgent });
   return {
     http,
@@ -97,7 +119,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }),
     openStream: createStreamOpener({
       ...{ policy, userAgent, resolve: strangers.resolve, timings },
-      handshakes: createSlots({ ...handshakes, maxWaiting: 8_192 }),
+      handshakes: createSlots({ ...handshakes, hostRate: rateOf('handshakes'), maxWaiting: 8_192 }),
     }),
     resolveTxt: strangers.resolveTxt,
     async close() {

@@ -28,8 +28,6 @@ export interface LabelQuery {
   readonly streams: Slots;
   /** Memory budget for received and not yet stored input, shared by all sources. */
   readonly memory: InputMemory;
-  /** Records the time that an upstream reports, in milliseconds. */
-  readonly onUpstreamTime: (milliseconds: number) => void;
 }
 
 /** Acceptance of rows by the store. */

@@ -110,6 +110,8 @@ describe('the list of denied labelers', () => {
     expect(list.entryFor({ did, endpoint: 'https://elsewhere.example' })).toBe(ofDid);
     expect(list.entryFor({ did: 'did:web:other.example', endpoint: 'https://a.example.com' })).toBe(ofDomain);
     expect(list.entryFor({ did: 'did:web:mod.example.com', endpoint: null })).toBe(ofDomain);
+    const ofWeb = { ...ofDomain, target: { kind: 'did', did: 'did:web:mod.example.net' } } as const;
+    expect(new DenyList([ofWeb]).entryFor({ did: 'did:web:Mod.example.net', endpoint: null })).toBe(ofWeb);
     expect(list.entryFor({ did: 'did:web:example.org', endpoint: 'https://notexample.com' })).toBeNull();
   });
 });

@@ -1,3 +1,4 @@
+import { canonicalDid } from '../../contract/identifiers.ts';
 import { type DenyTarget, domainsOfLabeler, targetText } from './deny-target.ts';
 
 /** Maximum number of entries of the list, which is read and matched as a whole. */
@@ -31,7 +32,7 @@ export class DenyList {
   /** Returns the entry that denies a labeler by its DID or a domain, or null if it is not denied. */
   entryFor(labeler: { readonly did: string; readonly endpoint: string | null }): DenyEntry | null {
     if (this.entries.length === 0) return null;
-    const own = this.#byTarget.get(labeler.did);
+    const own = this.#byTarget.get(canonicalDid(labeler.did));
     if (own) return own;
     for (const domain of domainsOfLabeler(labeler)) {
       const entry = this.#byTarget.get(domain);

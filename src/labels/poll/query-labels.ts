@@ -12,8 +12,6 @@ export interface LabelPage {
   readonly labels: readonly unknown[];
   /** Cursor as received, or null if the page has no cursor. */
   readonly cursor: string | null;
-  /** Time of the labeler's clock in milliseconds since 1970, or null if the response has no date. */
-  readonly date: number | null;
 }
 
 /** Options for a request for a page. */
@@ -37,12 +35,12 @@ export async function queryLabels(
   const shape = large ? inputLimits.singleLabelPage : inputLimits.labelPage;
   const answer = await http.getJson(url, { ...options, maxBytes: shape.bytes, shape });
   if (answer.kind !== 'json') return { kind: 'fault', ...httpFault(answer) };
-  const { value, date } = answer;
+  const { value } = answer;
   if (!isObject(value) || !Array.isArray(value.labels) || value.labels.length > 4 * pageLimit) {
     return { kind: 'fault', fault: 'rejecting', why: 'no page', retryAfterMs: null };
   }
   const next = value.cursor;
-  return { kind: 'page', labels: value.labels, cursor: typeof next === 'string' ? next : null, date };
+  return { kind: 'page', labels: value.labels, cursor: typeof next === 'string' ? next : null };
 }
 
 /** Parses a cursor as a positive integer; returns null for any other text. */

@@ -169,7 +169,6 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
-      if (page.date !== null) ports.query.onUpstreamTime(page.date);
       ports.report.telemetry.page('poll');
       ports.pace.charge(source.did, {
         bytes: page.labels.length * meanJsonBytes,

@@ -5,9 +5,13 @@ import { RepeatMemory } from './repeat-memory.ts';
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const at = 29_600_000;
 
-function memoryOf(counts: number[]) {
+function memoryOf(counts: number[], privileged: ReadonlySet<string> = new Set()) {
   let now = at;
-  const memory = new RepeatMemory({ count: async () => counts.shift() ?? 0 }, () => micros(now * minute + 5));
+  const memory = new RepeatMemory(
+    { count: async () => counts.shift() ?? 0 },
+    () => micros(now * minute + 5),
+    (source) => privileged.has(source),
+  );
   const next = (): void => {
     now += 1;
   };
@@ -45,6 +49,15 @@ test('the source whose newest repeat is the oldest is forgotten if there are too
   expect((await memory.find(did, [])).changes[0]?.value).toBe(text(at, 2));
   expect((await memory.find(source(7), [])).changes[0]?.value).toBe(text(at, 1));
   expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
+});
+
+test('new sources that repeat a label each do not make a privileged source forgotten, however many they are', async () => {
+  const { memory, next } = memoryOf([100, 7], new Set([did]));
+  (await memory.find(did, [])).committed();
+  next();
+  for (let n = 0; n < 5_000; n += 1) memory.load(`did:web:${n}.example`, 'repeats', text(at + 1, 1));
+  expect(memory.size).toBe(2_000);
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(`${text(at, 100)} 1.7`);
 });
 
 test('a source is forgotten when no published window includes its repeats', async () => {

@@ -27,13 +27,16 @@ export interface PageRepeats {
  * row that is read again after a restart is not counted twice.
  */
 export class RepeatMemory {
-  readonly #finder: RepeatFinder;
+  readonly #finder: Pick<RepeatFinder, 'count'>;
   readonly #clock: () => Micros;
+  readonly #isPrivileged: (source: string) => boolean;
   readonly #sources = new Map<string, Remembered>();
 
-  constructor(finder: RepeatFinder, clock: () => Micros) {
+  /** `isPrivileged` returns true for a source that is forgotten after all others. */
+  constructor(finder: Pick<RepeatFinder, 'count'>, clock: () => Micros, isPrivileged: (source: string) => boolean) {
     this.#finder = finder;
     this.#clock = clock;
+    this.#isPrivileged = isPrivileged;
   }
 
   /** Number of remembered sources. */
@@ -64,19 +67,27 @@ export class RepeatMemory {
     };
   }
 
-  /**
-   * Remembers the text of a source. Forgets expired texts and, above the maximum, the source whose newest repeat is the
-   * oldest.
-   */
+  /** Remembers the text of a source. Forgets expired texts and, above the maximum, one further source. */
   #keep(source: string, text: string): void {
     this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
     const expired = this.#minute() - keptMinutes;
-    let oldest = { source, newest: Number.POSITIVE_INFINITY };
-    for (const [one, { newest }] of this.#sources) {
-      if (newest <= expired) this.#sources.delete(one);
-      else if (newest < oldest.newest) oldest = { source: one, newest };
+    for (const [one, { newest }] of this.#sources) if (newest <= expired) this.#sources.delete(one);
+    if (this.#sources.size > maxSources) this.#sources.delete(this.#dispensable() ?? source);
+  }
+
+  /**
+   * Returns the source whose newest repeat is the oldest, and a privileged one only if there is no other: anyone can be
+   * thousands of sources.
+   */
+  #dispensable(): string | null {
+    let found: { readonly source: string; readonly isPrivileged: boolean; readonly newest: number } | null = null;
+    for (const [source, { newest }] of this.#sources) {
+      const isPrivileged = this.#isPrivileged(source);
+      const isFirst =
+        found === null || (isPrivileged === found.isPrivileged ? newest < found.newest : found.isPrivileged);
+      if (isFirst) found = { source, isPrivileged, newest };
     }
-    if (this.#sources.size > maxSources) this.#sources.delete(oldest.source);
+    return found?.source ?? null;
   }
 
   #minute(): number {

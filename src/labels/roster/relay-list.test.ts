@@ -28,6 +28,11 @@ test('every page of a relay is read, each labeler is listed once, and invalid DI
   expect(relay.requests).toBe(3);
 });
 
+test('a did:web is listed in its normal form, so that its other spellings are not further labelers', async () => {
+  relay.dids.splice(0, Infinity, 'did:web:Mod.Example.com', 'did:web:mod.example.com', 'did:web:MOD.example.com');
+  expect(await listLabelers(http, origin, options())).toMatchObject({ dids: ['did:web:mod.example.com'] });
+});
+
 test.each(['down', 'html', 'hanging'] as const)(
   'the list of a relay that is %s is incomplete and empty',
   async (state) => {

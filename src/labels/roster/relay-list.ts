@@ -1,4 +1,4 @@
-import { isDid } from '../../contract/identifiers.ts';
+import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient } from '../../network/http/http.ts';
@@ -38,10 +38,12 @@ export async function listLabelers(
     const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
     for (const repo of answer.value.repos as unknown[]) {
-      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did) || dids.has(repo.did)) continue;
-      characters += repo.did.length;
+      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did)) continue;
+      const did = canonicalDid(repo.did);
+      if (dids.has(did)) continue;
+      characters += did.length;
       if (characters > maxCharacters) return { dids: [...dids], complete: false };
-      dids.add(repo.did);
+      dids.add(did);
     }
     const next = answer.value.cursor;
     if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };

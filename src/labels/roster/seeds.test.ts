@@ -23,6 +23,7 @@ test('a seeds file lists DIDs; other keys and repeated DIDs are ignored', async 
   const text = JSON.stringify([{ did: a, name: 'x' }, { did: 'did:web:example.com' }, { did: a }]);
   expect(await seeds(text)).toEqual([a, 'did:web:example.com']);
   expect(await seeds('[]')).toEqual([]);
+  expect(await seeds('[{"did":"did:web:Example.com"}]')).toEqual(['did:web:example.com']);
 });
 
 test.each([

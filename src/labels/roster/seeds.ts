@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { didInWords, isDid } from '../../contract/identifiers.ts';
+import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { isObject } from '../../input/json-object.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
@@ -23,7 +23,7 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   }
   if (!Array.isArray(value)) throw new OperatorError(`the seeds file ${path} is not a JSON array of {"did"} objects`);
   const dids = value.map((entry, i) => {
-    if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return entry.did;
+    if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return canonicalDid(entry.did);
     throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no DID as its "did": ${didInWords}`);
   });
   return [...new Set(dids)];

@@ -48,6 +48,11 @@ test.each([
   expect(eventOf(event)).toEqual(expected);
 });
 
+test('eventOf returns a did:web in its normal form, so that its other spellings are not further labelers', () => {
+  const event = { did: 'did:web:Mod.Example.com', kind: 'identity' };
+  expect(eventOf(event)).toEqual({ kind: 'identity', did: 'did:web:mod.example.com' });
+});
+
 const method = 'network.bsky.jetstream.subscribeEvents';
 const time = '2026-08-13T06:47:43.959305Z';
 const timeUs = Date.UTC(2026, 7, 13, 6, 47, 43) * 1000 + 959_305;

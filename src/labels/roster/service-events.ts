@@ -1,4 +1,4 @@
-import { isDid } from '../../contract/identifiers.ts';
+import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isNestedDeeper } from '../../input/depth.ts';
 import { scanJson } from '../../input/json-budget.ts';
@@ -171,8 +171,9 @@ function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame |
 
 /** Parses one event of a Jetstream; returns null if it does not concern a labeler. */
 export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent | null {
-  const { did, kind, commit } = value;
-  if (typeof did !== 'string' || !isDid(did)) return null;
+  const { kind, commit } = value;
+  if (typeof value.did !== 'string' || !isDid(value.did)) return null;
+  const did = canonicalDid(value.did);
   if (kind === 'identity' || kind === 'account') return { kind, did };
   if (kind !== 'commit' || !isObject(commit) || commit.collection !== labelerCollection) return null;
   if (commit.rkey !== 'self' || (commit.operation !== 'create' && commit.operation !== 'update')) return null;

@@ -191,3 +191,55 @@ test('releasing a slot also frees the shares of its host, domain and source', as
     slot(i === 1);
   }
 });
+
+test('unprivileged claims for one host have a common rate, whatever its port and spelling, and privileged claims do not use it', async () => {
+  const { slots, time } = slotsOf({ hostRate: { perSecond: 2, burst: 3 } });
+  const spellings = ['mod.example', 'mod.example:8443', 'mod.example.'];
+  for (const host of spellings) expect(await isServed(slots, { host })).toBe(true);
+  for (const host of spellings) expect(await isServed(slots, { host })).toBe(false);
+  for (let i = 0; i < 5; i++) expect(await isServed(slots, { host: 'mod.example', privileged: true })).toBe(true);
+  expect(await isServed(slots, { host: 'other.example' })).toBe(true);
+  time.ms += 500;
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(true);
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
+});
+
+test('a claim that waits for the rate of its host is granted as soon as the rate allows it, without another release', async () => {
+  const slots = createSlots({ total: 4, perHost: 4, maxWaiting: 100, hostRate: { perSecond: 50, burst: 1 } });
+  const begun = performance.now();
+  const waiting = Array.from({ length: 6 }, () => slots.acquire({ host: 'mod.example' }, 5_000, signal));
+  const releases = await Promise.all(
+    waiting.map(async (slot) => {
+      const release = await slot;
+      if (typeof release !== 'string') release();
+      return typeof release;
+    }),
+  );
+  expect(releases).toEqual(Array.from({ length: 6 }, () => 'function'));
+  expect(performance.now() - begun).toBeGreaterThan(95);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test('the rates of hosts are remembered for a bounded number of hosts, and a host below its rate is forgotten first', async () => {
+  const { slots } = slotsOf({ hostRate: { perSecond: 1, burst: 2 } });
+  for (let i = 0; i < 2; i++) expect(await isServed(slots, { host: 'mod.example' })).toBe(true);
+  for (let i = 0; i < 1_000; i++) await isServed(slots, { host: `h${i}.example` });
+  expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
+});
+
+test('the claims that wait for a host that hangs, or for the rate of a host, cost other hosts no processor time', async () => {
+  const slots = createSlots({ total: 64, perHost: 1, maxWaiting: 4_000, hostRate: { perSecond: 0.001, burst: 1 } });
+  const stop = new AbortController();
+  const hosts = ['hangs.example', 'busy.example'];
+  await take(slots, { host: 'hangs.example' });
+  (await take(slots, { host: 'busy.example' }))();
+  const waiting = Array.from({ length: 4_000 }, (_, i) =>
+    slots.acquire({ host: hosts[i % 2] ?? '', source: `l${i}` }, 60_000, stop.signal),
+  );
+  const begun = process.cpuUsage();
+  for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.example`, privileged: true }))();
+  const { user, system } = process.cpuUsage(begun);
+  expect((user + system) / 1_000).toBeLessThan(200);
+  stop.abort();
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['aborted']));
+});

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import { HostPaces } from './host-paces.ts';
+import { type HostRate, HostRates } from './host-rates.ts';
 import { registrableDomain } from './registrable-domain.ts';
 
 /**
@@ -23,6 +25,11 @@ export interface SlotLimits {
   readonly unproven?: number;
   /** Maximum number of the `total` slots for privileged claims to slow hosts; default: all. */
   readonly slowPrivileged?: number;
+  /**
+   * Maximum rate of the unprivileged claims for one host and port; default: no limit. Any number of parties may name
+   * the host of another party, whose own limits would then reject the claims of that party too.
+   */
+  readonly hostRate?: HostRate;
 }
 
 /** A request for a slot. */
@@ -56,12 +63,20 @@ interface Lane {
   readonly slow: boolean;
   taken: number;
   queued: number;
-  /** Waiting claims by domain; the domain served last is the last entry. */
-  readonly waiting: Map<string, Set<Waiting>>;
+  /** Waiting claims by domain and host; the domain and the host served last are the last entries. */
+  readonly waiting: Map<string, Map<string, Set<Waiting>>>;
 }
 
-interface Waiting {
+interface Request {
+  readonly host: string;
+  /** Host whose rate limits the claim, or null if no rate does. */
+  readonly ratedHost: string | null;
+  readonly lane: Lane;
+  /** Shares of the host, of the domain, and of the source if it is known. */
   readonly shares: readonly Share[];
+}
+
+interface Waiting extends Request {
   readonly grant: () => void;
 }
 
@@ -76,7 +91,10 @@ export function createSlots(limits: SlotLimits, clock: () => number = () => perf
 }
 
 class FairSlots implements Slots {
-  readonly #limits: Required<SlotLimits>;
+  readonly #limits: Required<Omit<SlotLimits, 'hostRate'>>;
+  readonly #rates: HostRates | null;
+  /** Timers that offer the slots again when the rate of a host allows the next claim. */
+  readonly #rateTimers = new Map<string, NodeJS.Timeout>();
   readonly #clock: () => number;
   readonly #paces = new HostPaces();
   readonly #shareCounts = new Map<string, number>();
@@ -91,9 +109,11 @@ class FairSlots implements Slots {
   ];
 
   constructor(limits: SlotLimits, clock: () => number) {
+    const { hostRate, ...others } = limits;
     const { total } = limits;
     const whole = { perDomain: total, perSource: total, unproven: total, slowPrivileged: total };
-    this.#limits = { ...whole, reserved: 0, ...limits };
+    this.#limits = { ...whole, reserved: 0, ...others };
+    this.#rates = hostRate === undefined ? null : new HostRates(hostRate, clock);
     this.#clock = clock;
   }
 
@@ -103,26 +123,36 @@ class FairSlots implements Slots {
     const domain = registrableDomain(host);
     const shares = this.#sharesOf(claim, domain);
     const one = this.#laneOf(claim);
-    if (this.#hasRoom(one) && this.#fits(shares)) return this.#take(host, one, shares);
+    const request: Request = {
+      host,
+      ratedHost: this.#rates === null || privileged ? null : machineOf(host),
+      lane: one,
+      shares,
+    };
+    if (this.#hasRoom(one) && this.#fits(request)) return this.#take(request);
     const group = privileged ? this.#privilegedLanes : this.#otherLanes;
     if (group.quick.queued + group.slow.queued >= this.#limits.maxWaiting) return 'busy';
     return new Promise((resolve) => {
       const settle = (outcome: Release | 'busy' | 'aborted'): void => {
         entries.delete(entry);
         one.queued -= 1;
-        if (entries.size === 0 && one.waiting.get(domain) === entries) one.waiting.delete(domain);
+        if (entries.size === 0 && hosts.get(host) === entries) hosts.delete(host);
+        if (hosts.size === 0 && one.waiting.get(domain) === hosts) one.waiting.delete(domain);
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
       const abort = (): void => settle('aborted');
-      const entry: Waiting = { shares, grant: () => settle(this.#take(host, one, shares)) };
-      const entries = one.waiting.get(domain) ?? new Set<Waiting>();
+      const entry: Waiting = { ...request, grant: () => settle(this.#take(request)) };
+      const hosts = one.waiting.get(domain) ?? new Map<string, Set<Waiting>>();
+      const entries = hosts.get(host) ?? new Set<Waiting>();
       entries.add(entry);
       one.queued += 1;
-      one.waiting.set(domain, entries);
+      hosts.set(host, entries);
+      one.waiting.set(domain, hosts);
       const timer = setTimeout(() => settle('busy'), waitMs);
       signal.addEventListener('abort', abort, { once: true });
+      this.#offerWhenFree(request);
     });
   }
 
@@ -153,12 +183,38 @@ class FairSlots implements Slots {
     return source === undefined ? shares : [...shares, { key: `source ${source}`, limit: perSource }];
   }
 
-  #fits(shares: readonly Share[]): boolean {
-    return shares.every(({ key, limit }) => (this.#shareCounts.get(key) ?? 0) < limit);
+  #fits(request: Request): boolean {
+    return request.shares.every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
   }
 
-  #take(host: string, one: Lane, shares: readonly Share[]): Release {
+  /** Returns true if another claim for the host of the request may fit, whatever its source. */
+  #hasFreeHost(request: Request): boolean {
+    return request.shares.slice(0, 2).every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
+  }
+
+  #hasFree({ key, limit }: Share): boolean {
+    return (this.#shareCounts.get(key) ?? 0) < limit;
+  }
+
+  #msUntilFree({ ratedHost }: Request): number {
+    return ratedHost === null ? 0 : (this.#rates?.msUntilFree(ratedHost) ?? 0);
+  }
+
+  /** Offers the free slots again when the rate of the request's host allows its next claim. */
+  #offerWhenFree(request: Request): void {
+    const { ratedHost } = request;
+    const ms = this.#msUntilFree(request);
+    if (ratedHost === null || ms === 0 || this.#rateTimers.has(ratedHost)) return;
+    const timer = setTimeout(() => {
+      this.#rateTimers.delete(ratedHost);
+      this.#offer();
+    }, ms);
+    this.#rateTimers.set(ratedHost, timer.unref());
+  }
+
+  #take({ host, ratedHost, lane: one, shares }: Request): Release {
     const since = this.#clock();
+    if (ratedHost !== null) this.#rates?.take(ratedHost);
     one.taken += 1;
     for (const { key } of shares) this.#shareCounts.set(key, (this.#shareCounts.get(key) ?? 0) + 1);
     let given = false;
@@ -189,16 +245,48 @@ class FairSlots implements Slots {
 
   /** Returns the first claim that fits, from the domain that has waited longest for a slot. */
   #nextOf({ waiting }: Lane): Waiting | null {
-    for (const [domain, entries] of waiting) {
-      for (const entry of entries) {
-        if (!this.#fits(entry.shares)) continue;
-        waiting.delete(domain);
-        waiting.set(domain, entries);
-        return entry;
-      }
+    for (const [domain, hosts] of waiting) {
+      const found = this.#nextOfHosts(hosts);
+      if (found === null) continue;
+      waiting.delete(domain);
+      waiting.set(domain, hosts);
+      return found;
     }
     return null;
   }
+
+  #nextOfHosts(hosts: Map<string, Set<Waiting>>): Waiting | null {
+    for (const [host, entries] of hosts) {
+      const found = this.#firstFitting(entries);
+      if (found === null) continue;
+      hosts.delete(host);
+      hosts.set(host, entries);
+      return found;
+    }
+    return null;
+  }
+
+  /**
+   * Returns the first of the claims for one host that fits. Ends at a host that no claim fits, because thousands of
+   * claims may wait for a host that hangs.
+   */
+  #firstFitting(entries: ReadonlySet<Waiting>): Waiting | null {
+    for (const entry of entries) {
+      if (this.#fits(entry)) return entry;
+      this.#offerWhenFree(entry);
+      if (!this.#hasFreeHost(entry)) return null;
+    }
+    return null;
+  }
+}
+
+/**
+ * Returns the host without its port and without the dot of an absolute name, because all such spellings lead to one
+ * machine. An address and a name with one label keep their port: on a simulated network each port is a separate host.
+ */
+function machineOf(host: string): string {
+  const name = host.replace(/:\d+$/, '').replace(/\.+$/, '');
+  return isIP(name.replace(/^\[|\]$/g, '')) === 0 && name.includes('.') ? name : host;
 }
 
 function taken(lanes: readonly Lane[]): number {

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createOutbound } from '../../src/labels/assembly/outbound.ts';
+import { liveTimings } from '../../src/labels/stream/timings.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Starts a host that counts its requests, and the clients of an instrument with the timings of the live network. */
+async function start() {
+  const requests = { count: 0 };
+  const server = createServer((_, response) => {
+    requests.count += 1;
+    response.setHeader('Content-Type', 'application/json').end('{"labels":[]}');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  cleanups.push(() => server.close());
+  const plc = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const outbound = createOutbound({
+    ...{ policy: { allowLoopback: true }, plc, userAgent: 'test', timings: liveTimings, clock: Date.now },
+  });
+  cleanups.push(() => outbound.close());
+  return { outbound, requests, url: `${plc}/xrpc/com.atproto.label.queryLabels` };
+}
+
+test('strangers whose documents name the host of a labeler cause few requests there, and do not delay the labeler', async () => {
+  const { outbound, requests, url } = await start();
+  const stop = new AbortController();
+  const ask = (source: string, privileged: boolean) =>
+    outbound.http.getJson(url, {
+      ...{ maxBytes: 1_000, timeoutMs: 10_000, signal: stop.signal, peer: { source, privileged } },
+    });
+  const strangers = Array.from({ length: 600 }, (_, i) => ask(`did:web:l${i}.example`, false));
+  await Promise.all(strangers.slice(0, 100));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(requests.count).toBeLessThan(110);
+  expect(await ask('did:web:mod.example', true)).toMatchObject({ kind: 'json' });
+  stop.abort();
+  expect((await Promise.all(strangers)).filter(({ kind }) => kind === 'aborted').length).toBeGreaterThan(490);
+});

@@ -100,6 +100,12 @@ function Found({ envelope, query, selected }: Omit<ListPageProps, 'rows'>) {
           <Count value={omitted} at="labelers/facts/omitted" /> more are not listed.
         </>
       )}
+      {selected.found > 0 ? null : (
+        <>
+          {' '}
+          If a labeler is missing: <a href="./for-labelers">how labelers are found</a>.
+        </>
+      )}
     </p>
   );
 }

@@ -53,7 +53,7 @@ export const methodPages = {
 /** Links of the pages' navigation, with their texts. */
 const navigation = [
   ['labelers', 'Labelers'],
-  ['docs', 'API reference'],
+  ['docs', 'API'],
   ['method/weather', 'Method'],
   ['policy', 'Policy'],
   ['for-labelers', 'For labelers'],

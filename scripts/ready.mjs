@@ -45,7 +45,9 @@ function run(command, args) {
   // Print the steps to stderr, because stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
-    process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);
+    process.stderr.write(
+      `almanac: ${command} ${args.join(' ')} failed; if another start of this clone was installing or building at the same time, run it again\n`,
+    );
     process.exit(done.status ?? 1);
   }
 }

@@ -71,9 +71,9 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
  * rules of `src/input/url.ts`.
  */
 function baseOf(baseUrl: string | URL): string {
-  const { protocol, origin, pathname, username, password } = new URL(baseUrl);
-  if (!['http:', 'https:'].includes(protocol) || username !== '' || password !== '') {
-    throw new TypeError('the base URL must be an http or https URL without a user');
+  const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new TypeError('the base URL must be an http or https URL without a user, such as https://facts.example');
   }
-  return origin + pathname.replace(/\/+$/, '');
+  return url.origin + url.pathname.replace(/\/+$/, '');
 }

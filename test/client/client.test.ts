@@ -195,9 +195,14 @@ describe('the client', () => {
     await expect(lost.instruments()).rejects.toMatchObject({ name: 'FactsError', status: 404, code: 'not_found' });
   });
 
-  it.each(['ftp://a.example', 'http://user:secret@a.example', 'no address'])('rejects the base address %s', (base) => {
-    expect(() => createFactsClient(base)).toThrow(TypeError);
-  });
+  it.each(['ftp://a.example', 'http://user:secret@a.example', 'no address', '127.0.0.1:8400'])(
+    'rejects the base address %s',
+    (base) => {
+      expect(() => createFactsClient(base)).toThrow(
+        new TypeError('the base URL must be an http or https URL without a user, such as https://facts.example'),
+      );
+    },
+  );
 });
 
 describe('the module of the client', () => {

@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     stale: { says: ['Labels: stale, and refused', 'source_stale', '3 h old'], never: ['1,391,204'] },
     held: { says: ['Labels: held back, and refused', 'source_held'], never: ['1,391,204'] },
     unavailable: { says: ['Labels: unavailable, and refused', 'source_unavailable'], never: ['1,391,204'] },
-    no_collection: { says: ['The newest collected page has no usable time'], never: ['1,391,204'] },
+    no_collection: { says: ['No page of labels with a usable time was collected'], never: ['1,391,204'] },
     gaps: { says: ['a labeler could not be reached', 'Earlier gaps'], never: [] },
     overflow: { says: ['the whole window counts as one'], never: ['No gap is recorded'] },
     weather_absent: { says: ['There is no weather data', '1,391,204'], never: ['Busier', '330.4'] },

@@ -285,6 +285,13 @@ describe('almanac check', () => {
     for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });
 
+  it('reports that no page was accepted yet, which is no fault of a clock', async () => {
+    const path = file('no page.json', { ...recent, coverage: { ...recent.coverage, observed_through: null } });
+    const { stdout } = await runProgram(['check', path, '--json']);
+    const { reasons } = JSON.parse(stdout.join('\n')) as { reasons: string[] };
+    expect(reasons).toEqual(['no page of labels was accepted yet: coverage.observed_through is null']);
+  });
+
   it.each(['recent', 'weather'] as const)('reports that a %s artifact is simulated', async (kind) => {
     const path = file(`simulated ${kind}.json`, { ...youngArtifact(kind, now), origin: 'simulated' });
     const [live, simulated] = await Promise.all([

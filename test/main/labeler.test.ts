@@ -52,12 +52,12 @@ describe('almanac labeler', () => {
     const claimed = await runProgram(['labeler', 'claimed.example.com', '--facts', url]);
     expect([claimed.code, claimed.stderr.join()]).toEqual([
       4,
-      expect.stringContaining(`not confirmed: give the DID (${other})`),
+      expect.stringContaining(`is claimed by ${other} but not confirmed; give the DID`),
     ]);
     const unknown = await runProgram(['labeler', 'nobody.example.com', '--facts', url]);
     expect([unknown.code, unknown.stderr.join()]).toEqual([
       4,
-      expect.stringContaining('no labeler of the service has it'),
+      expect.stringContaining('no labeler of the service has the handle'),
     ]);
   });
 

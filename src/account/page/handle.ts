@@ -17,10 +17,13 @@ const invisible = /\p{Cf}/gu;
 /** Matches forms in which an account is often pasted: `@name`, `at://name`, `at://name/collection/rkey`. */
 const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
 
+/** Matches the beginning of the address of a profile or a post in the official application. */
+const profileAddress = /^https?:\/\/bsky\.app\/profile\//i;
+
 /** Extracts the name of an account from typed or pasted text. */
 function nameIn(text: string): string {
   if (text.length > maxTextLength) return '';
-  return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
+  return text.replace(invisible, '').trim().replace(profileAddress, 'at://').replace(copied, '$1').toLowerCase();
 }
 
 /** Extracts a DID from typed or pasted text, in canonical form. Returns null if the text contains anything else. */

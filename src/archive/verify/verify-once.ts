@@ -97,7 +97,12 @@ async function readIndex(reader: ArchiveReader, report: (finding: Finding) => vo
   return orReport(indexFile, report, async () => {
     const bytes = await reader.read(indexFile);
     const index = bytes && parseIndex(bytes);
-    if (!bytes) report({ kind: 'missing', path: indexFile, message: 'there is no index' });
+    if (!bytes)
+      report({
+        kind: 'missing',
+        path: indexFile,
+        message: 'there is no index: is this the address of an archive, such as https://observatory.example/archive?',
+      });
     else if (!index) report({ kind: 'malformed', path: indexFile, message: 'it is not the index of an archive' });
     return index;
   });

@@ -102,7 +102,9 @@ function archiveParts(shown: Shown): PageParts {
     navigation: [
       { href: './labelers', text: 'Labelers' },
       { href: './docs', text: 'API' },
+      { href: './method/weather', text: 'Method' },
       { href: './policy', text: 'Policy' },
+      { href: './for-labelers', text: 'For labelers' },
     ],
     children: <Body base={base} shown={shown} />,
   };
@@ -123,6 +125,11 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
         files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
         <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet).{' '}
         {newest === undefined ? 'The archive has no days yet.' : `The newest day in the archive is ${dayText(newest)}.`}
+      </p>
+      <p>
+        To verify every file, run <code>almanac archive verify</code> with the address of this page. To cite a day,
+        state this address, the day, and the SHA-256 of its record; cite only closed days, because an open one still
+        changes.
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
       <IssueList base={base} issues={concerning.all} />
@@ -189,7 +196,7 @@ function Files({ base, day: { day, isClosed } }: { base: string; day: ChartDay }
   const folder = `${base}/archive/days/${day}`;
   return (
     <>
-      <a href={`${folder}/day.json`}>{isClosed ? 'closed' : 'open'}</a>{' '}
+      {isClosed ? 'closed:' : 'open:'} <a href={`${folder}/day.json`}>record</a>{' '}
       <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
       <a href={`${folder}/gaps.json`}>gaps</a>
     </>

@@ -46,12 +46,26 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
       />
       <figcaption>
         {areLabelsShown
-          ? 'Above, events of the network per second; below, label applications and removals per hour, each by day, with its own scale, and only for the observed time.'
-          : 'Events of the network per second by day, only for the observed time.'}{' '}
+          ? `Above, events of the network per second${scaleText(days.map((day) => day.eventsPerSecond))}; below, label applications and removals per hour${scaleText(days.map((day) => day.labelsPerHour))}; each by day, and only for the observed time.`
+          : `Events of the network per second${scaleText(days.map((day) => day.eventsPerSecond))}, by day, only for the observed time.`}{' '}
+        {periodText(days)}
         Marks below the lines show days that, according to the archive, were not fully observed.
       </figcaption>
     </figure>
   );
+}
+
+/** Describes the scale of a line, which begins at zero; empty if no value is known. */
+function scaleText(values: readonly (number | null)[]): string {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? '' : ` (from zero to ${rateText(Math.max(...known))})`;
+}
+
+function periodText(days: readonly ChartDay[]): string {
+  const first = days[0];
+  const last = days.at(-1);
+  if (first === undefined || last === undefined) return '';
+  return `The chart covers ${dayText(first.day)} to ${dayText(last.day)}. `;
 }
 
 function fileOf(base: string, { day, isArchived }: ChartDay): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import { labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
+import { isUnreadWeek, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
 
 const window = { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
 const readDay: LabelerLine['days'][number] = [3, 1, 1];
@@ -22,6 +22,16 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
   ...Array.from({ length: 31 - days.length }, () => readDay),
   ...days,
 ];
+
+describe('a week without reading', () => {
+  it.each([
+    ['has no reading on eight calendar days', 8, unreadDay, true],
+    ['may not leave out the day on which it begins', 7, unreadDay, false],
+    ['has no day that was read in part', 8, partDay, false],
+  ] as const)('%s', (_, count, day, isUnread) => {
+    expect(isUnreadWeek(lastDays(...Array.from({ length: count }, () => day)))).toBe(isUnread);
+  });
+});
 
 describe('the conclusion about a labeler', () => {
   it('names the first day after the last gap that was read from its beginning', () => {

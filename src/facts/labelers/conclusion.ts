@@ -1,4 +1,5 @@
 import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
+import type { LabelerFacts } from '../../contract/labelers.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
 
@@ -7,6 +8,7 @@ import { agreeing, countText, instantText } from '../../web/format.ts';
 const dayMs = 86_400_000;
 /** Number of days that a sentence calls "the last days". */
 const recentDays = 7;
+const spanDays = { day: 1, week: recentDays };
 const monthFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
 const yearFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -34,6 +36,22 @@ export function unreadDays(days: LabelerLine['days']): number {
   return days.slice(-recentDays).filter(([, , share]) => share < 1).length;
 }
 
+/** Returns true if a span has no event because nothing was read in it, so that its number of events is unknown. */
+export function isUnreadSpan(facts: LabelerFacts, span: keyof LabelerFacts['events']): boolean {
+  const { state, state_since: since, days, gaps, window, events } = facts;
+  if (events[span] !== 0) return false;
+  if (days.every(({ read_share: share }) => share === 0)) return true;
+  const isLeft = state === 'departed' || state === 'denied';
+  const unreadFrom = isLeft ? millis(since) : openGapStart(gaps, window);
+  const start = span === 'window' ? millis(window.start) : millis(window.end) - spanDays[span] * dayMs;
+  return unreadFrom !== null && unreadFrom <= start;
+}
+
+/** Returns true if nothing was read on the last 7 days and today. */
+export function isUnreadWeek(days: LabelerLine['days']): boolean {
+  return days.slice(-recentDays - 1).every(([, , share]) => share === 0);
+}
+
 function recentGaps(days: LabelerLine['days']): string | null {
   const recent = days.slice(-recentDays);
   const none = recent.filter(([, , share]) => share === 0).length;
@@ -47,7 +65,7 @@ function recentGaps(days: LabelerLine['days']): string | null {
 }
 
 /** Returns the start of the unread time that lasts until the end of the window; null if the labeler is being read. */
-function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null {
+function openGapStart(gaps: LabelerFacts['gaps'], window: Window): number | null {
   let start = millis(window.end);
   for (const gap of gaps.toSorted((a, b) => millis(b.end) - millis(a.end))) {
     if (millis(gap.end) < start) break;

@@ -118,7 +118,11 @@ function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   const collection = basis === 'collection_observed_through';
   const subject = collection ? 'The newest collected page' : 'The reading';
   const age = collection ? freshness.collection_age_seconds : freshness.age_seconds;
-  if (age === null || age === undefined) return <p>{subject} has no usable time.</p>;
+  if (age === null || age === undefined) {
+    return (
+      <p>{collection ? 'No page of labels with a usable time was collected.' : 'The reading has no usable time.'}</p>
+    );
+  }
   const most = collection ? freshness.collection_max_age_seconds : freshness.max_age_seconds;
   const key = collection ? 'collection_' : '';
   return (

@@ -89,15 +89,15 @@ function writeKept(path: string, kept: KeptCheckpoint): void {
 
 function describe({ findings, closedDays, openDays, withdrawn, isFirstContact, key }: VerifyReport): string[] {
   const contact = isFirstContact
-    ? `warning: first contact: the key ${key ?? ''} comes from the archive itself; compare it with the key from another source, or keep the checkpoint with --checkpoint`
-    : `key ${key ?? ''}`;
+    ? `warning: first contact: the key ${key} comes from the archive itself; compare it with the key from another source, or keep the checkpoint with --checkpoint`
+    : `key ${key}`;
   return [
     ...findings.map(({ kind, path, message }) => `${kind}: ${path}: ${message}`),
     ...withdrawn.map((path) => `withdrawn by the publisher: ${path}`),
     `${closedDays} closed days, ${openDays} open days`,
-    contact,
+    ...(key === null ? [] : [contact]),
     findings.length === 0
       ? 'intact: these bytes were published; this does not prove that they are true'
-      : `${findings.length} findings`,
+      : `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`,
   ];
 }

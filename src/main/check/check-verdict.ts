@@ -76,7 +76,7 @@ function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: nu
   if (!judgement.servable) {
     const code = labelRefusals[judgement.state];
     const answers = [{ path: paths.labelsOverview, status: errorTable[code].status, code }];
-    return { ...common, verdict: 'refused', reasons: [refusal(freshness)], answers };
+    return { ...common, verdict: 'refused', reasons: [hasNoPage(artifact) ? noPage : refusal(freshness)], answers };
   }
   return scanned(common, [[paths.labelsOverview, labelsEnvelope(artifact, judgement, now)]]);
 }
@@ -88,6 +88,13 @@ function originNotes(origin: Origin = 'live'): string[] {
 
 /** Description of an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
+
+/** Reason for an artifact of an instrument that has just started, or has never reached a labeler. */
+const noPage = 'no page of labels was accepted yet: coverage.observed_through is null';
+
+function hasNoPage(artifact: LabelArtifact): boolean {
+  return artifact.schema !== '23' && artifact.overview.coverage.observed_through === null;
+}
 
 function refusal(freshness: LabelFreshness): string {
   const collection = freshness.basis === 'collection_observed_through';

@@ -53,8 +53,10 @@ export async function findLabeler(handle: string, request: LabelerRequest): Prom
   if (confirmed !== undefined && more.length === 0) return confirmed.did;
   const claims = named.map(({ did }) => did).join(', ');
   const why =
-    claims === '' ? 'no labeler of the service has it' : `claimed, and not confirmed: give the DID (${claims})`;
-  return { kind: 'unknown', why: `the handle ${handle} names no labeler: ${why}` };
+    claims === ''
+      ? `no labeler of the service has the handle ${handle}; /labelers of the service lists all of them`
+      : `the handle ${handle} is claimed by ${claims} but not confirmed; give the DID instead of the handle`;
+  return { kind: 'unknown', why };
 }
 
 /** A labeler of the list that has a handle. */

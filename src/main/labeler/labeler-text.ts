@@ -1,5 +1,6 @@
 import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
+import { isUnreadSpan } from '../../facts/labelers/conclusion.ts';
 import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from '../terminal-text.ts';
@@ -31,7 +32,7 @@ export function labelerLines({ facts, generated_at, age_seconds, caveats }: Labe
 }
 
 function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
-  const { handle, handle_withheld, state, state_since, found_by, read_by, events, delay_ms, repeats } = facts;
+  const { handle, handle_withheld, state, state_since, found_by, read_by, delay_ms, repeats } = facts;
   const handleText =
     handle === null
       ? handle_withheld === undefined
@@ -47,7 +48,7 @@ function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
     ['last label', facts.last_row === null ? 'none in the window' : minuteOf(facts.last_row)],
     [
       'events',
-      `${countText(events.window)} in the window, ${countText(events.week)} in 7 days, ${countText(events.day)} in 24 hours`,
+      `${eventsIn(facts, 'window')} in the window, ${eventsIn(facts, 'week')} in 7 days, ${eventsIn(facts, 'day')} in 24 hours`,
     ],
     ...(repeats === 0
       ? []
@@ -61,6 +62,11 @@ function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
       ? []
       : [['delay', `${countText(delay_ms.p50)} ms (median), ${countText(delay_ms.p90)} ms (90 % of labels)`] as const]),
   ];
+}
+
+/** Returns the number of events of a span, or `not read` if it is zero because nothing was read. */
+function eventsIn(facts: LabelerFacts, span: keyof LabelerFacts['events']): string {
+  return isUnreadSpan(facts, span) ? 'not read' : countText(facts.events[span]);
 }
 
 function respondedText({ first_answered: first, last_answered: last }: LabelerFacts): string {

@@ -5,13 +5,14 @@ import { Count, Percent } from '../../../web/figures.tsx';
 import { countText, dateText } from '../../../web/format.ts';
 import { Legend, type Sign, signText } from '../../../web/legend.tsx';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
+import { isUnreadSpan } from '../conclusion.ts';
 import { at } from './places.ts';
 
 const dayMs = 86_400_000;
 
 /** Shows the events of each day as a picture and as a table, with holes where the labeler was not read. */
 export function Activity({ facts }: { facts: LabelerFacts }) {
-  const { events, repeats } = facts;
+  const { repeats } = facts;
   return (
     <section aria-labelledby="activity">
       <h2 id="activity">Activity by day</h2>
@@ -21,9 +22,9 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
         notShown={<p>What the labeler did while it was not read, and which labels are active now.</p>}
       >
         <dl class="stats">
-          <Stat figure={<Count value={events.day} at={`${at}/events/day`} />}>in the last 24 hours</Stat>
-          <Stat figure={<Count value={events.week} at={`${at}/events/week`} />}>in the last 7 days</Stat>
-          <Stat figure={<Count value={events.window} at={`${at}/events/window`} />}>in the window</Stat>
+          <Stat figure={<Events facts={facts} span="day" />}>in the last 24 hours</Stat>
+          <Stat figure={<Events facts={facts} span="week" />}>in the last 7 days</Stat>
+          <Stat figure={<Events facts={facts} span="window" />}>in the window</Stat>
         </dl>
         <Chart facts={facts} />
         {repeats === 0 ? null : (
@@ -36,6 +37,12 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
       </Picture>
     </section>
   );
+}
+
+/** Shows the number of events of a span; if it is zero because nothing was read, it is unknown. */
+function Events({ facts, span }: { facts: LabelerFacts; span: keyof LabelerFacts['events'] }) {
+  if (isUnreadSpan(facts, span)) return <Unknown>not read</Unknown>;
+  return <Count value={facts.events[span]} at={`${at}/events/${span}`} />;
 }
 
 function Chart({ facts }: { facts: LabelerFacts }) {

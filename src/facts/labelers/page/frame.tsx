@@ -74,6 +74,12 @@ export function refusedPage(base: string, { code, message }: { code: string; mes
       </div>
       <p>
         <a href={`${base}/labelers`}>All labelers</a>
+        {code === 'unknown_labeler' ? (
+          <>
+            {' '}
+            · <a href={`${base}/for-labelers`}>How labelers are found</a>
+          </>
+        ) : null}
       </p>
     </>,
   );

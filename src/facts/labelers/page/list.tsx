@@ -4,8 +4,9 @@ import { Count, Instant } from '../../../web/figures.tsx';
 import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
-import { Quote } from '../../page/pieces.tsx';
+import { Quote, Unknown } from '../../page/pieces.tsx';
 import type { SortKey } from '../catalogue.ts';
+import { isUnreadWeek } from '../conclusion.ts';
 import { isPlain, type ListPage, type ListQuery, queryText } from '../query.ts';
 import { DayBars } from './bars.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
@@ -99,6 +100,12 @@ function Found({ envelope, query, selected }: Omit<ListPageProps, 'rows'>) {
           <Count value={omitted} at="labelers/facts/omitted" /> more are not listed.
         </>
       )}
+      {selected.found > 0 ? null : (
+        <>
+          {' '}
+          If a labeler is missing: <a href="./for-labelers">how labelers are found</a>.
+        </>
+      )}
     </p>
   );
 }
@@ -169,7 +176,11 @@ function Row({ index, summary, days }: ListedLabeler) {
         {found.length === 0 ? null : <small>Found in {enumeration(found.map((way) => foundText[way]))}</small>}
       </td>
       <td class="number">
-        <Count value={events.week} at={`${at}/events/week`} />
+        {events.week === 0 && isUnreadWeek(days) ? (
+          <Unknown>not read</Unknown>
+        ) : (
+          <Count value={events.week} at={`${at}/events/week`} />
+        )}
         <DayBars days={days} />
         {unread === 0 ? null : (
           <small>

@@ -31,7 +31,7 @@ export function damage(path: string, kind: DamageKind, random: Random, earlier: 
   const bytes = readFileSync(path);
   if (bytes.length === 0) {
     writeFileSync(path, Buffer.from([below(random, 256)]));
-    return 'a byte in an empty file';
+    return 'one byte written to an empty file';
   }
   switch (kind) {
     case 'truncation': {

@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file, from harmless to harmful: none; an error for all or some queries; an earlier state with a
- * gap for the missing commits; a wrong result that `verify` detects; an undetected wrong result.
+ * Effects of a damaged file, from harmless to harmful: none; an error in some or all queries; an earlier state with a
+ * gap for the missing commits; a wrong result that `verify` detects; a wrong result that nothing detects.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -150,7 +150,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
     );
     if (isThere) continue;
     if (covers(gap.start, gap.source ?? '')) isEarlier = true;
-    else wrong.push(`a gap is hidden: ${JSON.stringify(gap)}`);
+    else wrong.push(`a gap is missing: ${JSON.stringify(gap)}`);
   }
   const [first] = [...undocumented, ...wrong];
   if (first === undefined) return verdictWithout(refused, isEarlier);

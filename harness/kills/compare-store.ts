@@ -9,7 +9,7 @@ import { EmittedLabels } from './emitted-labels.ts';
 
 /** Interval between two comparisons while labels are still being read, in milliseconds. */
 const compareMs = 200;
-/** Maximum time without progress, in milliseconds. After it, an instrument counts as stuck. */
+/** Maximum time without progress, in milliseconds. An instrument that exceeds it counts as stuck. */
 const stuckMs = 90_000;
 
 /** Result of comparing a store with the labels emitted so far. */
@@ -101,7 +101,7 @@ function positionsAhead(positions: readonly Position[], counts: Counts, emitted:
     const due = emitted.acceptedThrough(source, Math.max(position.seq ?? 0, position.cursor ?? 0));
     const { applied = 0, removed = 0 } = counts.get(source) ?? {};
     const ahead = due - applied - removed;
-    return ahead > 0 ? [`the position of ${source} is ${ahead} rows ahead`] : [];
+    return ahead > 0 ? [`the position of ${source} is ${ahead} rows ahead of the store`] : [];
   });
 }
 

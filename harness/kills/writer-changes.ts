@@ -25,7 +25,7 @@ export interface WriterChangesReport {
   readonly slowestMs: number;
   /** Duration of each change in milliseconds, in order. */
   readonly changeMs: readonly number[];
-  /** Number of rows that a standby stored and the previous writer had not. */
+  /** Number of rows that a standby stored when it took over, because the previous writer had not stored them. */
   readonly saved: number;
   readonly problems: readonly string[];
 }
@@ -197,7 +197,7 @@ async function gapsIn(url: string, artifacts: string): Promise<string[]> {
       coverage: { gaps: unknown[] };
     };
     return [
-      ...gaps.map((gap) => `a gap although an instrument was reading: ${JSON.stringify(gap)}`),
+      ...gaps.map((gap) => `a gap was recorded although an instrument was reading: ${JSON.stringify(gap)}`),
       ...overview.coverage.gaps.map((gap) => `a gap in the overview: ${JSON.stringify(gap)}`),
     ];
   } finally {

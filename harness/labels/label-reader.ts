@@ -54,6 +54,7 @@ export interface LabelReader {
   readonly stored: Set<string>;
   /** Gaps that the reader recorded, in order. */
   readonly gaps: StoredGap[];
+  /** Gaps that the reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;

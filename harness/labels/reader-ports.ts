@@ -24,6 +24,7 @@ export interface ScriptedPorts {
   readonly stored: Set<string>;
   /** Gaps that a reader recorded, in order. */
   readonly gaps: StoredGap[];
+  /** Gaps that a reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
 }

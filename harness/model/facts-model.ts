@@ -25,7 +25,7 @@ export interface Request {
   readonly acceptEncoding: string | undefined;
 }
 
-/** The required response. `body` takes the build time, which a representation contains. */
+/** The required response. `bodyAt` takes the time at which the representation was built, which the body contains. */
 export type Expected =
   | { readonly kind: 'options' | 'health' | 'asset' }
   | { readonly kind: 'refused method' }
@@ -54,8 +54,8 @@ const tolerance = 300_000_000_000n;
 const minute = 60_000_000_000n;
 
 /**
- * Returns the required response to a request at a time. `validatorOf` returns the ETag of a fact's age bucket if it is
- * known.
+ * Returns the required response to a request at time `now`. `validatorOf` returns the ETag of a fact's age bucket if it
+ * is known.
  */
 export function expectedOf(
   world: World,

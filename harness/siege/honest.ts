@@ -33,16 +33,19 @@ export interface Lag {
 
 /** Result of comparing the honest labels with the stored rows. */
 export interface HonestRows {
-  /** Number of labels that could be stored, and number of labels that were. */
+  /** Number of emitted labels that could be stored. */
   readonly emitted: number;
+  /** Number of these labels that were stored. */
   readonly stored: number;
-  /** Labels that were not stored: those that their labelers still serve, and those that were replaced. */
+  /** Number of labels that were not stored although their labelers still serve them. */
   readonly lost: number;
+  /** Number of labels that were not stored and that their labelers have replaced. */
   readonly replaced: number;
   /** Number of surplus rows: stored twice, or never sent by any labeler. */
   readonly surplus: number;
-  /** Delays of labels emitted during the attack while the instrument was running, by transport. */
+  /** Delays of streamed labels emitted during the attack while the instrument was running. */
   readonly streamed: Lag;
+  /** Delays of polled labels emitted during the attack while the instrument was running. */
   readonly polled: Lag;
   /** Delays of labels emitted before the attack, for comparison. */
   readonly before: Lag;

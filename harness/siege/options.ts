@@ -11,6 +11,7 @@ export interface SiegeOptions {
   readonly honest: number;
   /** Duration of the attack in seconds, excluding restarts of the instrument. */
   readonly seconds: number;
+  /** Number of restarts of the instrument during the attack. */
   readonly restarts: number;
   /** Maximum time from the end of the attack to the recovery, in seconds. */
   readonly recoverySeconds: number;

@@ -72,7 +72,10 @@ export class MonthOracle {
     this.#closed.add(day);
   }
 
-  /** A new store has no hours from before the loss of the old one, so it must not replace known hours. */
+  /**
+   * Records an hour of each host from a weather file. The file of a new store lacks the hours before the old store was
+   * lost, so it must not replace known hours.
+   */
   #copyWeather(start: number, madeAt: number): void {
     for (const { host, gaps } of plan.hostsAt(madeAt)) {
       const own: KnownHours = this.#weather.get(host) ?? new Map<number, number>();

@@ -19,6 +19,7 @@ import { historyEnd } from './account-world.ts';
 
 /** Time of every request, in milliseconds. Cursors are used slightly later. */
 const nowMs = historyEnd / 1000;
+/** Time of every request, in microseconds. */
 const now = historyEnd;
 
 type Body = Record<string, unknown>;
@@ -164,7 +165,7 @@ class Conversation {
       same([status, body.error], [200, undefined]);
       same(body.manifest, created.manifest);
       const page = body.rows as unknown[];
-      holds(page.length <= bounds.pageRows, 'a page keeps its bound');
+      holds(page.length <= bounds.pageRows, 'a page has at most the maximum number of rows');
       same(page, wanted.slice(rows.length, rows.length + page.length));
       rows.push(...page);
       same(body.terminal, body.next_cursor === null);

@@ -32,7 +32,10 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-  /** Time at which the labeler left the enrolment, or null. Until then the labeler was read completely. */
+  /**
+   * Time at which the labeler's enrolment ended, or null if it is still enrolled. Until then the labeler was read
+   * completely.
+   */
   readonly leftAt: At | null;
 }
 

@@ -164,7 +164,7 @@ async function judge(
   for (const gap of await gapsOf(observatory.store)) {
     print(`gap of ${((gap.end - gap.start) / 1e6).toFixed(1)} s: ${gap.source ?? 'all'}, ${gap.reason}`);
     if (!expected.some(({ from, to }) => from <= gap.start && gap.end <= to))
-      problems.push(`a gap outside every round: ${JSON.stringify(gap)}`);
+      problems.push(`a gap lies outside every round: ${JSON.stringify(gap)}`);
   }
   for (const { name, ends } of [...observatory.instruments, ...observatory.accounts])
     for (const end of ends) print(`${name} ended: ${end}`);

@@ -90,7 +90,7 @@ async function refusedIn(store: StoreReader, span: Interval): Promise<Record<str
   return refused;
 }
 
-/** Returns the sources whose read position is ahead of the rows that are stored. */
+/** Returns a problem for each source whose read position is ahead of its stored rows. */
 function positionsAhead(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
   return positions.flatMap(({ source, value }) => {
     const position = readPosition(value);
@@ -105,7 +105,10 @@ function positionsAhead(positions: readonly Position[], counts: Counts, emitted:
   });
 }
 
-/** Returns the labelers and refusal reasons with more stored labels than were emitted. */
+/**
+ * Returns a problem for each labeler with more stored rows than emitted labels, and for each reason with more refusals
+ * than expected.
+ */
 function excess(counts: Counts, refused: Readonly<Record<string, number>>, emitted: EmittedLabels): string[] {
   const { byAction } = emitted;
   const twice = [...counts].flatMap(([labeler, { applied, removed }]) => {

@@ -113,8 +113,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
 }
 
 /**
- * Returns the intervals without a running instrument that no gap of the instrument covers. Also returns all gaps of
- * individual sources: none are expected, because no source lost a label.
+ * Returns a problem for each interval without a running instrument that no gap of the instrument covers, and for each
+ * gap of an individual source. No source has a gap, because none lost a label.
  */
 async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
   const store = openSqliteReader(folder);

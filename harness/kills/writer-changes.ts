@@ -187,7 +187,7 @@ function rowsSaved(standby: LabelsProcess): number {
   return typeof rows === 'number' ? rows : 0;
 }
 
-/** Returns the gaps in the store and in the overview. There must not be any. */
+/** Returns a problem for each gap in the store and in the overview. There must not be any. */
 async function gapsIn(url: string, artifacts: string): Promise<string[]> {
   const store = await openStoreReader(url);
   try {
@@ -198,7 +198,7 @@ async function gapsIn(url: string, artifacts: string): Promise<string[]> {
     };
     return [
       ...gaps.map((gap) => `a gap was recorded although an instrument was reading: ${JSON.stringify(gap)}`),
-      ...overview.coverage.gaps.map((gap) => `a gap in the overview: ${JSON.stringify(gap)}`),
+      ...overview.coverage.gaps.map((gap) => `the overview has a gap: ${JSON.stringify(gap)}`),
     ];
   } finally {
     await store.close();

@@ -99,7 +99,7 @@ export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boole
   return [...due].every(([did, count]) => (stored.get(did) ?? 0) >= count);
 }
 
-/** Returns true if every honest label emitted within an interval is stored. */
+/** Returns true if every honest label emitted within an interval is stored or has been replaced. */
 export async function areStored(sim: Sim, store: StoreReader, fromUs: number, toUs: number): Promise<boolean> {
   const { startedAt } = await store.epoch();
   const due = dueLabels(sim, startedAt, fromUs, toUs);

@@ -159,14 +159,15 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
   for (const { state } of watch.states.undeserved) states.set(state, (states.get(state) ?? 0) + 1);
   for (const [state, count] of states) problems.push(`${count} honest sources were ${state}`);
   const rss = watch.samples.maxRss;
-  if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
+  if (rss > maxRssMegabytes)
+    problems.push(`the instrument used ${rss.toFixed(0)} MB, but the limit is ${maxRssMegabytes} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview returned status ${status} ${count} times`);
   // Every kind must have received a request; otherwise its attack was not tested. Exceptions are kinds without a
   // listener, and did:web labelers, whose documents may still be waiting to be read.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
-      problems.push(`the kind ${name} received no request`);
+      problems.push(`labelers of the kind ${name} received no request`);
   }
   return problems;
 }

@@ -270,7 +270,8 @@ class Run {
     const host = this.#hosts.find(({ name }) => name === artifact.source.endpoint);
     if (!host || !first || !second) throw new Error('the artifact does not belong to an observed host');
     if (host === second && this.#failoverMs === null) this.#failOver(now);
-    if (host === first && this.#failoverMs !== null) this.#problems.push(`${instant(now)}: the first host returned`);
+    if (host === first && this.#failoverMs !== null)
+      this.#problems.push(`${instant(now)}: the first host was published again`);
     // Until the backfill is over, the earlier time is only partly observed.
     if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;

@@ -204,7 +204,9 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-  /** Checks that the account page has the same status, and that its downloads match an export at the same time. */
+  /**
+   * Checks that the account page has the expected status, and that its downloads together contain the expected rows.
+   */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;

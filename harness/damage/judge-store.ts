@@ -175,7 +175,7 @@ async function wrongCounts(
   const counts = await asked(() => reader.countsByLabeler(interval));
   for (const { labeler, applied, removed } of counts ?? []) {
     if (expected.get(labeler) !== applied + removed)
-      wrong.push(`${applied + removed} rows were counted for ${labeler}`);
+      wrong.push(`${applied + removed} rows were counted for ${labeler}, but ${expected.get(labeler) ?? 0} are served`);
   }
   if (counts && counts.length !== expected.size)
     wrong.push(`${counts.length} labelers were counted, expected ${expected.size}`);

@@ -19,7 +19,7 @@ const graceMs = 60_000;
  */
 const newGraceMs = 120_000;
 
-/** An honest source that is in a wrong state. */
+/** An honest source in a wrong state, and the time during which it was in that state. */
 export interface Undeserved {
   readonly did: string;
   readonly state: string;

@@ -96,7 +96,7 @@ export class MonthOracle {
     }
   }
 
-  /** Returns the hosts of a day in table order. */
+  /** Returns the hosts with known hours on a day, in table order. */
   hostsOf(day: string): string[] {
     const hosts = [...this.#weather].filter(([, hours]) => startsOf(day).some((start) => hours.has(start)));
     return hosts.map(([host]) => host).sort();
@@ -115,8 +115,8 @@ export class MonthOracle {
   }
 
   /**
-   * Returns the state of each second of an hour of a labeler, or of the instrument. Returns null for an unknown hour or
-   * labeler.
+   * Returns the state of each second of a labeler's hour, or of the instrument's hour if `did` is null. Returns null
+   * for an unknown hour or labeler.
    */
   labelSeconds(did: string | null, start: number): Second[] | null {
     const known = this.#labels.get(start);

@@ -11,7 +11,9 @@ export const monthDays = 30;
 /** Number of hours for which the archiver runs. */
 export const monthHours = (monthDays + 4) * 24;
 
-/** Returns a time of the month in milliseconds since 1970. */
+/**
+ * Returns the time at the given day, hour, minute and second of the month, in milliseconds since 1970. Days start at 0.
+ */
 export function at(day: number, hour: number, minute = 0, second = 0): number {
   return simulatedStart + (day * 24 + hour) * hourMs + minute * 60_000 + second * secondMs;
 }

@@ -111,7 +111,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Expected coverage of an interval. The same rule applies to every surface. Timestamps are in microseconds. */
+/** Expected coverage of an interval. The same rule applies to pages and exports. Timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;

@@ -10,7 +10,10 @@ const polledEvery = 20;
 /** Time after a start during which streams are opened one after another, in milliseconds. */
 const settlingMs = 5_000;
 
-/** Creates an ordinary network with the reference rates. Each labeler has its own loopback address. */
+/**
+ * Creates a network of honest labelers with the given total number of labels per second. Each labeler has its own
+ * loopback address.
+ */
 export function honestNetwork(seed: number, labelers: number, labelRate: number): Sim {
   return createSim({
     ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },

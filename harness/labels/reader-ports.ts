@@ -94,7 +94,6 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
 }
 
 /** Sets the position of a source as if every row up to it had been stored. */
-
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
 }

@@ -7,17 +7,20 @@ import { clockInstant, floorDivide, instant, type JsonObject, seconds } from './
  * A model of the facts API, derived from the contract. It computes the required response from a request and its time.
  */
 
+/** Maximum age of an artifact and of the data in it, in seconds. */
 export interface Bounds {
   readonly maxAgeSeconds: number;
   readonly collectionMaxAgeSeconds: number;
 }
 
+/** Everything on which a response depends except the request and its time. */
 export interface World {
   readonly artifacts: Readonly<Record<Instrument, Uint8Array | null>>;
   readonly bounds: Bounds;
   readonly basePath: string;
 }
 
+/** The parts of a request that affect its response. */
 export interface Request {
   readonly method: string;
   readonly target: string;

@@ -2,7 +2,6 @@ import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
 /** Two current artifacts that make the page show one of its states; null means that the artifact is missing. */
-
 interface PageState {
   readonly labels: object | null;
   readonly weather: object | null;

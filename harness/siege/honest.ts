@@ -5,7 +5,10 @@ import { type Interval, micros } from '../../src/store/time.ts';
 import { scanAccount } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
-/** One labeler in this many has no stream. It is polled, so its labels are accepted later. */
+/**
+ * Number of labelers per labeler without a stream. A labeler without a stream is polled, so its labels are accepted
+ * later.
+ */
 const polledEvery = 20;
 /** Time after a start during which streams are opened one after another, in milliseconds. */
 const settlingMs = 5_000;

@@ -52,7 +52,7 @@ it('the account application reserves memory for a response before it reads the s
   expect([reply.status, events]).toEqual([503, ['turn', 'reserve 2097152']]);
 });
 
-it('a path without a route returns an HTML page with the name in the path if the client accepts HTML, and a JSON error otherwise', async () => {
+it('a path without a route returns an HTML page with a form for the name in the path if the client accepts HTML, and a JSON error otherwise', async () => {
   const searches: string[] = [];
   const page = withBody(404, 'text/html', Buffer.from('page'), []);
   const app = createAccountApp({

@@ -26,10 +26,10 @@ it('readSecrets accepts two secrets, the current one first', () => {
 });
 
 it.each([
-  ['nothing', ''],
-  ['something short', 'abcd\n'],
+  ['no secret', ''],
+  ['a secret that is too short', 'abcd\n'],
   ['a line that is not a secret', `${'ab'.repeat(32)}\nold\n`],
-  ['three', `${'ab'.repeat(32)}\n`.repeat(3)],
+  ['three secrets', `${'ab'.repeat(32)}\n`.repeat(3)],
 ])('readSecrets refuses a file with %s and leaves it unchanged', (_what, text) => {
   const path = join(folder(), 'secret');
   writeFileSync(path, text);

@@ -11,7 +11,7 @@ const rowsPerTurn = 500_000;
  */
 const countBudget = 50_000_000;
 
-/** Runs a read in a turn of its own in the reading pool. */
+/** Runs work on the store in a separate turn of the reading pool. */
 export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
 
 /**

@@ -152,7 +152,7 @@ function countedRowsOf({ days }: AccountTally): number | null {
   return days.reduce<number | null>((sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows), 0);
 }
 
-/** Extends a tally by empty days up to an instant. */
+/** Extends a tally with empty days up to `end`. */
 function continuedTo(tally: AccountTally, end: Micros): AccountTally {
   const days = [...tally.days];
   const last = days.pop();

@@ -5,8 +5,8 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page is not
- * observed, and neither is a labeler after it is no longer enrolled.
+ * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page counts
+ * as unobserved, and so does the time of a labeler after it is no longer enrolled.
  */
 
 /**

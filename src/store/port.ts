@@ -14,7 +14,7 @@
  *    Call `purge` until it returns false: it removes the rows for which `requestPurge` was called.
  * 5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
- * Use by the account surface (another process, read-only, may be killed at any instant):
+ * Use by the account surface (another process, read-only, may be killed at any time):
  * 1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
  * 2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
  *    export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
@@ -110,8 +110,9 @@ export interface AppendResult {
   readonly accepted: number;
   /** Indexes of the `observations` that were already stored or that repeat another label of the batch. */
   readonly duplicates: readonly number[];
-  /** Stamps of the first and last accepted row, or null if no row was accepted. */
+  /** Stamp of the first accepted row, or null if no row was accepted. */
   readonly first: Micros | null;
+  /** Stamp of the last accepted row, or null if no row was accepted. */
   readonly last: Micros | null;
 }
 
@@ -123,7 +124,7 @@ export interface Observation {
   readonly signature: SignatureVerdict;
 }
 
-/** Start of the store's observation by the local acceptance clock; never changes after the store is created. */
+/** Identity and start of the store's observation period; never changes after the store is created. */
 export interface Epoch {
   readonly generationId: string;
   readonly startedAt: Micros;
@@ -235,6 +236,7 @@ export interface DayReport {
  */
 export interface StoreReader extends LabelerCounterReader, RemovalReader {
   epoch(): Promise<Epoch>;
+  /** Returns the bounds of the time that can be queried now. */
   frontier(): Promise<Frontier>;
 
   /**
@@ -276,6 +278,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
    * the interval counts entirely.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
+  /** Returns the resume positions of all sources and endpoints. */
   positions(): Promise<Position[]>;
 
   /**
@@ -283,10 +286,12 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
    * that source and of the whole instrument; otherwise the gaps of all sources.
    */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
+  /** Returns the unobserved time of each given labeler in the interval. */
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
   /** Returns the time of the last durable heartbeat, or null if none was stored. */
   heartbeat(): Promise<Micros | null>;
+  /** Returns all known labelers, sorted by DID. */
   roster(): Promise<RosterRow[]>;
   /** Returns the keys with which a labeler has signed, oldest first. */
   keys(did: string): Promise<LabelerKey[]>;
@@ -346,7 +351,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * same commit.
    */
   refusedRows(): Promise<RefusedRows[]>;
-  /** Stores a heartbeat, which proves that the writer was alive at this instant. The stored time never decreases. */
+  /** Stores a heartbeat, which proves that the writer was alive at `at`. The stored time never decreases. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;

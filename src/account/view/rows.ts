@@ -7,7 +7,7 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
-/** Maximum number of an account's rows for which a page shows all rows. */
+/** Maximum number of an account's rows up to which a page shows all of them. */
 export const wholeRows = 100;
 /** Maximum number of rows per part on a page that shows only the newest rows. */
 export const newestRows = 25;

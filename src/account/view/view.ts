@@ -32,8 +32,9 @@ export interface LabelerView extends LabelerCount, HowRead {
 export interface AccountView {
   readonly query: AskedQuery;
   readonly now: Micros;
-  /** Requested interval, limited to the rolling window. `interval` is the part of it that is retained. */
+  /** Requested interval, limited to the rolling window. */
   readonly shown: Interval;
+  /** Part of the requested interval that is retained. */
   readonly interval: ClippedInterval;
   readonly frontier: Frontier;
   readonly startedAt: Micros;

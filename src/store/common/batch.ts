@@ -57,7 +57,7 @@ export function sortOut({ observations }: Batch, known: IdentitySet) {
 export function firstStamp(at: Micros, last: Micros | null, rows: number): Micros {
   const next = last === null ? at : micros(Math.max(at, last + 1));
   if (next - at > maxStampAhead) {
-    throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s before the next stamp`);
+    throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s behind the next stamp`);
   }
   const lastDay = dayOf(next + Math.max(0, rows - 1));
   return lastDay === dayOf(next) ? next : dayStart(lastDay);
@@ -71,7 +71,7 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
   let bytes = 0;
   for (const { label } of observations) {
     const why = unfit(label);
-    if (why !== null) throw new StoreError('invalid_observation', `a label of the batch is ${why}`);
+    if (why !== null) throw new StoreError('invalid_observation', `a label in the batch is ${why}`);
     bytes += labelBytes(label);
   }
   for (const { value, endpoint, source } of positions) {

@@ -108,10 +108,12 @@ export class DayCopy {
     await this.#target.putCounts(day, counts);
     const stored = await this.#target.counts(day);
     const differences = [
-      read.rows === rows ? '' : `${rows} rows were copied and ${read.rows} are stored`,
+      read.rows === rows ? '' : `${rows} rows were copied, but ${read.rows} are stored`,
       read.digest.text() === digest ? '' : 'the digest of the stored rows differs',
-      countedRows(counts.minutes) === rows ? '' : `the minutes count ${countedRows(counts.minutes)} of ${rows} rows`,
-      countedRows(counts.hours) === rows ? '' : `the hours count ${countedRows(counts.hours)} of ${rows} rows`,
+      countedRows(counts.minutes) === rows
+        ? ''
+        : `the minute counters count ${countedRows(counts.minutes)} of ${rows} rows`,
+      countedRows(counts.hours) === rows ? '' : `the hour counters count ${countedRows(counts.hours)} of ${rows} rows`,
       countsDigest(comparable(counts, stored)) === countsDigest(stored) ? '' : 'the stored counters differ',
     ].filter((text) => text !== '');
     if (differences.length === 0) return;

@@ -143,10 +143,10 @@ export const viewEn = {
   purged: (n: number, day: string) =>
     `Rows of ${counted(n, labelers)} were removed on the operator’s request, the last on ${day}.`,
   purging: (n: number, day: string) =>
-    `Rows of ${counted(n, labelers)} are being removed on the operator’s request, since ${day}.`,
+    `Rows of ${counted(n, labelers)} are being removed on the operator’s request (since ${day}).`,
   spaces: (n: number, day: string | null) => {
     const what = plural(n, { one: 'label on a subject', other: 'labels on subjects' });
-    const when = day === null ? 'so far; the removal is incomplete' : `by ${day}`;
+    const when = day === null ? 'so far (the removal is incomplete)' : `by ${day}`;
     return `Removed ${when}: ${count(n)} ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
   },
   interruptions: 'Interruptions of Almanac',

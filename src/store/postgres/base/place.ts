@@ -9,11 +9,11 @@ export interface PostgresHost {
 }
 
 const sessionKinds = ['any', 'primary', 'standby', 'prefer-standby'] as const;
-/** Server roles that a reader accepts, like libpq's `target_session_attrs`. A writer always requires the primary. */
+/** Server role that a reader requires, like libpq's `target_session_attrs`. A writer always requires the primary. */
 export type SessionKind = (typeof sessionKinds)[number];
 
 const tlsModes = ['disable', 'require', 'verify-full'] as const;
-/** TLS modes, like libpq's `sslmode`. */
+/** TLS mode, like libpq's `sslmode`. */
 type TlsMode = (typeof tlsModes)[number];
 
 /** Location of a store in a PostgreSQL database, parsed from its URL. */
@@ -50,7 +50,7 @@ const parameters = [
   'passwordfile',
   'connections',
 ];
-/** The message does not repeat the unknown parameter, because part of a password may look like one. */
+/** Message for an unknown parameter. It does not repeat the parameter, because part of a password may look like one. */
 const unknownParameter = `a parameter is unknown; the known parameters are ${parameters.join(', ')}`;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/i;
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
@@ -145,7 +145,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return refuse('a percent sign is not followed by two digits');
+    return refuse('a percent sign is not followed by two hexadecimal digits');
   }
 }
 

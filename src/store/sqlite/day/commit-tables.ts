@@ -69,7 +69,7 @@ export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['re
   };
 }
 
-/** Returns a function that stores changes of positions at an instant. */
+/** Returns a function that stores changes of positions with the given acceptance time. */
 export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) => void {
   const put = db.prepare(
     `INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)

@@ -3,7 +3,7 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayRangeOf, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
-/** Numbers of applications and removals. */
+/** Number of applications and number of removals. */
 export type Events = [applied: number, removed: number];
 
 /** Counters of one labeler's rows on one day. Values are identified by their numeric ids in the day's file. */

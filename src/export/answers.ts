@@ -57,7 +57,8 @@ export function parseCreated(text: string): Created {
 /** Parses a page of an export. Throws ExportFailure `damaged`. */
 export function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
-  if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or a terminal flag');
+  if (!Array.isArray(rows) || typeof terminal !== 'boolean')
+    throw damaged('a page without rows or without a terminal flag');
   if (terminal && (!Number.isSafeInteger(count) || next_cursor !== null))
     throw damaged('a last page with a cursor or without a row count');
   return {

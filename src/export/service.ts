@@ -35,7 +35,7 @@ export type ServiceReply =
 
 /** Maximum size of a response in bytes; far above the size of a page of 500 rows with its manifest. */
 const maxBytes = 32 * 1024 * 1024;
-/** Statuses of responses that are retried. */
+/** HTTP statuses after which a request is retried. */
 const transient = [429, 502, 503, 504];
 
 /**

@@ -48,13 +48,13 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Maximum observations per batch. */
+/** Maximum number of entries of each kind per batch: observations, positions, refusals or refused rows. */
 export const maxBatchRows = 2_000;
-/** Maximum bytes of labels per batch (`labelBytes`). Together with the row limit it bounds the writes of one commit. */
+/** Maximum number of bytes that a batch may write. Together with `maxBatchRows`, it bounds the writes of one commit. */
 export const maxBatchBytes = 8 * 1024 * 1024;
-/** Maximum rows per chunk of `readAccount`. */
+/** Maximum number of rows per chunk of `readAccount`. */
 export const maxChunkRows = 500;
-/** Maximum characters of a position's value. */
+/** Maximum length of a position's value, in characters. */
 export const maxPositionLength = 4_096;
 /**
  * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
@@ -177,12 +177,12 @@ export interface AccountQuery extends Interval {
   readonly order: 'oldest' | 'newest';
   /** `next` of the previous chunk, exclusive, or null for the first chunk. */
   readonly after: Micros | null;
-  /** Maximum rows of the chunk, at most `maxChunkRows`. */
+  /** Maximum number of rows in the chunk; 1 to `maxChunkRows`. */
   readonly limit: number;
   /** Filter of the rows; absent for all rows. The store must also read the rows that do not match. */
   readonly filter?: AccountFilter;
   /**
-   * Maximum rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
+   * Maximum number of rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
    * chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
@@ -211,9 +211,10 @@ export interface RefusalCount {
   readonly count: number;
 }
 
-/** Unobserved time of one labeler: its gaps and the interruptions of the instrument, sorted, disjoint per reason. */
+/** Unobserved time of one labeler: its gaps and the interruptions of the instrument. */
 export interface LabelerCoverage {
   readonly labeler: string;
+  /** Gaps sorted by start; gaps with the same reason do not overlap. */
   readonly gaps: readonly StoredGap[];
   /** Length of the unobserved part of the interval, in microseconds. */
   readonly gapped: number;

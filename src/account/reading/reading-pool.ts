@@ -241,7 +241,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       if (error instanceof ReadingEnded) throw busy('deadline');
       throw error;
     } finally {
-      // Wait for reads that `reads` has started but not awaited; they belong to the turn, too.
+      // Wait for reads that `reads` has started but not awaited; they also belong to the turn.
       await child.idle();
       clearTimeout(slice);
       clearTimeout(deadline);

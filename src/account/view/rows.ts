@@ -31,7 +31,7 @@ export interface Part {
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
-  /** Only rows accepted before this instant are listed; null for the newest rows. */
+  /** Acceptance time before which rows are listed, or null to list the newest rows. */
   readonly before: Micros | null;
 }
 

@@ -109,12 +109,14 @@ export class DayCopy {
     const stored = await this.#target.counts(day);
     const differences = [
       read.rows === rows ? '' : `${rows} rows were copied, but ${read.rows} are stored`,
-      read.digest.text() === digest ? '' : 'the digest of the stored rows differs',
+      read.digest.text() === digest ? '' : 'the digest of the stored rows differs from that of the copied rows',
       countedRows(counts.minutes) === rows
         ? ''
         : `the minute counters count ${countedRows(counts.minutes)} of ${rows} rows`,
       countedRows(counts.hours) === rows ? '' : `the hour counters count ${countedRows(counts.hours)} of ${rows} rows`,
-      countsDigest(comparable(counts, stored)) === countsDigest(stored) ? '' : 'the stored counters differ',
+      countsDigest(comparable(counts, stored)) === countsDigest(stored)
+        ? ''
+        : 'the stored counters differ from those of the source',
     ].filter((text) => text !== '');
     if (differences.length === 0) return;
     this.forget(day);
@@ -124,7 +126,7 @@ export class DayCopy {
     }
     // Drop the day, so that the next call copies it again.
     await this.#target.dropDay(day);
-    throw new StoreError('damaged', `the copy of ${dayName(day)} differs: ${differences.join('; ')}`);
+    throw new StoreError('damaged', `the copy of ${dayName(day)} differs from the source: ${differences.join('; ')}`);
   }
 }
 

@@ -266,5 +266,5 @@ export const viewEn = {
   ],
 };
 
-/** Texts of the page of an account. */
+/** Texts of the account page. */
 export type ViewTexts = typeof viewEn;

@@ -67,7 +67,7 @@ export function isPostgresUrl(url: string): boolean {
  */
 export function parsePostgresUrl(url: string): PostgresPlace {
   const [, encodedLogin = '', authority = '', database = '', search = ''] =
-    pattern.exec(url) ?? refuse('it has a different form');
+    pattern.exec(url) ?? refuse('it is malformed');
   const login = decode(encodedLogin);
   if (login.includes(':')) {
     refuse('it contains a password, which other users could see: use PGPASSWORD, PGPASSFILE or ?passwordfile=FILE');
@@ -118,7 +118,7 @@ function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {
     return [{ host: socket, port: portOf(options.get('port') ?? undefined) }];
   }
   return authority.split(',').map((text) => {
-    const [, host = '', port] = hostPattern.exec(text) ?? refuse('a host is not valid');
+    const [, host = '', port] = hostPattern.exec(text) ?? refuse('a host is invalid');
     return { host: host.replace(/^\[|\]$/g, ''), port: portOf(port) };
   });
 }
@@ -126,7 +126,7 @@ function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {
 function portOf(text: string | undefined): number {
   if (text === undefined) return defaultPort;
   const port = Number(text);
-  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : refuse('a port is not valid');
+  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : refuse('a port is invalid');
 }
 
 function connectionsOf(text: string | null): number {

@@ -42,11 +42,12 @@ async function verifyDay(queries: Queries, day: number): Promise<DayReport | nul
     partitionOf(day),
   ]);
   let rows = 0;
-  if (!table?.name) report('the table with its rows is missing');
+  if (!table?.name) report('the table of its rows does not exist');
   else {
     const check = new DayCheck(day, report);
     rows = await check.readRows(queries);
-    if (check.last > (listed.last ?? 0)) report(`row ${check.last} is after the last stamp ${listed.last}`);
+    if (check.last > (listed.last ?? 0))
+      report(`the stamp of row ${check.last} is later than the last assigned stamp ${listed.last}`);
     await check.compareTimes(queries);
     await check.compareLabelers(queries);
     await compareGroups(queries, day, report);

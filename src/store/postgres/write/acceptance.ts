@@ -79,7 +79,7 @@ export class Acceptance {
 
   /** Throws `commits_lost` if the database lacks a batch that this writer has committed. */
   async assertKept(queries: Queries): Promise<void> {
-    // Read the memory before the query: the result may not include a batch that is committed during the query.
+    // Copy the cached values before the query, because its result may lack a batch that is committed during the query.
     const [last, through] = [this.#last, this.#through];
     const sql = 'SELECT last_stamp AS last, observed_through AS through FROM store';
     const [row] = await queries.rows<Pick<Ends, 'last' | 'through'>>(sql);

@@ -70,7 +70,7 @@ function delayRange(id: number, cts: number | null, text: string | null): number
   return delayRangeOf(Math.max(0, Math.floor((id - authored) / 1000)));
 }
 
-/** Adds a row to the counters. A value whose text is too long gets no entry of its own. */
+/** Adds a row to the counters. A value whose text is too long gets no separate entry. */
 export function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
   const { values } = counters;
   if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);

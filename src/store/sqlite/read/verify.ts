@@ -73,7 +73,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   return rows;
 }
 
-/** Reports every problem. If reading fails, reports that error, too. */
+/** Reports every problem, and also an error that ends the reading. */
 function reportAll(problems: () => Generator<string>, report: (problem: string) => void): void {
   try {
     for (const problem of problems()) report(problem);

@@ -142,7 +142,8 @@ function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') =
   if (present === null) return { kind: 'kept', why: 'writer.json does not identify the writer' };
   const { process: recorded } = present;
   if (recorded === null) return { kind: 'kept', why: 'the operating system of the writer does not identify processes' };
-  if (!isRunning(recorded)) return { kind: 'kept', why: `process ${recorded.pid} is no longer visible as the writer` };
+  if (!isRunning(recorded))
+    return { kind: 'kept', why: `process ${recorded.pid} is not running or not visible to this process` };
   try {
     signal(recorded.pid, 'SIGKILL');
     return { kind: 'killed', pid: recorded.pid };

@@ -9,7 +9,7 @@ import type { AccountReads } from './reading/protocol.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import { missingPage } from './route.ts';
 
-it('the account application reserves memory for a response before it reads the store, and does not read if that fails', async () => {
+it('the account application reserves memory for a response before it reads the store, and does not read if the reservation fails', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
     get: (_reads, method) => () => {

@@ -40,7 +40,7 @@ describe('a CSV file of rows', () => {
     ['!hide', '!hide'],
     ['a,b', '"a,b"'],
     ['two\nlines', '"two\nlines"'],
-  ])('writes the value %j as %j', (value, cell) => {
+  ])('contains the value %j as the cell %j', (value, cell) => {
     expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
   });
 

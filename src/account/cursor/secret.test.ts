@@ -39,7 +39,7 @@ it.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it.skipIf(process.getuid?.() === 0)('readSecrets names the file if it is not readable', () => {
+it.skipIf(process.getuid?.() === 0)('readSecrets throws an error that names the file if it is not readable', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);

@@ -259,7 +259,7 @@ describe('labelers without rows of the account', () => {
     expect(text).not.toContain(known);
   });
 
-  it('are omitted if a labeler filter is set, and listed labelers are not counted in the summary', async () => {
+  it('are omitted if a labeler filter is set, and summarized without the listed labelers', async () => {
     const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
     const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
     expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);

@@ -236,7 +236,7 @@ describe('a refusal', () => {
     const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, file));
     expect([code, stderr.length]).toEqual([2, 1]);
     expect(stderr.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-    expect(stderr[0]).toContain(`${incomplete}the service refuses (409 x`);
+    expect(stderr[0]).toContain(`${incomplete}the service refused the request (409 x`);
   });
 
   it('of a response with many content codings is a failure that leaves no file', async () => {

@@ -81,7 +81,7 @@ export interface DirectoryPosition {
 /** A key of a labeler, with the first and last time at which the labeler's DID document listed it. */
 export interface LabelerKey {
   readonly did: string;
-  /** Key as publicKeyMultibase. */
+  /** Key in the encoding `publicKeyMultibase`, as in the DID document. */
   readonly key: string;
   readonly firstSeen: Micros;
   readonly lastSeen: Micros;

@@ -31,7 +31,7 @@ export class DayCopy {
   }
 
   /**
-   * Copies the missing rows of a day; all of them if `known` is null. A complete day is then verified. The last day is
+   * Copies the missing rows of a day, or all rows if `known` is null. A complete day is then verified. The last day is
    * not recorded as verified, because rows may still be added to it.
    */
   async copy(

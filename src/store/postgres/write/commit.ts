@@ -122,7 +122,7 @@ export async function countLabelers(
   );
 }
 
-/** Adds refused labels to the counts of the hour of a stamp. `numberOf` returns the numeric id of a source. */
+/** Adds refused labels to the counts of the hour of `stamp`. `numberOf` returns the numeric id of a source. */
 export async function countRefusals(
   queries: Queries,
   refusals: Refusals,

@@ -57,7 +57,7 @@ export function counterWriter(db: Sqlite): (minutes: readonly MinuteCounter[]) =
   };
 }
 
-/** Returns a function that adds refused labels to the counts of the hour of a stamp. */
+/** Returns a function that adds refused labels to the counts of the hour that contains the given stamp. */
 export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['refusals'], stamp: Micros) => void {
   const add = db.prepare(
     `INSERT INTO refusal(hour, source, reason, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n`,

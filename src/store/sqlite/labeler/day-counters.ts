@@ -30,12 +30,12 @@ export interface CountedRow {
   readonly delay: number | null;
 }
 
-/** Returns counters that count no rows. */
+/** Returns counters in which every count is zero. */
 export function emptyCounters(): DayCounters {
   return { verdicts: new Map(), values: new Map(), others: [0, 0], delays: new Map() };
 }
 
-/** Returns true if the counters count no rows. */
+/** Returns true if every count is zero. */
 export function isEmpty({ verdicts }: DayCounters): boolean {
   return signatureVerdicts.every((verdict) => (verdicts.get(verdict) ?? 0) === 0);
 }

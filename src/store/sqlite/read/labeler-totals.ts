@@ -39,7 +39,7 @@ interface Progress {
 
 /**
  * Sums of the counters of all labelers over days. The counters of each day that no longer changes are cached per opened
- * file, and so are the sums of sets of such days. A day that is sealed or purged is opened as a new file.
+ * file, and so are the sums of sets of such days. After a day is sealed or purged, its new file is opened.
  */
 export class LabelerTotals {
   readonly #days: Days;

@@ -85,7 +85,7 @@ describe('an archiver', () => {
     expect(lines('days/2026-11-20/labels-overview.jsonl')).toMatchObject([{ status: null, failure: 'withheld' }]);
     expect(lines('days/2026-11-20/instruments.jsonl')).toMatchObject([{ status: 200 }]);
     expect(messages.map(({ message }) => message)).toEqual([
-      'a published body contains an identity and is not archived',
+      'a published body contains an identity and was not archived',
     ]);
   });
 
@@ -239,7 +239,7 @@ describe('a log', () => {
     for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
     restart();
     await expect(tickAt(simulatedStart + 73 * hourMs)).rejects.toThrow(
-      'the log of the archive does not contain the 1 days that its key has signed',
+      'the log of the archive lacks days that its key has signed (1 in total)',
     );
   });
 

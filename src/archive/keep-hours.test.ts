@@ -101,7 +101,7 @@ describe('a day', () => {
     const archive = await archiveInTest(4, { hours });
     expect(archive.messages).toEqual(
       ['weather-hours.json', 'labels-hours.json'].map((file) => ({
-        message: 'an hours file is dated in the future and not archived: compare the clocks',
+        message: 'an hours file is dated in the future and was not archived: check the clocks',
         fields: { file },
       })),
     );
@@ -249,7 +249,7 @@ describe('an identity (DID or handle) in an hours file', () => {
     expect(archive.content.has(`days/${first}/${stopped}`)).toBe(false);
     expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'closed', withheld: [stopped] });
     expect(archive.messages.map(({ message }) => message)).toContain(
-      'a file of the archive contains an identity and is not written',
+      'an archive file contains an identity and was not written',
     );
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
   });

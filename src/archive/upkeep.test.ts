@@ -104,14 +104,14 @@ describe('a withdrawn file', () => {
     if (!day) throw new Error('the day has no record');
     const issues = { name: 'known-issues.json', bytes: 1, sha256: '0'.repeat(64) };
     content.set(`days/${open}/day.json`, formatDay({ ...day, files: [...day.files, issues] }));
-    expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json');
+    expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json in the archive directory');
   });
 
   it('must be listed by its day and must not be a computed file of an open day', async () => {
     const { withdraw } = await archiveInTest();
     expect(() => withdraw(first, '../index.json')).toThrow('has no file "../index.json"');
     expect(() => withdraw('2026-12-24', labels)).toThrow('no intact record of 2026-12-24');
-    expect(() => withdraw(open, 'gaps.json')).toThrow('is computed again from the other files');
+    expect(() => withdraw(open, 'gaps.json')).toThrow('is recomputed from the other files');
   });
 
   it('can be withdrawn again after the process was killed at any write', async () => {
@@ -217,10 +217,10 @@ describe('the list of known issues', () => {
     await archive.run(1, 1);
     expect(archive.messages).toEqual([
       {
-        message: 'a file of the archive contains an identity and is not written',
+        message: 'an archive file contains an identity and was not written',
         fields: { path: issuesFile, why: 'a DID is at /issues/0/summary' },
       },
-      { message: 'a file of the archive is damaged and not used', fields: { path: issuesFile } },
+      { message: 'an archive file is damaged and was ignored', fields: { path: issuesFile } },
     ]);
     expect([...archive.content].filter(([path, bytes]) => path !== issuesFile && bytes.includes('Caused by'))).toEqual(
       [],

@@ -44,7 +44,7 @@ describe('a verification', () => {
       wait,
     });
     const found = findings.find(({ path }) => path === 'index.json');
-    expect(found).toMatchObject({ kind: 'key', message: `the key is malformed, not ${otherKey.verifier.text}` });
+    expect(found).toMatchObject({ kind: 'key', message: `the key is malformed; expected ${otherKey.verifier.text}` });
   });
 
   it('reports a key that differs from the given one, although the archive is consistent', async () => {

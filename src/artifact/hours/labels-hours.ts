@@ -141,7 +141,7 @@ function checkedLabelers({ hours, labelers }: Type.Static<typeof LabelsHoursSche
     if (!checked.ok) return { pointer: `${pointer}${checked.pointer}`, why: checked.why };
     const { labeler_did: did, applications, removals, observed_seconds, gaps } = checked.value;
     if (did <= (result.at(-1)?.labeler_did ?? '')) {
-      return { pointer: `${pointer}/labeler_did`, why: 'is not in the order of the DIDs' };
+      return { pointer: `${pointer}/labeler_did`, why: 'is not in ascending order of the DIDs' };
     }
     const fault =
       listsFault({ counts: { applications, removals }, observed_seconds }, hours.length, pointer) ??

@@ -195,7 +195,7 @@ class FileReplies implements ArchiveReplies {
     for (let at = from; at < to; ) {
       const piece = Buffer.allocUnsafe(Math.min(pieceBytes, to - at));
       const { bytesRead } = await file.handle.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) throw new Error('a file of the archive was shortened while it was sent');
+      if (bytesRead === 0) throw new Error('an archive file was truncated while it was being sent');
       yield piece.subarray(0, bytesRead);
       at += bytesRead;
     }

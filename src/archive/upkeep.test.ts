@@ -77,26 +77,29 @@ describe('a withdrawn file', () => {
   it.each([
     ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
-  ])('with the hours of an open day (%s) takes its tables with it, and they stay empty', async (name, table, text) => {
-    const archive = await archiveInTest();
-    const { withdraw, content, run, verify } = archive;
-    await run(3, 24 * 5 + 1);
-    const found = () =>
-      [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
-    expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
-    expect(withdraw(open, name)).toBe('withheld');
-    expect(found()).toEqual([]);
-    expect(withdraw(open, name)).toBe('withheld');
-    archive.restart();
-    await run(24 * 3, 24 * 5 + 4);
-    expect(found()).toEqual([]);
-    expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
-    expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
-    expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
-    expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
-    expect(withdraw(open, name)).toBe('removed');
-    expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
-  });
+  ])(
+    'with the hours of an open day (%s) removes the tables computed from it, which stay empty afterwards',
+    async (name, table, text) => {
+      const archive = await archiveInTest();
+      const { withdraw, content, run, verify } = archive;
+      await run(3, 24 * 5 + 1);
+      const found = () =>
+        [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
+      expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
+      expect(withdraw(open, name)).toBe('withheld');
+      expect(found()).toEqual([]);
+      expect(withdraw(open, name)).toBe('withheld');
+      archive.restart();
+      await run(24 * 3, 24 * 5 + 4);
+      expect(found()).toEqual([]);
+      expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
+      expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+      expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
+      expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+      expect(withdraw(open, name)).toBe('removed');
+      expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
+    },
+  );
 
   it('must not be the known issues of an open day, which are copied from the list of the archive', async () => {
     const { withdraw, content } = await archiveInTest();
@@ -104,7 +107,9 @@ describe('a withdrawn file', () => {
     if (!day) throw new Error('the day has no record');
     const issues = { name: 'known-issues.json', bytes: 1, sha256: '0'.repeat(64) };
     content.set(`days/${open}/day.json`, formatDay({ ...day, files: [...day.files, issues] }));
-    expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json in the archive directory');
+    expect(() => withdraw(open, 'known-issues.json')).toThrow(
+      'remove the issue from known-issues.json in the archive directory',
+    );
   });
 
   it('must be listed by its day and must not be a computed file of an open day', async () => {

@@ -66,11 +66,10 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
   const fact = factNames.find((one): one is FactName => lineFileOf(one) === name);
   if (fact) withholdLines(withdrawal, fact);
   else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
-  else if (name === issuesFile) throw new OperatorError(`remove the issue from ${issuesFile} in the archive directory instead`);
+  else if (name === issuesFile)
+    throw new OperatorError(`remove the issue from ${issuesFile} in the archive directory instead`);
   else
-    throw new OperatorError(
-      `${name} of an open day is recomputed from the other files: withdraw those files instead`,
-    );
+    throw new OperatorError(`${name} of an open day is recomputed from the other files: withdraw those files instead`);
 }
 
 function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {

@@ -24,7 +24,7 @@ describe('decodeArtifact', () => {
   });
 
   it.each([
-    ['nothing', Buffer.alloc(0), 'the artifact is empty'],
+    ['an empty file', Buffer.alloc(0), 'the artifact is empty'],
     ['only white space', Buffer.from('  '), 'the artifact is not a single JSON value'],
     ['two values', Buffer.from('{}{}'), 'the artifact is not a single JSON value'],
     ['a truncated value', Buffer.from('{"a": [1, 2'), 'the artifact is not a single JSON value'],
@@ -34,7 +34,7 @@ describe('decodeArtifact', () => {
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'the artifact is not valid UTF-8'],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'the artifact is not a single JSON value'],
     ['NaN', Buffer.from('{"a": NaN}'), 'the artifact is not a single JSON value'],
-    ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
+    ['a repeated top-level key', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
     [
       'too many levels',
       Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`),

@@ -301,9 +301,9 @@ function claimed(
 /**
  * Abort reason of abandoned responses. All share one instance, because creating an error with its stack is expensive.
  */
-const left = new Error('the client left');
+const left = new Error('the client disconnected');
 
-/** Error codes of responses that ended early because the client disconnected or the server cut the response. */
+/** Error codes of responses that ended early because the client disconnected or the server aborted the response. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ABORT_ERR']);
 
 /** Returns false for a request that the parser accepts although HTTP does not allow it. */

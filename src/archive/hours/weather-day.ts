@@ -18,7 +18,7 @@ const weatherDaySchema = 'almanac.archive.weather-hours/v1';
  */
 export const maxDaySeries = 4 * maxHourSeries;
 
-/** Hourly counts and observed seconds. An hour that was not observed has neither. */
+/** Hourly counts and observed seconds. For an hour that was not observed, the count is null and the seconds are 0. */
 export interface HourCounts {
   readonly events: (number | null)[];
   readonly observed_seconds: number[];

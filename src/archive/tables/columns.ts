@@ -63,7 +63,7 @@ export const weatherByHour: Table = {
       'Kind of events; `total` for events of all kinds, including kinds without a row of their own.',
       { values: [allCollections, ...collectionNames] },
     ),
-    column('events', 'count', 'Observed events; null if nothing was observed.', { ...weather, ...orNull }),
+    column('events', 'count', 'Number of observed events; null if nothing was observed.', { ...weather, ...orNull }),
     column('observed_seconds', 'seconds', 'Observed part of the hour; null if the archive has no information.', {
       ...weather,
       ...orNull,

@@ -42,7 +42,11 @@ export class DayVerifier {
       return this.#report({ kind: 'altered', path, message: `the digest differs from that in ${source}` });
     }
     if (record?.day !== day || (record.state !== state && !isNext)) {
-      return this.#report({ kind: 'malformed', path, message: `the file is not a valid record of this day in the state "${state}"` });
+      return this.#report({
+        kind: 'malformed',
+        path,
+        message: `the file is not a valid record of this day in the state "${state}"`,
+      });
     }
     if (!this.#hasKnownNames(record)) return;
     for (const file of record.files) await this.#verifyFile(record, file);
@@ -67,7 +71,11 @@ export class DayVerifier {
     const tombstone = (await this.#inputs.tombstonesOf(day)).find((one) => one.name === name);
     if (!tombstone) return this.#report({ kind: 'missing', path, message: 'the file does not exist' });
     if (tombstone.sha256 !== sha256 || tombstone.bytes !== bytes) {
-      return this.#report({ kind: 'altered', path, message: 'the digest in its tombstone differs from that in the record of the day' });
+      return this.#report({
+        kind: 'altered',
+        path,
+        message: 'the digest in its tombstone differs from that in the record of the day',
+      });
     }
     this.#withdrawn.push(path);
   }

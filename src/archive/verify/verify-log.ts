@@ -78,7 +78,8 @@ function openHead(note: Buffer, { key, ownKey, report }: LogVerification): Check
     report({ kind: 'key', path: checkpointPath, message: `the key is ${own.text}; expected ${key.text}` });
     return null;
   }
-  const why = opened.kind === 'unknown_key' ? `the key ${key.text} has not signed the checkpoint` : opened.kind.replace('_', ' ');
+  const why =
+    opened.kind === 'unknown_key' ? `the key ${key.text} has not signed the checkpoint` : opened.kind.replace('_', ' ');
   report({ kind: 'signature', path: checkpointPath, message: why });
   return null;
 }

@@ -182,7 +182,8 @@ class LineReader {
     for (let read = 0; read < count; read += 1) {
       const place = this.#next();
       const line = this.#parsed(place, check);
-      if (line.did <= last) throw this.#malformed({ pointer: '/did', why: 'does not sort after the DID of the previous line' });
+      if (line.did <= last)
+        throw this.#malformed({ pointer: '/did', why: 'does not sort after the DID of the previous line' });
       last = line.did;
       const fault = faultOf(line);
       if (fault) throw this.#malformed(fault);
@@ -190,7 +191,8 @@ class LineReader {
       const pause = this.#sliceEnd();
       if (pause) await pause;
     }
-    if (this.#at < this.#bytes.length) throw this.#malformed({ pointer: '', why: 'exceeds the number of lines that the header states' });
+    if (this.#at < this.#bytes.length)
+      throw this.#malformed({ pointer: '', why: 'exceeds the number of lines that the header states' });
     return places;
   }
 

@@ -23,11 +23,11 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
   ...days,
 ];
 
-describe('a week without reading', () => {
+describe('an unread week', () => {
   it.each([
-    ['has no reading on eight calendar days', 8, unreadDay, true],
-    ['may not leave out the day on which it begins', 7, unreadDay, false],
-    ['has no day that was read in part', 8, partDay, false],
+    ['consists of eight unread calendar days', 8, unreadDay, true],
+    ['does not consist of only seven unread calendar days', 7, unreadDay, false],
+    ['includes no day that was read in part', 8, partDay, false],
   ] as const)('%s', (_, count, day, isUnread) => {
     expect(isUnreadWeek(lastDays(...Array.from({ length: count }, () => day)))).toBe(isUnread);
   });
@@ -66,7 +66,7 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('unreadDays ignores days before the last seven', () => {
+  it('ignores unread days before the last seven (unreadDays)', () => {
     const days = [
       unreadDay,
       ...Array.from({ length: 23 }, () => unreadDay),
@@ -126,7 +126,7 @@ describe('the conclusion about all labelers', () => {
       1,
       '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',
     ],
-  ])('is grammatical for %i labelers of which %i were read completely', (enrolled, complete, text) => {
+  ])('has a grammatical text for %i labelers of which %i were read completely', (enrolled, complete, text) => {
     expect(listConclusion({ enrolled, complete })).toBe(text);
   });
 });

@@ -24,6 +24,6 @@ export const remedies: Readonly<Record<LabelerProblem, string>> = {
   denied_by_operator:
     'The operator of this service has decided not to read this labeler. Ask the operator for the reason.',
   share_exceeded:
-    'The labeler sent more than its daily share, so reading is paused until the next day. A labeler that sends less is read completely.',
+    'The labeler used up its daily allowance, so reading is paused until the next day. A labeler that sends less is read completely.',
   unknown: 'The cause is not known. Almanac continues to try.',
 };

@@ -49,8 +49,8 @@ export type LabelerHandle = Type.Static<typeof LabelerHandle>;
 export const LabelerEvents = closed(
   {
     window: count('Observed application and removal events of the window, without excluded repeats.'),
-    week: count('The same, last 7 days.'),
-    day: count('The same, last 24 hours.'),
+    week: count('Observed application and removal events of the last 7 days, without excluded repeats.'),
+    day: count('Observed application and removal events of the last 24 hours, without excluded repeats.'),
   },
   { title: 'LabelerEvents', description: 'Observed events of one labeler in three spans that end at `window.end`.' },
 );
@@ -65,12 +65,14 @@ const identity = {
   handle_withheld: Type.Optional(withheld()),
   enrolled: Type.Boolean({ description: 'False if Almanac no longer follows the labeler.' }),
   state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
-  state_since: timestamp('When the labeler came into this state.'),
+  state_since: timestamp('Time at which the labeler entered this state.'),
   problem: orNull(
     word(labelerProblems, 'Problem.'),
     'The problem that explains the state; null if the labeler is read.',
   ),
-  found_by: Type.Array(word(discoveryWays, 'Way.'), { description: 'How the labeler was found.' }),
+  found_by: Type.Array(word(discoveryWays, 'A way of finding labelers.'), {
+    description: 'How the labeler was found.',
+  }),
   read_by: orNull(
     word(readingTransports, 'Transport.'),
     'subscribeLabels or queryLabels; null if it is not being read.',
@@ -109,7 +111,7 @@ const frame = {
   acquisition: Acquisition,
   counted_since: orNull(
     timestamp('Instant.'),
-    'Signatures, values and delays are counted from this instant onwards; null if they are not counted yet.',
+    'Time from which signatures, values and delays are counted; null if they are not counted yet.',
   ),
   conclusion: Type.String({ description: 'The coverage in one or two English sentences. Do not parse it.' }),
 };
@@ -144,7 +146,7 @@ export const LabelerDay = closed(
     read_share: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Share of the day's part in the window that was read.",
+      description: 'Fraction (0 to 1) of the day, or of its part within the window, that was read.',
     }),
   },
   { title: 'LabelerDay', description: 'Observed events of one UTC day.' },
@@ -164,7 +166,7 @@ export const LabelerValue = closed(
     value: Type.String({ maxLength: 128, description: 'A value that the definitions of the labeler declare.' }),
     events: orNull(
       SmallCount,
-      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
+      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a count below five.',
     ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
     last_defined: orNull(
@@ -229,7 +231,7 @@ export const LabelerFacts = closed(
     first_answered: orNull(timestamp('Instant.'), 'When the labeler first responded.'),
     remedy: orNull(
       Type.String(),
-      "What would end the problem, in English for the labeler's operator; null if there is no problem. Do not parse it.",
+      "How the labeler's operator can end the problem, in English; null if there is no problem. Do not parse it.",
     ),
     events: LabelerEvents,
     repeats: count(
@@ -243,7 +245,7 @@ export const LabelerFacts = closed(
     values_omitted: count('Number of declared values that did not fit or are withheld.'),
     undeclared: orNull(
       SmallCount,
-      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',
+      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a count below five.',
     ),
     replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),
     delay_ms: orNull(

@@ -75,7 +75,7 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
 function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
   const path = pathOf(day, name);
   const lines = parseLines(files.read(path)?.toString('utf8') ?? '', fact, day);
-  if (!lines) throw new OperatorError(`${path} is damaged; remove it while the archive is stopped`);
+  if (!lines) throw new OperatorError(`${path} is damaged; stop the archiver and remove the file`);
   const withheld = lines.map(({ at }) => formatFailure(archivedFacts[fact], Date.parse(at), 'withheld'));
   files.replace(path, Buffer.from(withheld.join('')));
 }

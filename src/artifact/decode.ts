@@ -10,8 +10,8 @@ export const maxDepth = inputLimits.artifact.depth;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes bytes into a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must accept
- * the value. The caller must limit the number of bytes.
+ * Decodes bytes into a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must
+ * accept the value. The caller must limit the number of bytes.
  */
 export function decodeArtifact<A>(
   bytes: Uint8Array,

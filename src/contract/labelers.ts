@@ -154,7 +154,7 @@ export const LabelerDay = closed(
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
 
-/** A count of which small values are not published: counts from 0 to 4 become `fewer_than_5`. */
+/** Schema of a count whose small values are not published: counts from 0 to 4 become `fewer_than_5`. */
 const SmallCount = Type.Union([
   Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
   Type.Literal(fewerThanFive),

@@ -88,7 +88,7 @@ export function spansOf(day: string, places: readonly number[]): Span[] {
 }
 
 /**
- * Returns the instant up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
+ * Returns the time up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
  */
 export function throughOf(start: string, through: string): string {
   return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();

@@ -44,7 +44,7 @@ const HourSchema = Type.Object(
   {
     /** Generation of the label store that reported the hour. */
     generation_id: uuidText(),
-    /** Instant up to which the hour is counted. */
+    /** Time up to which the hour is counted. */
     through: usableInstant(),
     observed_seconds: measure(),
     labeler_seconds: measure(),

@@ -32,7 +32,7 @@ export interface DaySeries extends HourCounts {
   readonly host: string;
   readonly protocol: WeatherHourSeries['wire'];
   readonly published: boolean;
-  /** Instant up to which each hour is counted; null for an hour that the series does not contain. */
+  /** Time up to which each hour is counted; null for an hour that the series does not contain. */
   readonly through: (string | null)[];
   /** First observation of the store that reported each hour, if the hour began before it; otherwise null. */
   readonly observed_since: (string | null)[];

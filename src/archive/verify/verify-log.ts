@@ -112,7 +112,7 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
 /**
  * Compares the checkpoint with the kept one, and reports a log that is smaller or has another root at the same size.
  * Returns true if the log continues the kept checkpoint or none is kept, false after a report, and null if only a
- * consistency proof can tell.
+ * consistency proof can determine this.
  */
 function comparedHeads({ size, root }: Checkpoint, { kept, report }: LogVerification): boolean | null {
   if (!kept) return true;

@@ -7,7 +7,7 @@ import { openApiFrame } from '../openapi/frame.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { headerComponents, responseComponents } from './responses.ts';
 
-/** OpenAPI 3.1 document of the account-view API, built from the schemas from which the types derive. */
+/** OpenAPI 3.1 document of the account-view API, built from the schemas of its types. */
 
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {

@@ -8,7 +8,7 @@ import { headerComponents } from '../openapi/headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** OpenAPI 3.1 document of the documents about labelers, built from the schemas from which the types derive. */
+/** OpenAPI 3.1 document that describes the documents about labelers, built from the schemas of their types. */
 
 const schemas: Record<string, Type.TSchema> = {
   LabelersEnvelope: labelers.LabelersEnvelope,

@@ -135,7 +135,7 @@ export function issuesIn(issues: readonly ArchivedIssue[], { count, now }: Perio
   };
 }
 
-/** An interval of whole hours, each of which was not observed entirely. */
+/** An interval of whole hours, none of which was observed entirely. */
 export interface HourGap {
   readonly instrument: 'weather' | 'labels';
   readonly start: string;

@@ -35,13 +35,13 @@ export const families = {
   currency: {
     name: 'almanac_fact_weather_currency',
     type: 'stateset',
-    help: 'State of a weather fact now: the instrument judged it when it wrote the artifact, and the age is added.',
+    help: 'Current state of a weather fact, computed from the freshness in the artifact and the age of the artifact.',
   },
   observationAge: {
     name: 'almanac_fact_weather_observation_age_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Age of the newest weather observation: at the time of the artifact, plus the age of the artifact.',
+    help: 'Age of the newest weather observation: its age stated in the artifact plus the age of the artifact.',
   },
   condition: {
     name: 'almanac_fact_weather_condition',

@@ -48,9 +48,18 @@ export type LabelerHandle = Type.Static<typeof LabelerHandle>;
 /** Observed events of one labeler in three periods that end at `window.end`. */
 export const LabelerEvents = closed(
   {
-    window: count('Observed application and removal events of the window, without excluded repeats.'),
-    week: count('Observed application and removal events of the last 7 days, without excluded repeats.'),
-    day: count('Observed application and removal events of the last 24 hours, without excluded repeats.'),
+    window: orNull(
+      count('Observed application and removal events of the window, without excluded repeats.'),
+      'Null if nothing was read in the window.',
+    ),
+    week: orNull(
+      count('Observed application and removal events of the last 7 days, without excluded repeats.'),
+      'Null if nothing was read in the last 7 days.',
+    ),
+    day: orNull(
+      count('Observed application and removal events of the last 24 hours, without excluded repeats.'),
+      'Null if nothing was read in the last 24 hours.',
+    ),
   },
   { title: 'LabelerEvents', description: 'Observed events of one labeler in three spans that end at `window.end`.' },
 );

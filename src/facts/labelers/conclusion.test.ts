@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import { isUnreadWeek, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
+import { isUnreadSpan, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
 
 const window = { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
 const readDay: LabelerLine['days'][number] = [3, 1, 1];
@@ -23,13 +23,33 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
   ...days,
 ];
 
-describe('an unread week', () => {
+describe('a span', () => {
   it.each([
-    ['consists of eight unread calendar days', 8, unreadDay, true],
-    ['does not consist of only seven unread calendar days', 7, unreadDay, false],
-    ['includes no day that was read in part', 8, partDay, false],
-  ] as const)('%s', (_, count, day, isUnread) => {
-    expect(isUnreadWeek(lastDays(...Array.from({ length: count }, () => day)))).toBe(isUnread);
+    ['of a week is unread if eight calendar days were unread', 'week', 8, unreadDay, true],
+    ['of a week is not unread if only seven calendar days were unread', 'week', 7, unreadDay, false],
+    ['of a week is not unread if a day was read in part', 'week', 8, partDay, false],
+    ['of 24 hours is unread if two calendar days were unread', 'day', 2, unreadDay, true],
+    ['of 24 hours is not unread if only one calendar day was unread', 'day', 1, unreadDay, false],
+    ['of the whole window is unread if no day was read', 'window', 31, unreadDay, true],
+    ['of the whole window is not unread if one day was read', 'window', 30, unreadDay, false],
+  ] as const)('%s', (_, span, count, day, isUnread) => {
+    const days = lastDays(...Array.from({ length: count }, () => day));
+    expect(isUnreadSpan(line({ days }), window, span)).toBe(isUnread);
+  });
+
+  it.each([
+    ['is unread if it begins within', 24 * 3600, true],
+    ['is not unread if it begins before', 24 * 3600 - 1, false],
+  ])('of 24 hours %s a gap that lasts until the end of the window', (_, seconds, isUnread) => {
+    const start = new Date(Date.parse(window.end) - seconds * 1000).toISOString();
+    expect(isUnreadSpan(line({ gaps: [gap(start, window.end)] }), window, 'day')).toBe(isUnread);
+  });
+
+  it.each([
+    ['is unread if the labeler departed 24 hours before the end of the window', '2026-11-19T12:00:00.000Z', true],
+    ['is not unread if the labeler departed 23 hours before the end of the window', '2026-11-19T13:00:00.000Z', false],
+  ])('of 24 hours %s', (_, state_since, isUnread) => {
+    expect(isUnreadSpan(line({ state: 'departed', state_since }), window, 'day')).toBe(isUnread);
   });
 });
 

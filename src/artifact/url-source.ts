@@ -18,8 +18,8 @@ export interface UrlSourceOptions<A> {
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Grace period in milliseconds. While the URL cannot be reached, the last reading keeps its true age for this time;
-   * afterwards the artifact is unreadable.
+   * Grace period in milliseconds. While the URL cannot be reached, the last reading stays valid for this time, with its
+   * true age; afterwards the artifact is unreadable.
    */
   readonly graceMs: number;
   /** Maximum time for which `start` waits for the first response, in milliseconds. */

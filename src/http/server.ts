@@ -18,7 +18,7 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/** Answers well-formed requests, immediately or later. The client gets status 500 if the function throws or rejects. */
+/** Answers well-formed requests, immediately or later. If the function throws or rejects, the client gets status 500. */
 export type Answering =
   | {
       readonly answer: (request: ReadRequest, now: number) => Reply;

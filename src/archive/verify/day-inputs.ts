@@ -23,7 +23,7 @@ export class InputReader {
     }
   }
 
-  /** Resolves with the inputs of a day; null if a file is damaged, which is reported, or withdrawn, which is not. */
+  /** Resolves with the inputs of a day; null if a file is damaged or withdrawn. Only damaged files are reported. */
   inputsOf(day: string): Promise<DayInputs | null> {
     const known = this.#inputs.get(day) ?? this.#readInputs(day);
     this.#inputs.set(day, known);

@@ -39,7 +39,7 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   key: 'the log is signed with a key other than the given or kept one',
 };
 
-/** A difference between the archive and what its log, its index or its records promise. */
+/** A mismatch between the archive and its log, its index or its records, or a file that cannot be read. */
 export interface Finding {
   readonly kind: FindingKind;
   /** Path of the file, relative to the archive. */

@@ -81,7 +81,7 @@ export class DayVerifier {
   }
 
   /**
-   * Returns false, and reports it, if the record lists an unknown or repeated name; checked before any file is read.
+   * Reports an unknown or repeated file name in the record and returns false. Called before any file is read.
    */
   #hasKnownNames({ day, files }: DayRecord): boolean {
     const missing = new Set([...inputFiles, ...computedFiles]);

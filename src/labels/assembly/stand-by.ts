@@ -11,7 +11,7 @@ import { lookMs, type RoleAction, type RoleEvent, roleStep, standingBy } from '.
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
-/** Number of checks of the writer per read of the rows that it stored. */
+/** Number of checks of the writer between two reads of the rows that it stored. */
 const looksPerFollow = 4;
 /** Interval between two checks of a writer that this standby has ended, in milliseconds. */
 const endLookMs = 20;
@@ -60,7 +60,7 @@ class StandbyWatch {
   /** Kinds of work whose last attempt failed. The first failure of a series is logged. */
   readonly #failing = new Set<'follow' | 'ready' | 'look'>();
   #following: Promise<void> | null = null;
-  /** Permanent failure of following the store. */
+  /** Permanent failure to follow the store, or null. */
   #failure: { readonly error: unknown } | null = null;
   /** True from the time when this standby ended the writer until the lock is released. */
   #isEnding = false;
@@ -197,7 +197,7 @@ class StandbyWatch {
     if (end.kind === 'killed') {
       log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
     } else if (end.kind === 'ended') {
-      log.warn('the writer did not respond for 3 s and its lease was ended', { writer: end.name });
+      log.warn('the writer did not respond for 3 s, and its lease was ended', { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {
       log.error('the writer does not respond and cannot be ended: this standby waits', { why: end.why });
     }

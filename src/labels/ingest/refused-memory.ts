@@ -59,7 +59,7 @@ export interface Delivery {
  * arrive again.
  */
 const maxHours = 50;
-/** Maximum characters of all sources together; above the maximum, the memory forgets the largest source. */
+/** Maximum total length of the texts of all sources, in characters; above it, the memory forgets the largest source. */
 const maxCharacters = 16_000_000;
 /**
  * Maximum number of counted rows in the journal; above it, the oldest are forgotten, and may be counted twice or not at

@@ -20,14 +20,13 @@ export type LabelFrame =
   | { readonly kind: 'unknown' }
   /** Bytes that are not a message. */
   | { readonly kind: 'malformed' }
-  /** A message that exceeds the number of elements or the depth of labels. */
+  /** A message that exceeds the limits on its depth, elements or fields. */
   | { readonly kind: 'over_budget' };
 
-/**
- * Number of elements that is allowed in a frame of any length. A long frame may have one element per eight bytes; real
- * labels have one per twelve.
- */
+/** Number of elements that a frame of any length may have. */
 const minElements = 1_024;
+
+/** Minimum number of bytes for each further element of a frame; real labels have about twelve bytes per element. */
 const bytesPerElement = 8;
 
 /** Checks the depth and the number of elements of a frame, header and body, without decoding it. Never throws. */

@@ -5,7 +5,7 @@ import { day } from '../../store/time.ts';
 import { isEnrolled, type KnownLabeler } from './known-labeler.ts';
 
 /**
- * Returns true if a labeler left the enrolment because it responded at least once and has not responded for 7 days. Its
+ * Returns true if a labeler has responded before, and left the enrolment because it has not responded for 7 days. Its
  * rows stay stored, its gap grows, and it is tried daily.
  */
 export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {

@@ -8,7 +8,7 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const maxPages = 100;
-/** Maximum characters of all DIDs that one relay may list: the DIDs of a hundred full pages. */
+/** Maximum total length of the DIDs that one relay may list, in characters: the DIDs of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */

@@ -9,6 +9,7 @@ export interface SourceFault {
   readonly fault: Fault | null;
   /** Reason for the log: a word or a number, never a text of the labeler. */
   readonly why: string;
+  /** Wait that the labeler requested, in milliseconds, or null if it requested none. */
   readonly retryAfterMs: number | null;
 }
 

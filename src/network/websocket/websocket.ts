@@ -68,7 +68,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     over.abort();
   }
   const abort = (): void => socket.close();
-  // A message that arrived with the opening may have caused an abort, so check the signal.
+  // A message that arrived with the handshake may have caused an abort, so check the signal.
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   void socket.closed.then(() => signal.removeEventListener('abort', abort));

@@ -79,8 +79,8 @@ class StandbyWatch {
   }
 
   /**
-   * Starts to read the rows that the writer stored, unless a read is in progress. If it fails permanently, the next
-   * `look` throws the error.
+   * Starts to read the rows that the writer stored, unless a read is in progress. If the read fails permanently, the
+   * next `look` throws the error.
    */
   beginToFollow(): void {
     this.#following ??= this.#follow()

@@ -210,10 +210,10 @@ class DirectoryFollower implements DirectoryStream {
     return 0;
   }
 
-  /** Discards a position that the directory does not accept; the stream then begins with the next operation. */
+  /** Discards a position that can no longer be resumed; the stream then begins with the next operation. */
   #giveUpPosition(why: string): void {
     this.#options.log.warn(
-      'the directory does not accept the position in its stream: labelers that were declared since that position may be missing',
+      "the position in the directory's stream was discarded: labelers that were declared since then may be missing",
       { why },
     );
     this.position = null;

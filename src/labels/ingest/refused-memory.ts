@@ -38,7 +38,9 @@ export interface CountedRow {
 
 /** Result of adopting the counts of another process. */
 export interface RefusedMerge {
+  /** Rows that the other process has not counted. */
   readonly refusals: readonly CountedRow[];
+  /** Changes of the buckets of the other process. */
   readonly changes: readonly RefusedRowsChange[];
 }
 

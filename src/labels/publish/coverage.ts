@@ -14,7 +14,7 @@ export interface EnrolledSource {
   readonly state: SourceState;
 }
 
-/** Input of the coverage computation. */
+/** Input for computing the coverage. */
 export interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;

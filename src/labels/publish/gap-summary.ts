@@ -13,7 +13,7 @@ export interface GapSummary {
   readonly cutShort: ReadonlySet<string>;
 }
 
-/** Input of the summary of gaps. */
+/** Input for summarizing gaps. */
 export interface SummaryInputs {
   /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];

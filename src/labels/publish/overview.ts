@@ -9,7 +9,7 @@ import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { type GapSummary, summarizeGaps } from './gap-summary.ts';
 
-/** Input of the overview that is not in the store. */
+/** Input of the overview that does not come from the store. */
 export interface OverviewInputs {
   readonly now: Micros;
   readonly windowDays: number;

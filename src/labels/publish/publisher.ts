@@ -161,7 +161,8 @@ function labelersInputs({
     isPaused: (did) => paused.has(did),
     failed: (did, error) => {
       telemetry.sourceFailed('listing');
-      if (!hasFailed) log.warn('a labeler is listed without its texts', { labeler: did, ...errorFields(error) });
+      if (!hasFailed)
+        log.warn('a labeler is listed without its handle or definitions', { labeler: did, ...errorFields(error) });
       hasFailed = true;
     },
   };

@@ -53,7 +53,7 @@ export class Reachability {
   #leave({ did, tracker }: KnownLabeler, now: Micros): void {
     const { failingSince, state } = tracker.tracked;
     this.#unreachable.set(did, failingSince);
-    this.#log.info('a labeler left the enrolment because it is unreachable; it is tried daily', {
+    this.#log.info('a labeler is no longer enrolled because it is unreachable; it is contacted daily', {
       labeler: did,
       state,
       days: daysSince(failingSince, now),

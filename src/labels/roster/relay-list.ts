@@ -14,7 +14,7 @@ const maxCharacters = 8_000_000;
 /** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
-  /** False if the relay stopped responding before the last page; the DIDs of earlier pages are valid. */
+  /** False if the list ends before the relay's last page; the listed DIDs are valid. */
   readonly complete: boolean;
 }
 

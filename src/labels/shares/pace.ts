@@ -67,7 +67,7 @@ export interface PaceOptions {
 
 /** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Number of remembered sources above which sources without a debt are removed. */
+/** Number of remembered sources at which sources with full buckets are removed. */
 const maxRemembered = 20_000;
 
 /**

@@ -70,7 +70,7 @@ interface Lane {
 
 interface Request {
   readonly host: string;
-  /** Host whose rate limits the claim, or null if no rate does. */
+  /** Host whose rate limits the claim, or null if the claim has no rate limit. */
   readonly ratedHost: string | null;
   readonly lane: Lane;
   /** Shares of the host, of the domain, and of the source if it is known. */

@@ -10,7 +10,7 @@ export interface UnreadGap extends Interval {
   readonly reason: GapReason;
 }
 
-/** Input of the computation of a labeler's unread time. */
+/** Input for computing the unread time of a labeler. */
 export interface UnreadInputs {
   readonly window: Interval;
   /** Start of the retained time. */

@@ -219,8 +219,8 @@ class StandbyWatch {
   }
 
   /**
-   * Returns true if every source that has ever responded is read now, or fails for this instrument too. Always returns
-   * true once `maxStartTime` has passed.
+   * Returns true if every source that has ever responded is being read, waits for a reading slot, or also fails for
+   * this instrument. Always returns true once `maxStartTime` has passed.
    */
   #readsAll(now: Micros): boolean {
     if (now - this.observedSince >= maxStartTime) return true;

@@ -8,8 +8,8 @@ import type { Transport } from '../shares/telemetry.ts';
 import type { AdmissionReason } from './admission.ts';
 
 /**
- * Record about one refused row: how often each transport delivered it, how often it was counted, and the hour of its
- * last delivery.
+ * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
+ * delivery.
  */
 interface Known {
   readonly hour: number;

@@ -111,7 +111,7 @@ export class FinestGaps {
   }
 }
 
-/** Total time in which a source was not read. */
+/** Unread time of a source in a window. */
 export interface Missed {
   /** Length in microseconds. */
   missed: number;

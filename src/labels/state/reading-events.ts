@@ -2,7 +2,7 @@ import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ReadPosition } from '../label/position.ts';
 
-/** Failure of reading a source. */
+/** Kind of failure of an attempt to read a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** Unread part of a source's labels when its reading begins. */
@@ -23,7 +23,10 @@ export interface LastFrame {
 /** Change of the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
-  /** Moves the position after the newest of some frames; `last` is null if the number of every frame decreases. */
+  /**
+   * Moves the position to the newest of several frames; `last` is null if every frame has a lower number than the last
+   * frame that was read.
+   */
   | { readonly kind: 'frames'; readonly last: LastFrame | null }
   /** Moves the position after a page, with the mark of the page's last row. */
   | { readonly kind: 'page'; readonly cursor: number; readonly tail: string }

@@ -36,7 +36,7 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly maxHeaderBytes?: number;
   /** Returns milliseconds since 1970; default `Date.now`. */
   readonly clock?: () => number;
-  /** Name resolution; default: c-ares with its own cache and without the hosts file. */
+  /** Function that resolves host names; default: c-ares with its own cache and without the hosts file. */
   readonly resolve?: Resolve;
 }
 

@@ -22,7 +22,10 @@ export interface ClosedHours extends Interval {
   readonly starts: readonly number[];
 }
 
-/** Maximum number of attempts to count the hours. An attempt is repeated if rows or a day were removed during it. */
+/**
+ * Maximum number of attempts to count the rows of the hours. An attempt is repeated if rows or a day were removed
+ * during it.
+ */
 const maxAttempts = 3;
 
 /**

@@ -93,8 +93,8 @@ function countedValues({ definitions, counters }: LineInputs): {
 }
 
 /**
- * Size in bytes of the line's punctuation, of its members for gaps and values without entries, and of the counts after
- * the values.
+ * Maximum size in bytes of the fixed parts of a line: punctuation, the empty lists of gaps and values, and the counts
+ * after the values.
  */
 const fixedBytes = '{,"gaps":[],"gap_overflow":false,,"values":[],"values_omitted":0,"undeclared":null,}'.length + 40;
 /**

@@ -5,7 +5,7 @@ import { coverageTolerance } from '../../../store/coverage-rule.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 
-/** Unread time of a labeler in the window. */
+/** Interval of the window in which a labeler was not read. */
 export interface UnreadGap extends Interval {
   readonly reason: GapReason;
 }

@@ -36,7 +36,10 @@ export function scanFrame(bytes: Uint8Array): CborShape {
   return scanCbor(bytes, { elements: Math.min(elements, proportional), depth, fields }, 2);
 }
 
-/** Reads a frame: two CBOR objects, header and body, within their limits. Never throws. The values share the frame's memory. */
+/**
+ * Decodes a frame, which consists of two CBOR objects, header and body, if it is within the limits. Never throws. The
+ * values share the frame's memory.
+ */
 export function readFrame(bytes: Uint8Array): LabelFrame {
   const { fault } = scanFrame(bytes);
   return fault === null ? decodeFrame(bytes) : { kind: fault === 'malformed' ? fault : 'over_budget' };

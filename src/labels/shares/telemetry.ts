@@ -60,7 +60,7 @@ export interface Telemetry {
   sourceFailed(part: SourcePart): void;
   /** Records the reason for the current pause of acceptance, or null if acceptance is not paused. */
   paused(reason: string | null): void;
-  /** Records the number of enrolled sources by state, and the numbers of other labelers. */
+  /** Records the number of enrolled sources by state, and the number of labelers in each other group. */
   sources(counts: Readonly<Record<SourceState, number>>, others: Readonly<Record<OtherLabelers, number>>): void;
   /** Records the number of enrolled labelers by the way in which they were discovered. */
   found(counts: Readonly<Record<DiscoverySource, number>>): void;

@@ -82,7 +82,7 @@ it('rejects the reader of a body that breaks, of a damaged coding, and of an abo
   await expect(serviceFetch(url, { signal: stop.signal })).rejects.toThrow();
 });
 
-it('a body that nobody reads may break, and does not end the process', async () => {
+it('a body that is not read may break without ending the process', async () => {
   const url = await serve((response, request) => {
     response.writeHead(500, { 'Content-Length': '1000000' }).write('x');
     setTimeout(() => request.socket.destroy(), 10);

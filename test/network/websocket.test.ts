@@ -254,7 +254,7 @@ describe('opening a websocket', () => {
   it('stops when it is aborted, before or during the attempt', async () => {
     const { port, sockets, arrived } = await serveTcp(() => undefined);
     const url = `ws://127.0.0.1:${port}/`;
-    const aborted = { kind: 'aborted', message: `cannot connect to ${url}: stopped`, status: null, retryable: false };
+    const aborted = { kind: 'aborted', message: `cannot connect to ${url}: aborted`, status: null, retryable: false };
     expect(await refusal(url, {}, AbortSignal.abort())).toEqual(aborted);
     expect(sockets).toHaveLength(0);
 

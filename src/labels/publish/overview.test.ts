@@ -58,7 +58,7 @@ test('each caveat that counts some labelers also states the total', () => {
     'Some labelers keep only one row for each subject and value',
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a daily allowance of at most 2000000 labels; ' +
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 2000000 labels; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because the maximum number of labelers is already being read',
     '7 further labelers were announced after the maximum number of known labelers was reached',
@@ -84,7 +84,7 @@ test('each caveat has the correct singular or plural', () => {
     'Some labelers keep only one row for each subject and value',
     '2 of 3 labelers that this instrument follows do not respond at the moment',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is disk space',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is enough disk space',
     '1 of 4 labelers waits',
     '1 further labeler was announced after the maximum number of known labelers was reached',
     '1 of 101 rows of the window was refused because of its form',
@@ -116,9 +116,9 @@ test('a caveat counts refused labels on records of spaces', () => {
 test('a caveat counts labelers that only the directory named', () => {
   const said = (directoryOnly: number) => caveatsOf({ ...inputs, directoryOnly }, counts, [], 0)[4];
   expect(said(1)).toBe(
-    '1 of 3 labelers that this instrument follows is known from the directory alone: no seed, relay or Jetstream named it.',
+    '1 of 3 labelers that this instrument follows is known only from the directory: no seeds file, relay or Jetstream named it.',
   );
-  expect(said(2)).toMatch(/ are known from the directory alone: .* named them\.$/);
+  expect(said(2)).toMatch(/ are known only from the directory: .* named them\.$/);
 });
 
 test('a caveat states the number of labelers with a listed gap, and the number whose gaps exceed a day in total', async () => {

@@ -173,8 +173,8 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
   if (directoryOnly > 0) {
     const names = directoryOnly === 1 ? 'it' : 'them';
     caveats.push(
-      `${share(directoryOnly, sources.length)} that this instrument follows ${are(directoryOnly)} known from the directory alone: ` +
-        `no seed, relay or Jetstream named ${names}.`,
+      `${share(directoryOnly, sources.length)} that this instrument follows ${are(directoryOnly)} known only from the directory: ` +
+        `no seeds file, relay or Jetstream named ${names}.`,
     );
   }
   if (delayed > 0) {
@@ -197,7 +197,7 @@ function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, un
   if (unranked > 0) {
     caveats.push(
       `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
-        `or until there is disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
+        `or until there is enough disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
         `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }

@@ -12,7 +12,10 @@ export interface CborLimits {
 
 /** Result of scanning DAG-CBOR items. */
 export interface CborShape {
-  /** Null if the items are complete and within the limits. `malformed` if no DAG-CBOR decoder accepts the bytes. */
+  /**
+   * First exceeded limit, `malformed` if no DAG-CBOR decoder accepts the bytes, or null if the items are complete and
+   * within the limits.
+   */
   readonly fault: ShapeFault | 'malformed' | null;
   /** Number of data items up to the end or the first error. */
   readonly elements: number;
@@ -21,8 +24,8 @@ export interface CborShape {
 const maxDepth = 256;
 
 /**
- * Number of items that a key such as "1023" counts as. JavaScript engines store a field with such a key in an array of
- * 1.5 times that length. One key of seven bytes was measured to use 15 kB.
+ * Number of items that a numeric key such as "1023" counts as. JavaScript engines store a field with such a key in an
+ * array about 1.5 times as long as the number. A single key of seven bytes was measured to use 15 kB.
  */
 export const indexKeyElements = 160;
 

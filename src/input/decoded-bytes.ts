@@ -4,7 +4,9 @@ export interface DecodedBytesLimits {
   readonly total: number;
   /** Bytes that each account may hold regardless of the other accounts. */
   readonly reserve: number;
-  /** Maximum total bytes of input that waits for memory; above the maximum, the largest such input is rejected. */
+  /**
+   * Maximum total size of the input that waits for memory, in bytes; above it, the largest waiting input is rejected.
+   */
   readonly buffered: number;
 }
 
@@ -22,8 +24,8 @@ export interface ByteAccount {
   /** Takes memory without a limit, for input that has already arrived. */
   hold(bytes: number): void;
   /**
-   * Takes memory within the reserve, or if memory is free and no other account waits. Returns false if neither is
-   * possible.
+   * Takes memory if the request is within the reserve, or if memory is free and no other account waits. Otherwise
+   * returns false.
    */
   tryTake(bytes: number): boolean;
   /**
@@ -55,8 +57,8 @@ interface Waiting {
 }
 
 /**
- * Divisor of the total that limits the memory of one account: an account that already holds memory gets at most the
- * quotient.
+ * Divisor of the total that gives the maximum memory of one account. The maximum applies only to an account that
+ * already holds memory.
  */
 const accountPart = 4;
 /** Maximum number of later, smaller requests that are served before a large one. */

@@ -39,8 +39,8 @@ const closeObject = 0x7d;
 /**
  * Determines the nesting depth and counts the elements of a JSON document in one pass over its bytes, and stops at the
  * first exceeded limit. The scan precedes `JSON.parse`, so that a small document cannot become millions of objects. The
- * scan does not validate the syntax. The count is never too low for a document that `JSON.parse` accepts, or for a
- * prefix that it parses.
+ * scan does not validate the syntax. The count is never too low for a document that `JSON.parse` accepts, nor for the
+ * part of an invalid document that `JSON.parse` reads before it fails.
  */
 export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   const { length } = bytes;

@@ -14,9 +14,9 @@ export interface InputLimit {
   readonly input: string;
   /** The party that controls the bytes. */
   readonly author: string;
-  /** Maximum bytes as received. */
+  /** Maximum size in bytes, as received. */
   readonly bytes: number;
-  /** Maximum bytes after content decoding; `maxDecodedBytes` of this module also limits the ratio. */
+  /** Maximum size in bytes after content decoding; `maxDecodedBytes` of this module also limits the ratio. */
   readonly decodedBytes: number | null;
   readonly depth: number | null;
   readonly elements: number | null;
@@ -338,10 +338,10 @@ export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }
 
-/** Number of pieces that is allowed regardless of the length of a body. */
+/** Number of pieces in which a body of any length may arrive. */
 const alwaysPieces = 4_096;
 /**
- * Minimum average length in bytes of the pieces beyond that number; streaming servers send at least one label at a
+ * Minimum average length, in bytes, of the pieces beyond `alwaysPieces`; streaming servers send at least one label at a
  * time.
  */
 const minPieceBytes = 32;
@@ -351,10 +351,13 @@ export function maxPieces(bytes: number): number {
   return alwaysPieces + bytes / minPieceBytes;
 }
 
-/** Maximum heap size of one decoded element in bytes, as an average over an input of objects with unique fields. */
+/** Maximum average heap size of one decoded element, in bytes, for an input of objects with unique fields. */
 const bytesPerElement = 128;
 
-/** Returns an upper estimate, in bytes, of the memory of a decoded input. A character of text may use two bytes. */
+/**
+ * Returns an upper estimate of the memory that a decoded input occupies, in bytes. A character of text may use two
+ * bytes.
+ */
 export function decodedCost(bytes: number, elements: number): number {
   return 2 * bytes + bytesPerElement * elements;
 }

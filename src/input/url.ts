@@ -48,7 +48,7 @@ export function parseUrl(text: string, rules: UrlRules): UrlVerdict {
   const url = URL.parse(text);
   if (!url) return refused('syntax', 'not a URL', null);
   if (!schemes.includes(url.protocol)) {
-    return refused('scheme', `${url.protocol} is not allowed, use ${schemes[0]}`, url);
+    return refused('scheme', `${url.protocol} is not allowed; use ${schemes[0]}`, url);
   }
   if ((url.username !== '' || url.password !== '') && !admits.includes('credentials')) {
     return refused('credentials', 'it contains credentials', url);
@@ -59,7 +59,7 @@ export function parseUrl(text: string, rules: UrlRules): UrlVerdict {
   return { kind: 'url', url };
 }
 
-/** Returns the host of a URL as `net.isIP` and `judgeAddress` read it: an IPv6 address without its brackets. */
+/** Returns the host of a URL in the form that `net.isIP` and `judgeAddress` expect: an IPv6 address has no brackets. */
 export function bareHost({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }

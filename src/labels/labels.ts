@@ -168,6 +168,6 @@ async function storeFinalState(
   await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
   await recorder
     .update()
-    .catch((error: unknown) => log.warn('the progress of the store was not recorded', errorFields(error)));
+    .catch((error: unknown) => log.warn('the store record could not be written', errorFields(error)));
   await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
 }

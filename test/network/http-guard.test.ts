@@ -79,7 +79,7 @@ describe('the outbound guard', () => {
     }
     expect(await clientFor().getJson(`https://localhost:${port}/`, limits)).toEqual({
       kind: 'refused_address',
-      why: 'no public address (loopback)',
+      why: 'no allowed address (loopback)',
     });
     expect(seen).toHaveLength(0);
   });
@@ -103,7 +103,7 @@ describe('the outbound guard', () => {
     expect(kinds).toEqual(refused.map(() => 'bad_url'));
     expect(await local.getJson('http://8.8.8.8/', limits)).toEqual({
       kind: 'bad_url',
-      why: 'http: is only allowed for loopback, use https:',
+      why: 'http: is only allowed for loopback; use https:',
     });
     expect(JSON.stringify(await strict.getJson('https://user:secret@8.8.8.8/', limits))).not.toContain('secret');
     expect(seen).toHaveLength(0);
@@ -113,7 +113,7 @@ describe('the outbound guard', () => {
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('8.8.8.8') });
     expect(await client.getJson('http://labeler.example/', limits)).toEqual({
       kind: 'refused_address',
-      why: 'no public address (public, but unencrypted)',
+      why: 'no allowed address (public, but unencrypted)',
     });
   });
 });

@@ -185,7 +185,7 @@ describe('a did:web', () => {
     for (const did of [`did:web:localhost%3A${host.port}`, 'did:web:localhost', 'did:web:labeler.example']) {
       expect(await resolver.resolve(did, { signal: never })).toEqual({
         kind: 'failed',
-        answer: { kind: 'refused_address', why: 'no public address (loopback)' },
+        answer: { kind: 'refused_address', why: 'no allowed address (loopback)' },
       });
     }
     expect(host.asked).toEqual([]);

@@ -100,7 +100,7 @@ describe('the outbound guard of websocket connections', () => {
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '0177.1', '127.1']) {
       expect(await refusal(`wss://${host}:${port}/subscribe`, { policy })).toEqual({
         kind: 'refused_address',
-        message: `cannot connect to wss://127.0.0.1:${port}/subscribe: no public address (loopback)`,
+        message: `cannot connect to wss://127.0.0.1:${port}/subscribe: no allowed address (loopback)`,
         status: null,
         retryable: false,
       });
@@ -109,7 +109,7 @@ describe('the outbound guard of websocket connections', () => {
     expect(await refusal('wss://10.0.0.1/')).toMatchObject({ kind: 'refused_address' });
     expect(await refusal(`ws://127.0.0.1:${port}/`, { policy })).toMatchObject({
       kind: 'bad_url',
-      message: `cannot connect to ws://127.0.0.1:${port}/: ws: is not allowed, use wss:`,
+      message: `cannot connect to ws://127.0.0.1:${port}/: ws: is not allowed; use wss:`,
     });
     expect(sockets).toHaveLength(0);
   });
@@ -120,7 +120,7 @@ describe('the outbound guard of websocket connections', () => {
     const url = `wss://jetstream.example:${port}/subscribe`;
     expect(await refusal(url, { policy, resolve: resolvesTo('127.0.0.2') })).toEqual({
       kind: 'refused_address',
-      message: `cannot connect to ${url}: no public address (loopback)`,
+      message: `cannot connect to ${url}: no allowed address (loopback)`,
       status: null,
       retryable: false,
     });
@@ -155,7 +155,7 @@ describe('the outbound guard of websocket connections', () => {
     expect(await refusal('ws://8.8.8.8/')).toMatchObject({ kind: 'bad_url' });
     expect(await refusal('ws://jetstream.example/', { resolve: resolvesTo('8.8.8.8') })).toMatchObject({
       kind: 'refused_address',
-      message: 'cannot connect to ws://jetstream.example/: no public address (public, but unencrypted)',
+      message: 'cannot connect to ws://jetstream.example/: no allowed address (public, but unencrypted)',
     });
   });
 
@@ -164,7 +164,7 @@ describe('the outbound guard of websocket connections', () => {
     expect(await refusal('not a url ?secret')).toEqual({ ...badUrl, message: 'cannot connect: not a URL' });
     expect(await refusal('https://me:secret@host.example/x?secret')).toEqual({
       ...badUrl,
-      message: 'cannot connect to https://host.example/x: https: is not allowed, use wss:',
+      message: 'cannot connect to https://host.example/x: https: is not allowed; use wss:',
     });
     expect(await refusal('wss://me:secret@host.example/x?secret#secret')).toEqual({
       ...badUrl,
@@ -254,7 +254,7 @@ describe('opening a websocket', () => {
   it('stops when it is aborted, before or during the attempt', async () => {
     const { port, sockets, arrived } = await serveTcp(() => undefined);
     const url = `ws://127.0.0.1:${port}/`;
-    const aborted = { kind: 'aborted', message: `cannot connect to ${url}: stopped`, status: null, retryable: false };
+    const aborted = { kind: 'aborted', message: `cannot connect to ${url}: aborted`, status: null, retryable: false };
     expect(await refusal(url, {}, AbortSignal.abort())).toEqual(aborted);
     expect(sockets).toHaveLength(0);
 

@@ -33,7 +33,7 @@ describe('almanac weather', () => {
       'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe',
     ],
     ['nonsense', 'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe'],
-    ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)'],
+    ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no allowed address (private)'],
     [
       'ws://127.0.0.1:1/subscribe',
       'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is allowed only for loopback, with --allow-loopback',

@@ -47,15 +47,18 @@ export async function recordDowntime(
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
   if (lost) {
-    log.warn('the store has lost commits in a failover, or was restored: the time since its last row is a gap', {
-      storedThrough: formatMicros(start),
-      lostFrom: formatMicros(progress.end),
-      recordedThrough: formatMicros(record?.end ?? progress.end),
-    });
+    log.warn(
+      'the store has lost commits in a failover, or was restored: the time since its last row is recorded as a gap',
+      {
+        storedThrough: formatMicros(start),
+        lostFrom: formatMicros(progress.end),
+        recordedThrough: formatMicros(record?.end ?? progress.end),
+      },
+    );
   } else if (restored) {
     log.warn('parts of the store were restored to an earlier time: the time since then is recorded as a gap');
   }
-  log.info('no process observed since the last heartbeat: the time since then is recorded as a gap', {
+  log.info('no process has observed the network since the last heartbeat: the time since then is recorded as a gap', {
     seconds: (gap.end - gap.start) / 1e6,
   });
 }
@@ -69,7 +72,7 @@ export async function endLostReads(store: StoreWriter, artifacts: string, log: L
   const progress = await progressOf(store, store.tokens?.former ?? null);
   if (record === null || !hasLost(progress, record)) return;
   await store.endReads(Math.max(progress.revision, record.revision));
-  log.warn('the store has lost commits, for example in a failover: this standby stores its rows again', {
+  log.warn('the store has lost commits, for example in a failover: this standby stores its copies of the lost rows', {
     lostFrom: formatMicros(progress.end),
     recordedThrough: formatMicros(record.end),
   });

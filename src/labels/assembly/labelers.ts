@@ -29,7 +29,7 @@ export interface Labelers {
 
 /** Notification that a new revision of a labeler's definitions was stored; its receiver is created later. */
 class DefinitionsStored {
-  /** Receiver of the DIDs. */
+  /** Receiver of the notification. It is called with the labeler's DID. */
   notify: (did: string) => void = () => undefined;
 }
 

@@ -21,7 +21,10 @@ export interface LabelsSettings {
   readonly seeds: readonly string[];
   readonly relays: readonly string[];
   readonly plc: string;
-  /** URLs of directories that are requested in turn if the primary directory does not respond. Default: no replica. */
+  /**
+   * URLs of replicas of the directory, which are requested in turn if the primary does not respond. Default: no
+   * replica.
+   */
   readonly plcReplicas?: readonly string[];
   /** URL of the Jetstream, or null if labelers are not discovered through a Jetstream. */
   readonly jetstream: string | null;
@@ -32,10 +35,11 @@ export interface LabelsSettings {
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
   /**
-   * Maximum bytes that all sources together may add in a UTC day; null to derive the limit from the size of the disk.
+   * Maximum number of bytes that all sources together may add in a UTC day; null to derive it from the free space of
+   * the disk.
    */
   readonly dailyBytes?: number | null;
-  /** Maximum rows of one source in a day (default 2 million). Tests use a lower limit. */
+  /** Maximum number of rows of one source in a day (default 2 million). Tests use a lower limit. */
   readonly maxDailyRows?: number;
   /** Maximum number of sources that are read concurrently (default 5,000). Tests use a lower limit. */
   readonly maxEnrolled?: number;

@@ -59,17 +59,18 @@ const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unprov
 const webTimeoutMs = 5_000;
 
 /**
- * Maximum rates of the requests for pages and of the handshakes for one host, without those of privileged sources, per
- * interval between polls. The document of any DID may name the host of another labeler. 60 documents that named one host
- * caused 30 requests a second; common servers allow a client 10, and then reject all its requests.
+ * Maximum numbers of page requests and of handshakes for one host per poll interval, excluding those of privileged
+ * sources. The document of any DID may name the host of another labeler. 60 documents that named one host caused 30
+ * requests a second; common servers allow a client 10, and then reject all its requests.
  */
 const perPoll = { pages: 60, handshakes: 15 };
-/** Maximum numbers of such requests and handshakes that a host accumulates. */
+/** Maximum numbers of page requests and of handshakes that a host accumulates while it is idle. */
 const hostBursts = { pages: 100, handshakes: 32 };
 
 /**
- * Maximum rate of the requests to one directory or relay, without those for privileged sources. Any account can cause a
- * look-up of its document once a minute, and a directory that rejects all requests keeps honest keys from being read.
+ * Maximum rate of requests to one directory or relay, excluding those for privileged sources. Any account can cause a
+ * look-up of its document once a minute. If these look-ups made the directory reject all requests, the keys of honest
+ * labelers could not be read.
  */
 const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
 
@@ -82,8 +83,8 @@ const streamsPerDomain = 256;
 const maxNewStreams = 2_000;
 
 /**
- * Maximum concurrent look-ups of untrusted host names: more than requests and handshakes together, so that no request
- * or handshake waits for a look-up slot.
+ * Maximum number of concurrent look-ups of untrusted host names. It exceeds the number of requests and handshakes
+ * together, so that none of them waits for a look-up slot.
  */
 const names = { total: 512, perDomain: 64 };
 

@@ -4,7 +4,7 @@ import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../p
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
 
-/** Dependencies of reporting the resource use of sources. */
+/** Dependencies of the report of each source's resource use. */
 export interface ReportSourcesOptions {
   /** Directory of the store. */
   readonly folder: string;

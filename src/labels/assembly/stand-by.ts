@@ -11,7 +11,7 @@ import { lookMs, type RoleAction, type RoleEvent, roleStep, standingBy } from '.
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
-/** Number of checks of the writer per read of the rows that it stored. */
+/** Number of checks of the writer between two reads of the rows that it stored. */
 const looksPerFollow = 4;
 /** Interval between two checks of a writer that this standby has ended, in milliseconds. */
 const endLookMs = 20;
@@ -60,7 +60,7 @@ class StandbyWatch {
   /** Kinds of work whose last attempt failed. The first failure of a series is logged. */
   readonly #failing = new Set<'follow' | 'ready' | 'look'>();
   #following: Promise<void> | null = null;
-  /** Permanent failure of following the store. */
+  /** Permanent failure to follow the store, or null. */
   #failure: { readonly error: unknown } | null = null;
   /** True from the time when this standby ended the writer until the lock is released. */
   #isEnding = false;
@@ -79,8 +79,8 @@ class StandbyWatch {
   }
 
   /**
-   * Starts to read the rows that the writer stored, unless a read is in progress. If it fails permanently, the next
-   * `look` throws the error.
+   * Starts to read the rows that the writer stored, unless a read is in progress. If the read fails permanently, the
+   * next `look` throws the error.
    */
   beginToFollow(): void {
     this.#following ??= this.#follow()
@@ -197,7 +197,7 @@ class StandbyWatch {
     if (end.kind === 'killed') {
       log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
     } else if (end.kind === 'ended') {
-      log.warn('the writer did not respond for 3 s and its lease was ended', { writer: end.name });
+      log.warn('the writer did not respond for 3 s, and its lease was ended', { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {
       log.error('the writer does not respond and cannot be ended: this standby waits', { why: end.why });
     }
@@ -219,8 +219,8 @@ class StandbyWatch {
   }
 
   /**
-   * Returns true if every source that has ever responded is read now, or fails for this instrument too. Always returns
-   * true once `maxStartTime` has passed.
+   * Returns true if every source that has ever responded is being read, waits for a reading slot, or also fails for
+   * this instrument. Always returns true once `maxStartTime` has passed.
    */
   #readsAll(now: Micros): boolean {
     if (now - this.observedSince >= maxStartTime) return true;

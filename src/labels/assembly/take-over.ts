@@ -17,6 +17,7 @@ import type { Acts, Assembled } from './tasks.ts';
 
 /** Last state that the former writer stored. */
 interface FormerState {
+  /** Roster rows by DID. */
   readonly rows: ReadonlyMap<string, RosterRow>;
   /** Time of the last accepted page of each source. */
   readonly answered: ReadonlyMap<string, Micros>;
@@ -33,9 +34,9 @@ export interface TakeOverOptions {
 }
 
 /**
- * Stores the data that this standby kept in the opened store: records the gaps that both instruments have in common,
- * then appends the kept rows, and then the positions. The opened store receives all later changes. A crash between two
- * steps overstates a gap or repeats rows, but never hides a gap.
+ * Stores the data that this standby kept in memory: records the gaps that both instruments have in common, then appends
+ * the kept rows, and then the positions. The opened store receives all later changes. A crash between two steps
+ * overstates a gap or repeats rows, but never hides a gap.
  */
 export async function takeOver(
   { base, labelers, ports }: Assembled,

@@ -5,9 +5,11 @@ import { labelerCollection } from '../roster/relay-list.ts';
 /** Addresses of the hosts whose responses give the time. */
 export interface TimeSources {
   readonly relays: readonly string[];
-  /** URLs of the did:plc directory and its replicas, and DIDs that the directory contains. */
+  /** URL of the did:plc directory. */
   readonly plc: string;
+  /** URLs of replicas of the directory. */
   readonly plcReplicas?: readonly string[];
+  /** DIDs that the directory contains. */
   readonly dids: readonly string[];
 }
 

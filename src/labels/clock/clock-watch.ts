@@ -2,8 +2,8 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
 /**
- * Maximum difference between the progress of the wall clock and the monotonic clock; a larger difference is a clock
- * step. In microseconds.
+ * Maximum difference between the progress of the wall clock and of the monotonic clock, in microseconds; a larger
+ * difference is a clock step.
  */
 export const maxClockDrift = minute;
 /**
@@ -16,9 +16,11 @@ const anchorPeriod = 60 * minute;
 
 /** The two clocks of this machine, both in microseconds. */
 export interface Clocks {
-  /** Returns the wall clock, since 1970. */
+  /** Returns the time of the wall clock, since 1970. */
   readonly wall: () => Micros;
-  /** Returns the monotonic clock, which has an arbitrary origin and stops while the machine is suspended. */
+  /**
+   * Returns the time of the monotonic clock, which has an arbitrary origin and stops while the machine is suspended.
+   */
   readonly monotonic: () => number;
 }
 

@@ -2,7 +2,7 @@ import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import { type DirectoryOperation, parseDirectoryExport } from '../../network/identity/directory-operation.ts';
 
-/** Maximum number of operations per page that the directory serves. */
+/** Maximum number of operations that the directory serves in one page. */
 export const maxCount = 1_000;
 /** Minimum number of operations per page; a page of this many operations of maximum size is within the byte limit. */
 const minCount = 50;

@@ -165,7 +165,9 @@ test.each<{ why: string; failure: TextAnswer }>([
     const { seqs, cursors, warnings } = await afterFailures(failure, 25);
     await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
     expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
-    expect(warnings).toEqual([{ message: "the directory's export cannot be read: its position is kept", why }]);
+    expect(warnings).toEqual([
+      { message: "the directory's export cannot be read: the position in the stream is kept", why },
+    ]);
   },
 );
 

@@ -25,8 +25,8 @@ export interface DirectoryStreamOptions {
   /** Position at the end of the last run, or null to begin with the next operation. */
   readonly position: number | null;
   /**
-   * Maximum number of messages and bytes that are read in one second. The defaults are 1,000 and 4 MB, a hundred times
-   * the rate of a busy day.
+   * Maximum numbers of messages and of bytes that are read in one second. The defaults are 1,000 and 4 MB, a hundred
+   * times the rate of a busy day.
    */
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
@@ -41,7 +41,7 @@ export interface DirectoryStream {
 
 /** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
-/** Maximum number of consecutive export runs without a new operation. After them the position is discarded. */
+/** Number of consecutive export runs without a new operation after which the position is discarded. */
 const maxEmptyRuns = 10;
 /** Wait before the next request to a host without the stream, such as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
@@ -189,14 +189,16 @@ class DirectoryFollower implements DirectoryStream {
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
-    if (this.#export === 'unused') log.info("the position is older than the directory's stream: reading its export");
+    if (this.#export === 'unused')
+      log.info("the position is too old for the directory's stream: reading the directory's export instead");
     const onOperation = (operation: DirectoryOperation): void => this.#pass(() => operation);
     const options = { directory, http, allowHttp: policy.allowLoopback, wait, onOperation };
     const result = await readDirectoryExport(options, position, signal);
     if (signal.aborted) return 0;
     if (result.kind === 'failed') {
       const { why, retryAfterMs } = result;
-      if (this.#export !== 'failed') log.warn("the directory's export cannot be read: its position is kept", { why });
+      if (this.#export !== 'failed')
+        log.warn("the directory's export cannot be read: the position in the stream is kept", { why });
       this.#export = 'failed';
       if (this.#failingMs >= maxFailingMs) this.#giveUpPosition(why);
       return Math.min(retryAfterMs ?? 0, maxRetryMs);
@@ -208,10 +210,10 @@ class DirectoryFollower implements DirectoryStream {
     return 0;
   }
 
-  /** Discards a position that the directory does not accept; the stream then begins with the next operation. */
+  /** Discards a position that can no longer be resumed; the stream then begins with the next operation. */
   #giveUpPosition(why: string): void {
     this.#options.log.warn(
-      'the directory does not accept the position in its stream: labelers that were declared since that position may be missing',
+      "the position in the directory's stream was discarded: labelers that were declared since then may be missing",
       { why },
     );
     this.position = null;

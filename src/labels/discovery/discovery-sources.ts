@@ -22,7 +22,9 @@ export function countByDiscoverySource(
   return counts;
 }
 
-/** Returns the number of labelers that were named by the directory, and by no relay, Jetstream or seeds file. */
+/**
+ * Returns the number of labelers that were named by the directory, but not by a relay, a Jetstream or the seeds file.
+ */
 export function countDirectoryOnly(labelers: Iterable<Pick<KnownLabeler, 'provenance'>>): number {
   let count = 0;
   for (const labeler of labelers) if (discoverySourcesOf(labeler).join() === 'directory') count += 1;

@@ -57,11 +57,11 @@ export type PauseReason = (typeof pauseReasons)[number];
 /** Result of one check of the preconditions outside the store. */
 export interface PreconditionCheck {
   readonly pause: PauseReason | null;
-  /** Interval that the clock skipped or repeated since the last check. */
+  /** Interval that the clock skipped or repeated since the last check, or null. */
   readonly gap: Interval | null;
   /**
    * Start of the pause, which is the end of the clock step that made the clock doubtful, even if no label has arrived
-   * since.
+   * since. Null if the clock is not doubtful.
    */
   readonly since: Micros | null;
 }
@@ -79,7 +79,7 @@ export interface AcceptanceOptions {
   /** Checks the preconditions outside the store; called before each commit. */
   readonly checkPreconditions: () => PreconditionCheck;
   readonly clockGeneration: () => number;
-  /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
+  /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
   readonly log: Log;
@@ -291,7 +291,7 @@ export class PageAcceptance {
     const { log, telemetry } = this.#options;
     this.#addPauseGap();
     await this.#writePendingGaps();
-    log.info('acceptance resumes', { reason: this.#paused.reason });
+    log.info('acceptance resumed', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }

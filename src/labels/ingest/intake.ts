@@ -58,7 +58,8 @@ type IntakePorts = Omit<ReaderPorts, 'query'>;
 
 /**
  * Creates the intake of a source, which its stream and its polls share. It commits one page at a time, so the position
- * never gets ahead of the rows of the other transport. Calls `onCapReached` when the source has used up its daily share.
+ * never gets ahead of the rows of the other transport. Calls `onCapReached` when the source has used up its daily
+ * allowance.
  */
 export function createIntake(source: Source, ports: IntakePorts, onCapReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();

@@ -33,7 +33,8 @@ export interface LabelQuery {
 /** Acceptance of rows by the store. */
 export interface Acceptance {
   /**
-   * Queues a page. Resolves with the number of new rows once the page is durable. Rejects when the instrument stops.
+   * Queues a page. Resolves with the number of new rows once the page is durable. Rejects with `ClockChanged`, or when
+   * the instrument stops.
    */
   readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Checks the signatures of rows as received; returns one verdict for each, in order. */

@@ -8,8 +8,8 @@ import type { Transport } from '../shares/telemetry.ts';
 import type { AdmissionReason } from './admission.ts';
 
 /**
- * Record about one refused row: how often each transport delivered it, how often it was counted, and the hour of its
- * last delivery.
+ * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
+ * delivery.
  */
 interface Known {
   readonly hour: number;
@@ -38,7 +38,9 @@ export interface CountedRow {
 
 /** Result of adopting the counts of another process. */
 export interface RefusedMerge {
+  /** Rows that the other process has not counted. */
   readonly refusals: readonly CountedRow[];
+  /** Changes of the buckets of the other process. */
   readonly changes: readonly RefusedRowsChange[];
 }
 
@@ -59,7 +61,7 @@ export interface Delivery {
  * arrive again.
  */
 const maxHours = 50;
-/** Maximum characters of all sources together; above the maximum, the memory forgets the largest source. */
+/** Maximum total length of the texts of all sources, in characters; above it, the memory forgets the largest source. */
 const maxCharacters = 16_000_000;
 /**
  * Maximum number of counted rows in the journal; above it, the oldest are forgotten, and may be counted twice or not at

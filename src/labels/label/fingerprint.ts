@@ -20,7 +20,7 @@ export function fingerprint(value: unknown): string {
 
 /** Maximum depth of hashed values; a deeper value is hashed as an empty object. */
 const maxDepth = 8;
-/** Maximum values of one row that are hashed; a label that can be stored has fewer. */
+/** Maximum number of values of one row that are hashed; a label that can be stored has fewer. */
 const maxValues = 4_096;
 /**
  * Number of characters at each end of a long text that are hashed together with its length; a multiple of four, so that

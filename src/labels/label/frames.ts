@@ -20,14 +20,13 @@ export type LabelFrame =
   | { readonly kind: 'unknown' }
   /** Bytes that are not a message. */
   | { readonly kind: 'malformed' }
-  /** A message that exceeds the number of elements or the depth of labels. */
+  /** A message that exceeds the limits on its depth, elements or fields. */
   | { readonly kind: 'over_budget' };
 
-/**
- * Number of elements that is allowed in a frame of any length. A long frame may have one element per eight bytes; real
- * labels have one per twelve.
- */
+/** Number of elements that a frame of any length may have. */
 const minElements = 1_024;
+
+/** Minimum number of bytes for each further element of a frame; real labels have about twelve bytes per element. */
 const bytesPerElement = 8;
 
 /** Checks the depth and the number of elements of a frame, header and body, without decoding it. Never throws. */
@@ -37,7 +36,10 @@ export function scanFrame(bytes: Uint8Array): CborShape {
   return scanCbor(bytes, { elements: Math.min(elements, proportional), depth, fields }, 2);
 }
 
-/** Reads a frame: two CBOR objects, header and body, within their limits. Never throws. The values share the frame's memory. */
+/**
+ * Decodes a frame, which consists of two CBOR objects, header and body, if it is within the limits. Never throws. The
+ * values share the frame's memory.
+ */
 export function readFrame(bytes: Uint8Array): LabelFrame {
   const { fault } = scanFrame(bytes);
   return fault === null ? decodeFrame(bytes) : { kind: fault === 'malformed' ? fault : 'over_budget' };

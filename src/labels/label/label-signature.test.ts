@@ -156,7 +156,7 @@ it('a signature is checked with libsecp256k1 once it is loaded', async () => {
   expect(libsecp256k1()).toBe(verify);
 });
 
-it('the dependencies contain no JavaScript implementation that the checks could use instead', () => {
+it('the dependencies contain no JavaScript implementation of the signature check', () => {
   const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);

@@ -55,7 +55,10 @@ export class Denials {
     return parseTimestamp(this.#list.entryFor(labeler)?.since);
   }
 
-  /** Returns the number of denied labelers: known labelers, and DIDs of the list without a known labeler. */
+  /**
+   * Returns the number of denied labelers: known labelers that are denied, and DIDs in the list that no known labeler
+   * has.
+   */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
@@ -140,8 +143,8 @@ export class Denials {
 }
 
 /**
- * Returns the gap of a denied labeler. Returns null for a labeler that was never observed. The gap does not cover the
- * time before the denial.
+ * Returns the gap of a denied labeler as a list, which is empty if the labeler was never observed or has no gap yet.
+ * The gap does not cover the time before the denial.
  */
 function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;

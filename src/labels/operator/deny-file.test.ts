@@ -67,7 +67,7 @@ describe('the file of denied labelers', () => {
     ['', 'the file is not JSON'],
     ['{"denied": [{"did": "did:plc:ar7c4by46qjdydhdevvrndac"', 'the file is not JSON'],
     ['[]', 'the file has no "denied" array'],
-    [`{"denied":[{"since":"${since}"}]}`, 'entry 1: "did" or "domain" is missing'],
+    [`{"denied":[{"since":"${since}"}]}`, 'entry 1: exactly one of "did" and "domain" is required'],
     [`{"denied":[{"domain":"a.example.com","since":"${since}"}]}`, 'must be spelled example.com'],
     [`{"denied":[{"domain":"${did}","since":"${since}"}]}`, `must be spelled ${did}`],
     [`{"denied":[{"did":"${did}","since":"yesterday"}]}`, 'entry 1: "since" is not an RFC 3339 time'],

@@ -15,14 +15,13 @@ import { type DenyTarget, parseDenyTarget, targetText } from './deny-target.ts';
 
 /** Maximum size of the file, in bytes. */
 const maxFileBytes = 16 * 1024 * 1024;
-/**
- * Maximum time that a command waits for another command that is changing the list, and the interval between its checks,
- * in milliseconds.
- */
+/** Maximum time for which a command waits for another command that is changing the list, in milliseconds. */
 const lockWaitMs = 2_000;
+
+/** Interval between attempts to get the lock, in milliseconds. */
 const lockLookMs = 50;
 
-/** Returns the path of the list of a store. */
+/** Returns the path of the file that lists the denied labelers of a store. */
 export function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
@@ -83,7 +82,8 @@ export async function changeDenyFile(
       );
     }
     const text = formatDenyList(after);
-    if (Buffer.byteLength(text) > maxFileBytes) throw new OperatorError('the list is full; use shorter reasons');
+    if (Buffer.byteLength(text) > maxFileBytes)
+      throw new OperatorError('the list exceeds its maximum size; use shorter reasons');
     await file.writeFile(text);
     await file.sync();
     await file.close();
@@ -131,7 +131,7 @@ function parseEntry(value: unknown, number: number): DenyEntry {
   const { did, domain, reason = null, since, purge = null } = value;
   const named = typeof did === 'string' ? did : domain;
   if (typeof named !== 'string' || (did !== undefined && domain !== undefined))
-    throw invalid('"did" or "domain" is missing');
+    throw invalid('exactly one of "did" and "domain" is required');
   const target = targetOf(named, invalid);
   if (target.kind !== (did === undefined ? 'domain' : 'did') || targetText(target) !== named) {
     throw invalid(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);

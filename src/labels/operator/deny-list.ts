@@ -13,7 +13,7 @@ export interface DenyEntry {
   /** Time of the decision, RFC 3339. */
   readonly since: string;
   /**
-   * Time at which the labeler's rows were requested to be purged, RFC 3339, or null if no purge was requested. Only an
+   * Time at which a purge of the labeler's rows was requested, RFC 3339, or null if no purge was requested. Only an
    * entry with a DID can have one.
    */
   readonly purge: string | null;

@@ -63,7 +63,7 @@ describe('a hold', () => {
   ])('a hold still applies to the artifact if the hold file is %s', async (_, text) => {
     await setHold(folder, name, hold);
     writeFileSync(holdPath(folder), text);
-    expect(await readHold(folder)).toEqual({ reason: 'the hold cannot be read', since: '' });
+    expect(await readHold(folder)).toEqual({ reason: 'the hold file cannot be read', since: '' });
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });

@@ -27,7 +27,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
     text = await readFile(holdPath(artifacts), 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
-    return { reason: `the hold cannot be read: ${systemWords(error)}`, since: '' };
+    return { reason: `the hold file cannot be read: ${systemWords(error)}`, since: '' };
   }
   try {
     const value: unknown = JSON.parse(text);
@@ -35,9 +35,9 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // Ignore the error here; the line after this block logs it.
+    // Treat invalid JSON like an unreadable file.
   }
-  return { reason: 'the hold cannot be read', since: '' };
+  return { reason: 'the hold file cannot be read', since: '' };
 }
 
 /**

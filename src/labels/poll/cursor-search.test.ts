@@ -26,7 +26,7 @@ function labeler(rows: number, authored: (id: number) => number | null) {
   };
 }
 
-describe('the search for an instant in a cursor space', () => {
+describe('searchCursor', () => {
   test('finds a cursor shortly before the first row since the target', async () => {
     const cases = fc.record({
       rows: fc.integer({ min: 1, max: 200_000 }),
@@ -85,14 +85,14 @@ test('isShuffled is true for a page whose times decrease repeatedly, and false i
   expect(isShuffled(rising.map((_, i) => micros(((i * 37) % 100) * hour)))).toBe(true);
 });
 
-test('the search leaves a margin of an hour before the instant', async () => {
+test('searchCursor leaves a margin of an hour before the target', async () => {
   const { read } = labeler(50_000, (id) => id * second);
   const found = await searchCursor(micros(40_000 * second), read);
   if (found.kind !== 'found') throw new Error(found.why);
   expect(found.cursor * second).toBeLessThanOrEqual(40_000 * second - searchMargin);
 });
 
-test('the search for an instant finds no cursor if rows within pages are not in order', async () => {
+test('searchCursor finds no cursor if rows within pages are not in order', async () => {
   const { read } = labeler(50_000, (id) => Math.floor(id / limit) * limit * minute + (id % 2) * hour);
   expect(await searchCursor(micros(40_000 * minute), read)).toEqual({ kind: 'unverified', why: 'a page out of order' });
 });

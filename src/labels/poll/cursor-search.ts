@@ -2,16 +2,16 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 
 /**
- * Search for an instant in the cursor space of `queryLabels`. A cursor is a row id, and a page contains the rows after
- * that id. Ids contain no time, so the search returns a cursor only if sampled pages show that ids increase with the
- * authored time.
+ * Search for the rows authored since a target time, in the cursor space of `queryLabels`. A cursor is a row id, and a
+ * page contains the rows after that id. Ids contain no time, so the search returns a cursor only if sampled pages show
+ * that ids increase with the authored time.
  */
 
 /** A sampled page, reduced to the parts that the search uses. */
 export interface SampledPage {
   /** Authored times of the page's labels, in order, or null for an undated label. */
   readonly authored: readonly (Micros | null)[];
-  /** The page's cursor if the cursor is decimal, or null. */
+  /** The page's cursor, or null if the cursor is missing or not decimal. */
   readonly cursor: number | null;
 }
 

@@ -22,7 +22,8 @@ export interface PageEvidence {
   /** True if the page contains all remaining rows. */
   readonly isRest: boolean;
   /**
-   * Fingerprint of the row that has the last row's number, or null if no row has that number, or the row is not known.
+   * Fingerprint of the row that has the last row's number, or null if there is no such row, or the row was not looked
+   * up.
    */
   readonly fingerprintAtNumber: string | null;
 }
@@ -31,8 +32,8 @@ const fingerprintLength = 32;
 const keyLength = 16;
 
 /**
- * Returns the mark of a row for a position: the row's fingerprint and, for a label, a digest of the key. A row and its
- * replacement have the same key.
+ * Returns the mark of a row for a position: the row's fingerprint and, for a label, a digest of its key (src, uri, cid,
+ * val). A row and its replacement have the same key.
  */
 export function markOf(row: unknown): string {
   return fingerprint(row) + keyOf(row);
@@ -43,7 +44,10 @@ export function fingerprintIn(mark: string): string {
   return mark.slice(0, fingerprintLength);
 }
 
-/** Returns the status of the row with this mark, as shown by one page. A page reads the database at one instant. */
+/**
+ * Returns the status of the row with this mark, as shown by one page. All rows of a page show the same state of the
+ * labeler's database.
+ */
 export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumber }: PageEvidence): LastRowStatus {
   const known = fingerprintIn(mark);
   if (labels.some((row) => fingerprint(row) === known)) return 'present';

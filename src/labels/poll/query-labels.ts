@@ -14,7 +14,7 @@ export interface LabelPage {
   readonly cursor: string | null;
 }
 
-/** Options for a request for a page. */
+/** Options for requesting a page. */
 export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
   readonly limit: number;
   /** True if the page may be as large as one huge label. */

@@ -7,14 +7,14 @@ import { day, type Interval } from '../../store/time.ts';
 import type { SourceState } from '../state/source-state.ts';
 import { unionGaps } from './gaps.ts';
 
-/** State of an enrolled source that the coverage counts. */
+/** An enrolled source, with the properties that the coverage counts. */
 export interface EnrolledSource {
   readonly did: string;
   readonly origin: 'seeded' | 'discovered';
   readonly state: SourceState;
 }
 
-/** Input of the coverage computation. */
+/** Input for computing the coverage. */
 export interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;

@@ -48,7 +48,7 @@ test('the summary has the same union as all gaps of the instrument and of the co
   );
 });
 
-test('a gap before the observed time is not joined with a gap that begins just after the observed time does', async () => {
+test('a gap before the observed time is not joined with a gap that begins shortly after the start of the observed time', async () => {
   const [before, after] = [-30_000_000, 20_000_000].map((from): StoredGap => {
     const start = micros(observed.start + from);
     return { source: 'did:plc:a', reason: 'source_unavailable', start, end: micros(start + 25_000_000) };

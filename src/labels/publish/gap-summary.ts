@@ -9,11 +9,11 @@ export interface GapSummary {
   readonly gaps: readonly StoredGap[];
   /** Missed time of each counted labeler that has gaps. */
   readonly times: ReadonlyMap<string, Missed>;
-  /** Labelers that exceeded their share of a day in the last week, so that their counts are incomplete. */
+  /** Labelers that this instrument paused in the last week, so that their counts are incomplete. */
   readonly cutShort: ReadonlySet<string>;
 }
 
-/** Input of the summary of gaps. */
+/** Input for summarizing gaps. */
 export interface SummaryInputs {
   /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];
@@ -25,6 +25,7 @@ export interface SummaryInputs {
   readonly window: Interval;
   /** Part of the window in which the instrument observed. */
   readonly observed: Interval;
+  /** The last seven days. */
   readonly week: Interval;
 }
 

@@ -36,7 +36,7 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('two joined gaps end with the containing gap if one contains the other', () => {
+  test('a gap that contains another gap keeps its end when the two are joined', () => {
     const { gaps } = unionGaps([gap(hour, 4 * hour), gap(2 * hour, 3 * hour, { source: 'did:plc:b' })], window);
     expect(spans(gaps)).toEqual([[60, 240]]);
   });

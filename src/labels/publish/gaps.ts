@@ -5,11 +5,10 @@ import { gapReasons } from '../../contract/vocabulary.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/**
- * Range of the tolerance for joining gaps, in whole minutes. The smallest tolerance that gives at most the allowed
- * number of gaps is used.
- */
+/** Minimum tolerance for joining gaps, in whole minutes. A wider tolerance is used only if there are too many gaps. */
 const minToleranceMinutes = 1;
+
+/** Maximum tolerance for joining gaps, in whole minutes. */
 export const maxToleranceMinutes = 6 * 60;
 
 /** An interval that at least one source, or the whole instrument, did not observe. */
@@ -112,7 +111,7 @@ export class FinestGaps {
   }
 }
 
-/** Total time in which a source was not read. */
+/** Unread time of a source in a window. */
 export interface Missed {
   /** Length in microseconds. */
   missed: number;

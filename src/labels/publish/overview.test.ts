@@ -44,7 +44,7 @@ const counts = [
   { labeler: 'did:plc:a', events: 25 },
 ];
 
-test('each caveat with a share states the total', () => {
+test('each caveat that counts some labelers also states the total', () => {
   const troubled = { ...inputs, delayed: 1, paused: 'disk_full', dropped: 7, waiting: 4, capped: ['did:plc:b'] };
   const refusals = [
     { source: 'did:plc:a', reason: 'malformed', count: 2 },
@@ -58,10 +58,10 @@ test('each caveat with a share states the total', () => {
     'Some labelers keep only one row for each subject and value',
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a share of the day, which is 2000000 labels at most; ' +
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 2000000 labels; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because the maximum number of labelers is already being read',
-    '7 further labelers were announced beyond the limit of known labelers',
+    '7 further labelers were announced after the maximum number of known labelers was reached',
     '2 of 102 rows of the window were refused because of their form, size or author',
   ]);
 });
@@ -84,9 +84,9 @@ test('each caveat has the correct singular or plural', () => {
     'Some labelers keep only one row for each subject and value',
     '2 of 3 labelers that this instrument follows do not respond at the moment',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is disk space',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is enough disk space',
     '1 of 4 labelers waits',
-    '1 further labeler was announced beyond the limit of known labelers',
+    '1 further labeler was announced after the maximum number of known labelers was reached',
     '1 of 101 rows of the window was refused because of its form',
   ]);
 });
@@ -116,12 +116,12 @@ test('a caveat counts refused labels on records of spaces', () => {
 test('a caveat counts labelers that only the directory named', () => {
   const said = (directoryOnly: number) => caveatsOf({ ...inputs, directoryOnly }, counts, [], 0)[4];
   expect(said(1)).toBe(
-    '1 of 3 labelers that this instrument follows is known from the directory alone: no seed, relay or Jetstream named it.',
+    '1 of 3 labelers that this instrument follows is known only from the directory: no seeds file, relay or Jetstream named it.',
   );
-  expect(said(2)).toMatch(/ are known from the directory alone: .* named them\.$/);
+  expect(said(2)).toMatch(/ are known only from the directory: .* named them\.$/);
 });
 
-test('a caveat states the number of labelers with a listed gap, and the number with gaps of more than a day in total', async () => {
+test('a caveat states the number of labelers with a listed gap, and the number whose gaps exceed a day in total', async () => {
   const now = micros(30 * day);
   const gap = (source: string | null, from: number, to: number) => ({
     ...{ source, start: micros(from * day), end: micros(to * day) },
@@ -135,10 +135,10 @@ test('a caveat states the number of labelers with a listed gap, and the number w
   // Two gaps of one labeler over the same time count once.
   const twice = [gap('did:plc:a', 1, 1.6), { ...gap('did:plc:a', 1, 1.6), reason: 'ingest_paused' as const }];
   expect(await stated(twice)).toBe(
-    '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them of more than a day in total.',
+    '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them for more than a day in total.',
   );
   expect(await stated([...twice, gap('did:plc:b', 25, 40)])).toBe(
-    '1 of 3 labelers has no gap of its own in the window; 2 have gaps, 1 of them of more than a day in total.',
+    '1 of 3 labelers has no gap of its own in the window; 2 have gaps, 1 of them for more than a day in total.',
   );
 });
 

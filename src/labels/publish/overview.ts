@@ -9,7 +9,7 @@ import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { type GapSummary, summarizeGaps } from './gap-summary.ts';
 
-/** Input of the overview that is not in the store. */
+/** Input of the overview that does not come from the store. */
 export interface OverviewInputs {
   readonly now: Micros;
   readonly windowDays: number;
@@ -25,17 +25,17 @@ export interface OverviewInputs {
   readonly directoryOnly: number;
   /** Number of enrolled sources whose attempts currently fail. */
   readonly delayed: number;
-  /** Number of labelers that were named and not added because the maximum of known labelers was reached. */
+  /** Number of labelers that were named but not added, because the maximum number of known labelers was reached. */
   readonly dropped: number;
-  /** Number of labelers that would be enrolled but exceed the maximum that is read. */
+  /** Number of labelers that would be enrolled, but exceed the maximum number of labelers that are read. */
   readonly waiting: number;
   /** Number of labelers that the operator denies. */
   readonly denied: number;
-  /** Reason for the current pause of acceptance; or null if acceptance is not paused. */
+  /** Reason for the current pause of acceptance, or null if acceptance is not paused. */
   readonly paused: string | null;
-  /** DIDs of sources that are paused because they exceeded a share of the day. */
+  /** DIDs of sources that are paused because they used up a daily allowance, or because the disk is nearly full. */
   readonly capped: readonly string[];
-  /** Maximum rows of a source in a day. */
+  /** Maximum number of rows of a source in a day. */
   readonly dailyRows: number;
 }
 
@@ -113,7 +113,9 @@ export async function makeOverview(
   };
 }
 
-/** Returns the labelers of the window's facts: enrolled ones, and those whose events are counted. */
+/**
+ * Returns the labelers that the facts about the window cover: enrolled labelers, and labelers whose events are counted.
+ */
 function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvents[]): ReadonlySet<string> {
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
@@ -128,7 +130,7 @@ export function gapCaveat(bySource: GapSummary['times'], labelers: number): stri
   const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
   if (bySource.size === 0) return `${none}.`;
   const others = bySource.size === 1 ? '1 has gaps' : `${bySource.size} have gaps`;
-  return `${none}; ${others}, ${long} of them of more than a day in total.`;
+  return `${none}; ${others}, ${long} of them for more than a day in total.`;
 }
 
 /** Returns the caveats about the limits of the instrument, each with its share and total. */
@@ -171,8 +173,8 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
   if (directoryOnly > 0) {
     const names = directoryOnly === 1 ? 'it' : 'them';
     caveats.push(
-      `${share(directoryOnly, sources.length)} that this instrument follows ${are(directoryOnly)} known from the directory alone: ` +
-        `no seed, relay or Jetstream named ${names}.`,
+      `${share(directoryOnly, sources.length)} that this instrument follows ${are(directoryOnly)} known only from the directory: ` +
+        `no seeds file, relay or Jetstream named ${names}.`,
     );
   }
   if (delayed > 0) {
@@ -183,8 +185,8 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
 }
 
 /**
- * Returns the caveats about a pause of acceptance, and about sources that are paused because they used up a share of
- * the day.
+ * Returns the caveats about a pause of acceptance, and about sources that are paused because they used up a daily
+ * allowance.
  */
 function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, unranked: number): string[] {
   const caveats: string[] = [];
@@ -195,14 +197,14 @@ function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, un
   if (unranked > 0) {
     caveats.push(
       `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
-        `or until there is disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a share of the day, which is ${dailyRows} labels at most; ` +
+        `or until there is enough disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
         `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   return caveats;
 }
 
-/** Returns the caveats about labelers that wait, exceed the maximum of known labelers, or are denied. */
+/** Returns the caveats about labelers that wait, exceed the maximum number of known labelers, or are denied. */
 function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): string[] {
   const caveats: string[] = [];
   if (waiting > 0) {
@@ -214,7 +216,7 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
   if (dropped > 0) {
     const further =
       dropped === 1 ? ' further labeler was' : `${dropped >= maxKnown ? ' or more' : ''} further labelers were`;
-    caveats.push(`${dropped}${further} announced beyond the limit of known labelers.`);
+    caveats.push(`${dropped}${further} announced after the maximum number of known labelers was reached.`);
   }
   if (denied > 0) {
     caveats.push(
@@ -244,8 +246,8 @@ function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): st
 }
 
 /**
- * Returns the caveat with the reasons why known labelers are not followed. The counts include the events of a labeler
- * that responded once and is now unreachable.
+ * Returns the caveat with the reasons why known labelers are not followed. Events of a labeler that responded once and
+ * is now unreachable are still counted.
  */
 function notFollowed(count: number, unreachable: number, known: number): string {
   const others = count - unreachable;

@@ -42,7 +42,7 @@ export interface PublisherOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** Rejects if another process became the writer of the store, whose artifacts must not be replaced. */
   readonly assertWriter: () => Promise<void>;
-  /** Returns the number of bytes that may still be added today. */
+  /** Returns the number of bytes that all sources together may add in a day. */
   readonly budgetBytes: () => number;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
@@ -59,7 +59,7 @@ export interface PublisherOptions {
 
 /** Writer of the label artifacts. */
 export interface Publisher {
-  /** Writes the labelers and the overview. After a failure the previous artifact remains in place. */
+  /** Writes the labelers, the overview and the hours. After a failure the previous file remains in place. */
   publish(): Promise<void>;
   /** Must be called after a revision of a labeler's definitions was stored. */
   definitionsChanged(did: string): void;
@@ -161,15 +161,16 @@ function labelersInputs({
     isPaused: (did) => paused.has(did),
     failed: (did, error) => {
       telemetry.sourceFailed('listing');
-      if (!hasFailed) log.warn('a labeler is listed without its texts', { labeler: did, ...errorFields(error) });
+      if (!hasFailed)
+        log.warn('a labeler is listed without its handle or definitions', { labeler: did, ...errorFields(error) });
       hasFailed = true;
     },
   };
 }
 
 /**
- * Writes the labelers before the overview of the same instant. If the write fails, the earlier files remain. Readers do
- * not combine them with the new overview.
+ * Writes the labelers before the overview that is generated at the same time. If the write fails, the earlier files
+ * remain. Readers do not combine them with the new overview.
  */
 async function writeLabelers(
   { settings, log, telemetry }: PublisherOptions,
@@ -186,11 +187,13 @@ async function writeLabelers(
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the labelers could not be written', errorFields(error));
+    log.error('the labelers artifact could not be written', errorFields(error));
   }
 }
 
-/** Writes the hours after the overview of the same instant. If the write fails, the earlier file remains. */
+/**
+ * Writes the hours after the overview that is generated at the same time. If the write fails, the earlier file remains.
+ */
 async function writeHours(
   { log, telemetry }: PublisherOptions,
   hours: HoursPublisher,
@@ -201,7 +204,7 @@ async function writeHours(
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the hours could not be written', errorFields(error));
+    log.error('the hours file could not be written', errorFields(error));
   }
 }
 
@@ -214,7 +217,7 @@ async function flushed(gaps: GapWriter): Promise<void> {
   }
 }
 
-/** Returns the number of sources, by class, that are paused or wait because a share is used up. */
+/** Returns the number of sources, by class, that are paused or wait because they exceeded a share or a rate. */
 function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
   for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;

@@ -46,6 +46,7 @@ export interface ReportedSource extends SourceCost {
 export interface SourcesReport {
   /** Time at which the report was generated, RFC 3339. */
   readonly generatedAt: string;
+  /** Time since which the costs are counted, RFC 3339. */
   readonly startedAt: string;
   /** Number of sources in the sums. */
   readonly sources: number;

@@ -12,7 +12,7 @@ export interface StoreProgress {
   /** Fencing token of the last writer; null if the store has no tokens, or the instrument does not know the token. */
   readonly token: number | null;
   readonly revision: number;
-  /** Instant after the last row. */
+  /** Time immediately after the last row. */
   readonly end: Micros;
   readonly observedThrough: Micros | null;
   readonly heartbeat: Micros | null;
@@ -23,7 +23,7 @@ export interface StoreProgress {
  * store.
  */
 const recordName = 'labels-store.json';
-/** Maximum bytes of a record. */
+/** Maximum size of a record, in bytes. */
 const maxBytes = 4_096;
 
 /** Reads the progress of a store. `token` is the fencing token of the last writer. */
@@ -85,7 +85,7 @@ function progressIn(value: unknown): StoreProgress | null {
   };
 }
 
-/** Writes the record of the store of a running instrument. */
+/** Writes the store record of a running instrument. */
 export class StoreRecorder {
   readonly #artifacts: string;
   readonly #store: Pick<StoreWriter, 'frontier' | 'heartbeat' | 'tokens'>;
@@ -99,8 +99,8 @@ export class StoreRecorder {
   }
 
   /**
-   * Writes the progress of the store if it changed. Keeps a record that is further than the store, so that the next
-   * start detects the lost data.
+   * Writes the progress of the store if it changed. Keeps a record that is ahead of the store, so that the next start
+   * detects the lost data.
    */
   async update(): Promise<void> {
     this.#last ??= await readStoreRecord(this.#artifacts);
@@ -108,7 +108,7 @@ export class StoreRecorder {
     if (!hasLost(found, this.#last)) await this.replace(found);
   }
 
-  /** Writes the progress of the store, even if the existing record is further. */
+  /** Writes the progress of the store, even if the existing record is ahead of it. */
   async replace(found: StoreProgress): Promise<void> {
     const { generationId, token, revision, end, observedThrough, heartbeat } = found;
     const text = JSON.stringify({

@@ -15,7 +15,9 @@ const maxTransientFailures = 4;
 export interface Filled {
   /** True if polling works, so that all labels before the first live frame of the connection are stored. */
   readonly joined: boolean;
+  /** True if the labeler's database was reset. */
   readonly reset: boolean;
+  /** Last failure of a poll, or null if polling works. */
   readonly fault: SourceFault | null;
   /**
    * Cursor from which the stream replays labels that polls cannot return, or null if no such replay is necessary or

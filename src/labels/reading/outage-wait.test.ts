@@ -21,7 +21,7 @@ test('a source that fails is tried again within 15 seconds after its failures be
   );
 });
 
-test('the wait of a source that does not fail, or that has failed for longer, stays unchanged', () => {
+test('the wait of a source stays unchanged if the source does not fail, is already in an outage, or is tried again before the outage', () => {
   const random = (): number => 0;
   expect(untilOutage(900_000, { failingSince: null, now: start, random })).toBe(900_000);
   const failing = { failingSince: start, random };

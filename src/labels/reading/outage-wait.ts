@@ -4,7 +4,7 @@ import { delayLimit } from '../state/reading-state.ts';
 /** Maximum time by which the attempts of different sources are spread, in milliseconds. */
 const spreadMs = 15_000;
 
-/** Failures of a source, and the time of the next wait. */
+/** Start of a source's failures, and the time at which its next wait begins. */
 export interface OutageWait {
   /** Time of the first of the current failures; null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
@@ -14,8 +14,9 @@ export interface OutageWait {
 }
 
 /**
- * Limits a wait in milliseconds so that an attempt follows soon after the failures of a source become an outage. Only an
- * attempt changes the state of the source, and the waits between attempts grow to the length of the limit itself.
+ * Limits a wait in milliseconds so that an attempt follows soon after the failures of a source become an outage. Only
+ * an attempt changes the state of the source, and without this limit the wait before that attempt could be as long as
+ * the delay limit.
  */
 export function untilOutage(ms: number, { failingSince, now, random }: OutageWait): number {
   const leftMs = failingSince === null ? -1 : (failingSince + delayLimit - now) / 1000;

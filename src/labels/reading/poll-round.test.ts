@@ -107,7 +107,7 @@ test('the position of the stream is not moved back by a lower cursor', async () 
   expect(source.position.cursor).toBe(900);
 });
 
-describe('the last row of a source', () => {
+describe('a round of polls that requests the last row again', () => {
   /**
    * Creates a source with a mark of its last row; `shown` is the page that should begin with that row. `looked` is the
    * response to a look-up of the row.
@@ -120,20 +120,20 @@ describe('the last row of a source', () => {
     return found;
   }
 
-  test('later rows are stored if the last row is present', async () => {
+  test('a round of polls stores later rows if the last row is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('later rows are delayed if the look-up of the last row fails', async () => {
+  test('a round of polls stores no rows if the look-up of the last row fails', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('another row with the number of the last row causes a gap and a reset', async () => {
+  test('a round of polls records a gap and resets the position if another row has the number of the last row', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);

@@ -28,10 +28,10 @@ export type RoundOutcome =
   | { readonly kind: 'reset' };
 
 /**
- * Reads a source's pages from its position to their end. Rounds poll a source, fill in the labels from before a
- * stream's first frame, and confirm that a quiet stream has no labels. A page that may be the last is requested from
- * one row earlier, so that it shows whether the last row that was read still exists. `before` is the unread part at the
- * start.
+ * Reads a source's pages from its position to their end. A round polls a source, fills in the labels from before a
+ * stream's first frame, or confirms that a quiet stream has missed no labels. A request for the rows after the last row
+ * that was read may begin one row earlier, so that the page shows whether that row still exists. `before` is the unread
+ * part at the start.
  */
 export async function pollRound(
   source: Source,
@@ -179,7 +179,7 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
   }
 }
 
-/** Measured mean size of a row of a page, in bytes. */
+/** Measured mean size of a row in a page, in bytes. */
 const meanJsonBytes = 400;
 
 /** Estimates the processor time of reading a page, in milliseconds, from measurements. */
@@ -197,7 +197,10 @@ interface Start {
   readonly page: Asked<LabelPage> | null;
 }
 
-/** Returns the cursor at which a source without a position begins; or a failure if the sampled pages show no order. */
+/**
+ * Returns the cursor from which a source without a position is read, or a failure if a request fails or the sampled
+ * pages show no order.
+ */
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, ports, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
@@ -210,7 +213,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
     const { page, limit, cost } = await ask(round, cursor);
     if (page.kind === 'fault') {
       failed.fault = page;
-      throw new Error('the memory of the source ran out during the search for the cursor');
+      throw new Error('a page could not be read during the search for the cursor');
     }
     const found = { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor), limit };
     seen.set(cursor, found);

@@ -14,7 +14,7 @@ import { streamSession } from './stream-session.ts';
 const minWaitMs = 100;
 
 /**
- * Reads one source until the signal aborts, and pauses while the source has used up its share of the day. Rejects only
+ * Reads one source until the signal aborts, and pauses while the source has used up its daily allowance. Rejects only
  * if the store fails permanently.
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
@@ -29,13 +29,13 @@ export async function readSource(source: Source, ports: ReaderPorts, signal: Abo
   }
 }
 
-/** Waits for the next day, and records the growing gap repeatedly, so that a crash does not hide the gap. */
+/** Waits while the source is paused. Records the growing gap repeatedly, so that a crash does not hide it. */
 async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   const { did } = source;
   const { gaps, report } = ports;
   const { cap } = ports.acceptance;
   const { clock, timings, wait } = ports.time;
-  report.log.warn('a source used up its share of the day and is paused', { labeler: did, share: cap.reasonOf(did) });
+  report.log.warn('a source used up its daily allowance and is paused', { labeler: did, share: cap.reasonOf(did) });
   const record = (): Promise<void> =>
     note(source, gaps, { kind: 'share_used_up', now: clock(), epoch: ports.time.epoch });
   while (!signal.aborted && cap.isPaused(did)) {

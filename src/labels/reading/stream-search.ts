@@ -48,7 +48,7 @@ export async function findStreamStart(
     return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
     if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
-    // The open connection ended, which ends the search.
+    // The search exceeded its maximum duration.
     if (over.signal.aborted && !signal.aborted) return null;
     throw error;
   } finally {
@@ -76,10 +76,12 @@ interface Sample {
 
 /** Maximum number of frames of a sample. */
 const maxFrames = 1_000;
-/** Maximum bytes of all samples of a search. */
+/** Maximum total size of all samples of a search, in bytes. */
 const maxHeldBytes = 4 * maxWaitingBytes;
-/** Maximum durations of a sample and of a search, in multiples of the time after which a stream counts as quiet. */
+/** Maximum duration of a sample, as a multiple of the time after which a stream counts as quiet. */
 const maxSampleQuietPeriods = 3;
+
+/** Maximum duration of a search, as a multiple of the time after which a stream counts as quiet. */
 const maxQuietPeriods = 60;
 
 /** Reads the labels after a cursor, at most as many as a page contains, until the stream is live or quiet. */

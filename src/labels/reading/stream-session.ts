@@ -22,7 +22,7 @@ import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
-/** Maximum consecutive unreadable messages; a connection with more of them does not count as a label stream. */
+/** Number of consecutive unreadable messages after which a connection does not count as a label stream. */
 const maxMalformed = 20;
 
 /**
@@ -230,7 +230,10 @@ class Session {
     return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
-  /** Polls the labeler to confirm that a quiet stream has no labels. */
+  /**
+   * Handles a quiet stream. If the pages can be read, polls the labeler to confirm that the stream has missed no
+   * labels.
+   */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
     const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
@@ -317,7 +320,7 @@ class Session {
     await recordReset(this.#source, this.#ports, true);
   }
 
-  /** Discards the progress after a reset of the labeler's database. */
+  /** Records a gap after a reset of the labeler's database, and discards the position. */
   async #startOver(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#ports, false);
     await this.#intake.applyInTurn({ kind: 'position_forgotten' });

@@ -29,7 +29,7 @@ export async function burstsByLabeler(
   return found;
 }
 
-/** Number of events of a labeler that count in an interval. */
+/** A labeler, and the number of its events that count in an interval. */
 export interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
@@ -39,6 +39,7 @@ export interface LabelerEvents {
 export interface Counted {
   /** Labelers in descending order of their counts, then by DID. Labelers whose rows are all repeats are omitted. */
   readonly counts: readonly LabelerEvents[];
+  /** Number of rows that are omitted because they repeat known labels. */
   readonly leftOut: number;
   /** Number of labelers with a burst in the interval. */
   readonly labelers: number;

@@ -18,8 +18,8 @@ export interface LookUpOptions {
 }
 
 /**
- * Limits the look-ups of all sources. Look-ups run one at a time, in order of arrival, in slices of processor time. The
- * processor time is charged to the source, and each source has a budget per hour.
+ * Limits the look-ups of all sources. Look-ups run one at a time in order of arrival, and yield to the event loop after
+ * each slice of processor time. The processor time is charged to the source, and each source has a budget per hour.
  */
 export class LookUps {
   readonly #options: Required<LookUpOptions>;

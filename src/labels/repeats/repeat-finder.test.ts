@@ -120,7 +120,7 @@ test('a row is a new event if the look-up may have omitted its duplicate', async
   expect(await late.count(label(2))).toBe(1);
 });
 
-test('a key change is the time at which a new key is first seen, or an earlier key is seen alone again', () => {
+test('the last key change is the time at which the newest key was first seen or, if an earlier key returned, a later key was last seen', () => {
   expect(lastKeyChange([])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9)])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9), key('zB', 1, 9)])).toBe(null);

@@ -27,8 +27,8 @@ export interface RepeatFinder {
   /**
    * Returns the number of new rows that repeat the newest row of their label (src, uri, cid, val), with the same `neg`
    * and another `cts` or `exp`. Rows that the store already has are not counted. Returns 0 unless the labeler changed
-   * its key in the last 7 days. Rows are judged in order, so the newest row may be an earlier row of the page. A failed
-   * look-up finds no repeat. Never rejects.
+   * its key in the last 7 days. Rows are judged in order, so the newest row may be an earlier row of the page. Returns
+   * 0 if the store cannot answer a look-up.
    */
   count(did: string, observations: readonly NewObservation[]): Promise<number>;
 }

@@ -80,7 +80,7 @@ test('repeats are parsed as they were formatted, and invalid entries are skipped
   ]);
 });
 
-test('a text that is too short for every minute keeps hourly sums, and then only those of the newest hours', () => {
+test('repeats that exceed the maximum length of the text are merged by hour, and then the oldest hours are omitted', () => {
   const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
   const text = writeRepeats(week, 4_000);
   expect(text.length).toBeLessThanOrEqual(4_000);

@@ -7,12 +7,12 @@ export const repeatsName = 'repeats';
  * are not new events.
  */
 export const burstRows = 100;
-/** Length of the window of a burst, in minutes. */
+/** Length of the interval in which the repeats of a burst are counted, in minutes. */
 export const burstMinutes = hour / minute;
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 export const keptMinutes = (31 * day) / minute;
 
-/** Rows of one source that repeat known labels with a different time. */
+/** Number of rows in one minute with which a source repeats known labels with a different time. */
 export interface Repeats {
   /** Minutes since 1970 on the observed clock. */
   readonly minute: number;
@@ -54,7 +54,7 @@ export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
   return bursts;
 }
 
-/** Returns the number of rows of the bursts in an interval. A minute counts in full if its start is in the interval. */
+/** Returns the number of burst rows in an interval. A minute counts in full if its start is in the interval. */
 export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
   return sum(bursts.filter(({ minute: at }) => at * minute >= start && at * minute < end));
 }

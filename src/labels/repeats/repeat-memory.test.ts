@@ -51,7 +51,7 @@ test('the source whose newest repeat is the oldest is forgotten if there are too
   expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
 });
 
-test('new sources that repeat a label each do not make a privileged source forgotten, however many they are', async () => {
+test('repeats of many new sources do not cause a privileged source to be forgotten', async () => {
   const { memory, next } = memoryOf([100, 7], new Set([did]));
   (await memory.find(did, [])).committed();
   next();

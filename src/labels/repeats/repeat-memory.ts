@@ -9,7 +9,7 @@ const maxSources = 2_000;
 
 /** Repeats of one source. */
 interface Remembered {
-  /** The text as it is stored, because parsed repeats need twelve times the memory. */
+  /** The repeats in their stored form, because parsed repeats need twelve times as much memory. */
   readonly text: string;
   /** Minute of the newest repeats. */
   readonly newest: number;
@@ -52,8 +52,7 @@ export class RepeatMemory {
   }
 
   /**
-   * Counts the repeats among the rows of the next commit. Each source may have one pending page at a time. Never
-   * rejects.
+   * Counts the repeats among the rows of the next commit. Each source may have one pending page at a time.
    */
   async find(source: string, observations: readonly NewObservation[]): Promise<PageRepeats> {
     const count = await this.#finder.count(source, observations);
@@ -76,8 +75,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the source whose newest repeat is the oldest, and a privileged one only if there is no other: anyone can be
-   * thousands of sources.
+   * Returns the source whose newest repeat is the oldest. Returns a privileged source only if there is no other,
+   * because one party can operate thousands of new sources.
    */
   #dispensable(): string | null {
     let found: { readonly source: string; readonly isPrivileged: boolean; readonly newest: number } | null = null;

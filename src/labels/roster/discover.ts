@@ -3,7 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Roster } from './roster.ts';
 
-/** Dependencies of requesting the labelers of the relays. */
+/** Dependencies of discovering labelers through relays. */
 export interface DiscoverOptions {
   readonly relays: readonly string[];
   readonly http: HttpClient;

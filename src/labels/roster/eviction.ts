@@ -6,8 +6,8 @@ import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /**
- * Maximum shares of a full roster for new labelers with the same domain of their did:web, of their endpoint, or of the
- * host of their records. Many honest labelers share the host of their records.
+ * Maximum shares of a full roster for new labelers that have the same domain in their did:web, in their endpoint, or in
+ * the host of their records. Many honest labelers share the host of their records.
  */
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 

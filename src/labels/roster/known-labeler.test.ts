@@ -32,7 +32,7 @@ test('a labeler is loaded with the state that was stored and the time of the las
   expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
 });
 
-test('a loaded labeler is complete no later than the last page according to the rows', () => {
+test('a loaded labeler is complete at most up to the time of the last page according to the rows', () => {
   const kept = labeler();
   kept.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   const complete = (answered: number | null, row = rowOf(kept, now)) =>

@@ -25,7 +25,7 @@ export const resolutionStatuses = [
 /** Resolution status of a labeler's document. */
 export type ResolutionStatus = (typeof resolutionStatuses)[number];
 
-/** A labeler that is known, enrolled or not. */
+/** A labeler in the roster, whether or not it is enrolled. */
 export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];

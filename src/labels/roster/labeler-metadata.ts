@@ -64,7 +64,7 @@ export class LabelerMetadata {
   readonly #due = new Map<string, number>();
   /** Time at which the definitions of each labeler were last accepted, in milliseconds. */
   readonly #taken = new Map<string, number>();
-  /** Handle and host of each labeler at its last fetch. */
+  /** Handle and host of each labeler in its last resolved document, as one text. */
   readonly #known = new Map<string, string>();
   /** Labelers for which an error was logged, so that only one line is logged for each. */
   readonly #logged = new Set<string>();
@@ -135,8 +135,8 @@ export class LabelerMetadata {
   }
 
   /**
-   * Fetches the metadata of one labeler. Counts an error that the labeler's data causes, so that other labelers are not
-   * affected.
+   * Fetches the metadata of one labeler. Catches and counts an error that the labeler's data causes, so that other
+   * labelers are not affected.
    */
   async #contained(did: string, signal: AbortSignal): Promise<void> {
     try {

@@ -29,7 +29,7 @@ function watched() {
 }
 
 const left = (state: string, days: number) => [
-  'a labeler left the enrolment because it is unreachable; it is tried daily',
+  'a labeler is no longer enrolled because it is unreachable; it is contacted daily',
   { labeler: did, state, days },
 ];
 const returned = (days: number) => ['a labeler that was unreachable responds again', { labeler: did, days }];

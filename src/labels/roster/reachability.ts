@@ -5,7 +5,7 @@ import { day } from '../../store/time.ts';
 import { isEnrolled, type KnownLabeler } from './known-labeler.ts';
 
 /**
- * Returns true if a labeler left the enrolment because it responded at least once and has not responded for 7 days. Its
+ * Returns true if a labeler has responded before, and left the enrolment because it has not responded for 7 days. Its
  * rows stay stored, its gap grows, and it is tried daily.
  */
 export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
@@ -53,7 +53,7 @@ export class Reachability {
   #leave({ did, tracker }: KnownLabeler, now: Micros): void {
     const { failingSince, state } = tracker.tracked;
     this.#unreachable.set(did, failingSince);
-    this.#log.info('a labeler left the enrolment because it is unreachable; it is tried daily', {
+    this.#log.info('a labeler is no longer enrolled because it is unreachable; it is contacted daily', {
       labeler: did,
       state,
       days: daysSince(failingSince, now),

@@ -8,13 +8,13 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const maxPages = 100;
-/** Maximum characters of all DIDs that one relay may list: the DIDs of a hundred full pages. */
+/** Maximum total length of the DIDs that one relay may list, in characters: the DIDs of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
-  /** False if the relay stopped responding before the last page; the DIDs of earlier pages are valid. */
+  /** False if the list ends before the relay's last page; the listed DIDs are valid. */
   readonly complete: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface RosterOptions {
    * every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
-  /** Called after a document was read, so that the reader of the source is started, moved or kept. */
+  /** Called after a document was read, so that the reader of the source is started, moved, kept or stopped. */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
@@ -257,8 +257,8 @@ export class Roster {
   }
 
   /**
-   * Returns the time until a document's next resolution. A failing directory is retried at constant intervals, a
-   * failing host of a did:web at growing intervals.
+   * Returns the time until a document's next resolution, in milliseconds. A failing directory is retried at constant
+   * intervals, a failing host of a did:web at growing intervals.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;

@@ -24,7 +24,9 @@ export async function readSeeds(path: string): Promise<readonly string[]> {
   if (!Array.isArray(value)) throw new OperatorError(`the seeds file ${path} is not a JSON array of {"did"} objects`);
   const dids = value.map((entry, i) => {
     if (isObject(entry) && typeof entry.did === 'string' && isDid(entry.did)) return canonicalDid(entry.did);
-    throw new OperatorError(`entry ${i + 1} of the seeds file ${path} has no DID as its "did": ${didInWords}`);
+    throw new OperatorError(
+      `the "did" of entry ${i + 1} in the seeds file ${path} is not a DID: a DID is ${didInWords}`,
+    );
   });
   return [...new Set(dids)];
 }

@@ -13,7 +13,10 @@ import { labelerCollection } from './relay-list.ts';
 
 /** Labeler events of a Jetstream. */
 export type ServiceEvent =
-  /** An account wrote a labeler record; `definitions` are its label definitions as JSON. */
+  /**
+   * An account wrote a labeler record; `definitions` are its label definitions as JSON, or null if it has none or too
+   * many.
+   */
   | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
   /** An account's document may have changed, or the account moved or was deactivated. */
   | { readonly kind: 'identity' | 'account'; readonly did: string };
@@ -36,7 +39,7 @@ export interface ServiceEventsOptions {
 }
 
 /**
- * Time by which a reconnect begins before the cursor, in microseconds, because events with the same time have no order.
+ * Time before the cursor at which a reconnect begins, in microseconds, because events with the same time have no order.
  */
 const rewind = 3_000_000;
 /**

@@ -48,7 +48,7 @@ describe('the share of one source', () => {
     expect([cap.admits('seeded.a', rows(500)), cap.admits('seeded.a', rows(1))]).toEqual([true, false]);
   });
 
-  test('the share of a source is renewed at midnight of the local clock, but not after the clock is set back', () => {
+  test('the share of a source is renewed at midnight UTC by the local clock, but not after the clock is set back', () => {
     const { cap, state } = capAt({ maxRows: 10 });
     cap.admits('seeded.a', rows(10));
     cap.admits('seeded.a', rows(1));

@@ -8,9 +8,9 @@ import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 
-/** Maximum rows of one source in one UTC day of the local clock. */
+/** Maximum number of rows of one source in one UTC day of the local clock. */
 export const maxDailyRows = 2_000_000;
-/** Maximum bytes of one source in one UTC day of the local clock: 1 GB. */
+/** Maximum number of bytes of one source in one UTC day of the local clock: 1 GB. */
 export const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row, in bytes; assumed for rows of the current day that were stored before a restart. */
 const meanRowBytes = 205;
@@ -26,12 +26,13 @@ const maxSavedSources = 5_000;
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
-  /** Maximum bytes of the source, and of its registrable domain, as fractions of the day's budget. */
+  /** Maximum bytes of the source, as a fraction of the daily budget. */
   readonly part: number;
+  /** Maximum bytes of all sources of the class in one registrable domain, as a fraction of the daily budget. */
   readonly domainPart: number;
 }
 
-/** Maximum additions of all sources of a class to a day, as fractions of the day's budget. */
+/** Maximum additions of all sources of a class to a day, as fractions of the daily budget. */
 interface ClassShare {
   /** Fraction that is reserved for the class, regardless of the other classes. */
   readonly part: number;
@@ -51,7 +52,7 @@ export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
 };
 
 /**
- * Shares of the classes. Seeded sources may also use the part of the day's budget that the other classes leave unused.
+ * Shares of the classes. Seeded sources may also use the part of the daily budget that the other classes leave unused.
  */
 export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
   seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
@@ -71,10 +72,10 @@ export interface DayCost {
   readonly bytes: number;
 }
 
-/** Error of a page that may not be stored because a share of its source is used up. */
+/** Error for a page that may not be stored because a share of its source is used up. */
 export class CapReached extends Error {
   constructor() {
-    super('a share of this source is used up; it accepts no more labels at present');
+    super('a daily allowance of this source is used up, so no more of its labels are accepted at present');
     this.name = 'CapReached';
   }
 }
@@ -87,7 +88,7 @@ export interface DailyCapOptions {
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
-  /** Maximum rows of any source in a day (default 2 million). Tests use a lower limit. */
+  /** Maximum number of rows of any source in a day (default 2 million). Tests use a lower limit. */
   readonly maxRows?: number;
 }
 
@@ -103,6 +104,7 @@ export function costOf(observations: readonly NewObservation[]): DayCost {
  * continue in fair order as more becomes available. Paused sources later resume at their position.
  */
 export class DailyCap {
+  /** Maximum number of rows of any source in a day. */
   readonly limit: number;
   readonly #options: DailyCapOptions;
   readonly #sources = new Map<string, { rows: number; bytes: number }>();
@@ -138,8 +140,8 @@ export class DailyCap {
   }
 
   /**
-   * Returns true if a page with these rows may be stored, and counts the rows. Pauses the source and returns false if
-   * not. The first page of a day always fits the source's own share.
+   * Returns true if a page with these rows may be stored, and counts the rows. Otherwise pauses the source and returns
+   * false. The first page of a day always fits the source's own share.
    */
   admits(source: string, cost: DayCost): boolean {
     if (this.isPaused(source)) return false;
@@ -193,7 +195,7 @@ export class DailyCap {
     return { ...this.#classes };
   }
 
-  /** Milliseconds until midnight. */
+  /** Milliseconds until midnight UTC. */
   get msLeft(): number {
     const now = this.#options.clock();
     return Math.max(0, dayStart(dayOf(now) + 1) - now) / 1000;

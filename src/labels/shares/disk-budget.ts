@@ -10,7 +10,7 @@ export interface DiskLimits {
   readonly isRemote?: boolean;
   /** Minimum free space, in bytes; with less, no labels are accepted. */
   readonly minFreeBytes: number;
-  /** Maximum bytes that are added in a UTC day. */
+  /** Maximum number of bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
   /** True if the free space may lower `maxDailyBytes`, or false if the operator chose that value. */
   readonly isDerived: boolean;
@@ -28,11 +28,14 @@ export interface DiskBudget {
   readonly dailyBytes: number;
 }
 
-/** Default maximum of bytes in a UTC day: about thirty times the typical 0.29 GB of the network. */
+/**
+ * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
+ * adds.
+ */
 export const defaultMaxDailyBytes = 8_000_000_000;
 /**
- * Minimum of a derived budget: three times a typical day. If the disk is too small for this budget, the minimum free
- * space limits acceptance.
+ * Minimum of a derived budget, in bytes: more than three times a typical day. If the disk is too small for this budget,
+ * the minimum free space limits acceptance.
  */
 export const minDerivedBytes = 1_000_000_000;
 /**

@@ -45,7 +45,7 @@ test('a hundred sources of one domain are together served at the same cost as on
   expect(served.get('alone')).toBeGreaterThanOrEqual(999);
 });
 
-test('a class is served by its weight, regardless of the number of sources of other classes', () => {
+test('a class is served in proportion to its weight, regardless of the number of sources of other classes', () => {
   const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
   const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
   expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);

@@ -69,7 +69,7 @@ export class FairQueue<T> {
 
 /** Minimum cost of an item, so that even an item without cost advances the virtual time of its source. */
 const minCost = 1e-6;
-/** Number of idle nodes at which the idle nodes without a debt are removed. */
+/** Number of children of a node at which its idle children without a debt are removed for the first time. */
 const maxIdle = 1_024;
 
 class Node<T> {

@@ -94,7 +94,7 @@ test('sources of a class that has used up its processor time take turns in fair 
   // no estimate exists for a first turn.
   expect(spent + usage.of('light').cpuMs).toBeLessThanOrEqual(100 + 2_000 + 21 * 50);
   expect(spent).toBeGreaterThan(1_500);
-  // The light source gets every second turn, even if there are many other sources.
+  // The source `light` gets every second turn, even if there are many other sources.
   const turns = { heavy: spent / 50, light: usage.of('light').cpuMs };
   expect(turns.light).toBeGreaterThan(0.5 * (turns.heavy - heavy.length));
   expect(usage.of('seed').cpuMs).toBeGreaterThan(9_000);

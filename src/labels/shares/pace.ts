@@ -20,7 +20,8 @@ export interface Rate {
 }
 
 /**
- * Maximum rates of one source, by class. The largest known labelers send bursts of 500 labels of 205 bytes a second.
+ * Maximum rates of one source, by class. The largest known labelers send bursts of 500 labels per second, each of about
+ * 205 bytes.
  */
 export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>> = {
   seeded: {
@@ -46,7 +47,7 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
   },
 };
 
-/** Maximum processor time of all sources of a class together, in milliseconds, or null for no limit. */
+/** Maximum processor time of all sources of a class together, in milliseconds per second; null for no limit. */
 export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
@@ -66,7 +67,7 @@ export interface PaceOptions {
 
 /** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Number of remembered sources above which sources without a debt are removed. */
+/** Number of remembered sources at which sources with full buckets are removed. */
 const maxRemembered = 20_000;
 
 /**

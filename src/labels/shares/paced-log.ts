@@ -1,10 +1,9 @@
 import type { Log, LogFields } from '../../ops/log.ts';
 
-/**
- * Maximum number of lines of one message that are logged without a wait, and the interval until a further line is
- * allowed, in microseconds.
- */
+/** Maximum number of lines of one message that are logged without a wait. */
 const burst = 20;
+
+/** Interval after which a further line of a message is allowed, in microseconds. */
 const refillUs = 30_000_000;
 
 /**

@@ -17,7 +17,7 @@ export const quirks = [
   'unordered_page',
   /** A message cannot be decoded. */
   'malformed_frame',
-  /** A message exceeds the number of elements or the depth of labels. */
+  /** A message exceeds the limits on its depth, elements or fields. */
   'frame_over_budget',
   /** A message has an unknown kind. */
   'unknown_frame',
@@ -58,13 +58,13 @@ export interface Telemetry {
   hostFull(transport: Transport): void;
   /** Counts an error that one labeler's data caused. */
   sourceFailed(part: SourcePart): void;
-  /** Records the reason for the current pause of acceptance; or null if acceptance is not paused. */
+  /** Records the reason for the current pause of acceptance, or null if acceptance is not paused. */
   paused(reason: string | null): void;
-  /** Records the number of enrolled sources by state, and the numbers of other labelers. */
+  /** Records the number of enrolled sources by state, and the number of labelers in each other group. */
   sources(counts: Readonly<Record<SourceState, number>>, others: Readonly<Record<OtherLabelers, number>>): void;
   /** Records the number of enrolled labelers by the way in which they were discovered. */
   found(counts: Readonly<Record<DiscoverySource, number>>): void;
-  /** Records the number of throttled sources and the bytes added today, both by class, and the budget of the day. */
+  /** Records the number of throttled sources and the bytes added today, both by class, and the daily budget. */
   shares(
     throttled: Readonly<Record<PriorityClass, number>>,
     usedBytes: Readonly<Record<PriorityClass, number>>,

@@ -33,7 +33,7 @@ function checkInPool(message: Uint8Array, signature: Uint8Array, key: KeyObject)
   });
 }
 
-/** Half the order of each curve, rounded down, which is the maximum of a low S. */
+/** Half the order of each curve, rounded down, which is the maximum value of a low S. */
 const halfOrder = {
   k256: Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex'),
   p256: Buffer.from('7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8', 'hex'),

@@ -77,7 +77,7 @@ test('a key of an earlier document is valid until the next key was first observe
   });
 });
 
-test('the last observed key stays current while the document cannot be read, and the document is requested again after 10 minutes', async () => {
+test('a document that cannot be read is requested again after 10 minutes, and until then the last observed key stays current', async () => {
   const labeler = signaturesFor([
     { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
     { key: 'k256:second', firstSeen: 30, lastSeen: 40 },

@@ -203,8 +203,8 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
 }
 
 /**
- * Returns the earlier keys whose period includes an instant, but at most `maxEarlierChecks` keys, because each key may
- * cost a check per label.
+ * Returns the earlier keys whose period includes a label's authored time, but at most `maxEarlierChecks` keys, because
+ * each key may cost a check per label.
  */
 
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {

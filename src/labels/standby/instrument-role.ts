@@ -11,7 +11,9 @@ export interface InstrumentRole {
    * labels of the former writer count from then on.
    */
   generation: number;
+  /** View of the store while another process writes it. */
   readonly standby: StoreStandby;
+  /** Store that keeps the changes of the standby in memory until the takeover. */
   readonly kept: StandbyStore;
   /** Called once, after the instrument has become active. */
   readonly activated: () => void;

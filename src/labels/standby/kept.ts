@@ -9,7 +9,7 @@ import { type BufferLimits, RowBuffer } from './row-buffer.ts';
 /** Maximum number of keys, and of labelers with new definitions, that a standby keeps. */
 const maxNamed = 2_000;
 
-/** Everything that a standby keeps in memory until it becomes the writer. */
+/** Data that a standby keeps in memory until it becomes the writer. */
 export class Kept {
   readonly rows: RowBuffer;
   readonly gaps = new OwnGaps();

@@ -1,7 +1,7 @@
 import { addGap, withoutGap } from '../../store/gaps.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 
-/** Gaps of a standby by source. The source null denotes the whole standby. */
+/** Gaps of a standby by source. The source is null for a gap of the whole standby. */
 export class OwnGaps {
   readonly #gaps = new Map<string | null, StoredGap[]>();
 

@@ -7,7 +7,7 @@ import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Kept } from './kept.ts';
 import { withoutPurged } from './purged-rows.ts';
 
-/** Maximum bytes of the labels of one commit. */
+/** Maximum total size of the labels in one commit, in bytes. */
 const maxCommitBytes = 2 * 1024 * 1024;
 /** Maximum number of positions, or of buckets of refused rows, in one commit; each of them has at most 4 KB. */
 const maxTexts = 200;
@@ -20,8 +20,9 @@ export interface ReplayOptions {
 }
 
 /**
- * Stores the data that a standby kept: the keys, all rows, the refused rows, and the positions after them. Returns the
- * number of rows that the store did not contain yet, and the number of rows that it already contained.
+ * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
+ * rows, and the definitions. Returns the number of rows that the store did not contain yet, and the number of rows that
+ * it already contained.
  */
 export async function replay(
   kept: Kept,

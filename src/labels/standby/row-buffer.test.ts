@@ -21,9 +21,9 @@ test('a row that the store contains is removed from the buffer', () => {
 });
 
 test.each([
-  ['the number of rows', { ...generous, rows: 1 }],
-  ['their bytes', { ...generous, bytes: 300 }],
-  ['their age', { ...generous, age: 5 }],
+  ['number of rows', { ...generous, rows: 1 }],
+  ['size in bytes', { ...generous, bytes: 300 }],
+  ['age', { ...generous, age: 5 }],
 ])('the oldest rows are dropped if the maximum %s is exceeded', (_, limits) => {
   const buffer = new RowBuffer(limits);
   buffer.add('a', row(1));

@@ -4,16 +4,18 @@ import type { NewObservation } from '../../store/port.ts';
 
 /** Bounds of the rows that a standby keeps. */
 export interface BufferLimits {
+  /** Maximum number of rows. */
   readonly rows: number;
+  /** Maximum total size of the rows, in bytes. */
   readonly bytes: number;
   /** Maximum age of a row, in microseconds. */
   readonly age: number;
 }
 
-/** Default bounds: several times the labels that the whole network emits in half an hour at its current rate. */
+/** Default bounds: several times as many labels as the whole network currently emits in half an hour. */
 export const defaultBufferLimits: BufferLimits = { rows: 200_000, bytes: 64 * 1024 * 1024, age: 3_600_000_000 };
 
-/** Fixed memory of a kept row besides its fields, in bytes. */
+/** Memory of a kept row in addition to its fields, in bytes. */
 const rowOverheadBytes = 200;
 
 /** A kept row, and the time of its acceptance by the standby. */

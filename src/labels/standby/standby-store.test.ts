@@ -101,7 +101,7 @@ test('a row that a standby drops becomes a gap of its labeler since the precedin
   expect(standby.kept.rows.size).toBe(1);
 });
 
-test('a dropped row of an outage becomes a gap without a lower bound', async () => {
+test('a row of an outage that a standby drops becomes a gap without a known start', async () => {
   const { standby } = standbyOf({ limits: one });
   await standby.store.append(batch(3_700_000, []));
   const late = batch(5_500_000, ['a']);

@@ -9,6 +9,7 @@ export interface SourceFault {
   readonly fault: Fault | null;
   /** Reason for the log: a word or a number, never a text of the labeler. */
   readonly why: string;
+  /** Wait that the labeler requested, in milliseconds, or null if it requested none. */
   readonly retryAfterMs: number | null;
 }
 
@@ -100,7 +101,10 @@ const problemOfReason: ReadonlyMap<string, LabelerProblem> = new Map([
   ['429', 'rate_limited'],
 ]);
 
-/** Returns the problem that the failures of both transports show; the failure of the pages is preferred. */
+/**
+ * Returns the problem that the failures of both transports show. If both failed in the same way, the failure of the
+ * pages determines the problem.
+ */
 export function problemOf(stream: SourceFault | null, poll: SourceFault): LabelerProblem {
   const worse = worseOf(stream, poll);
   const shown = poll.fault === worse || stream === null ? poll : stream;

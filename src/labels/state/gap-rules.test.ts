@@ -12,7 +12,7 @@ const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);
 const epoch = t(-10_000);
 const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
 
-/** Returns the rows of the page's table whose heading begins with `event` and `only if`. */
+/** Returns the rows of the table in docs/labels.md whose heading begins with `event` and `only if`. */
 function documented(): string[][] {
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const heading = rows.findIndex((cells) => cells[1] === 'event' && cells[2] === 'only if');

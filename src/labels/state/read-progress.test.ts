@@ -100,13 +100,13 @@ describe('a connection to the stream', () => {
     expect([filled(true).liveFrom, filled(false).liveFrom]).toEqual([null, now]);
   });
 
-  test('the progress contains the newest 512 frames', () => {
+  test('a connection remembers the newest 512 frames', () => {
     const frames = Array.from({ length: 600 }, (_, n) => frame(n));
     const { seen } = progressAfter(initialProgress(noPosition), { kind: 'frames_seen', frames });
     expect(seen).toEqual(frames.slice(88));
   });
 
-  test('the progress loses the frame number if the stream continues elsewhere, and all positions if the database is reset', () => {
+  test('a connection loses the frame number if the stream continues elsewhere, and all positions if the database is reset', () => {
     const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
     const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
     expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);

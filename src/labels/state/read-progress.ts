@@ -29,13 +29,13 @@ export interface ReadProgress {
    */
   readonly replayFrom: number | null;
   /**
-   * Fingerprints of the last page without a usable cursor. The reader requests this page again and skips its known
-   * rows.
+   * Fingerprints of the rows of the last page if that page had no usable cursor; otherwise empty. The reader requests
+   * such a page again and skips its known rows.
    */
   readonly unplaced: ReadonlySet<string>;
   /**
-   * First digits of the fingerprints of the last page, by which overlaps of unordered pages are detected. Null before
-   * the first page.
+   * First digits of the fingerprints of the rows of the last page, by which overlaps of unordered pages are detected.
+   * Null before the first page.
    */
   readonly lastPage: ReadonlySet<number> | null;
   /**

@@ -2,7 +2,7 @@ import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ReadPosition } from '../label/position.ts';
 
-/** Failure of reading a source. */
+/** Kind of failure of an attempt to read a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** Unread part of a source's labels when its reading begins. */
@@ -23,13 +23,16 @@ export interface LastFrame {
 /** Change of the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
-  /** Moves the position after the newest of some frames; `last` is null if the number of every frame decreases. */
+  /**
+   * Moves the position to the newest of several frames; `last` is null if every frame has a lower number than the last
+   * frame that was read.
+   */
   | { readonly kind: 'frames'; readonly last: LastFrame | null }
   /** Moves the position after a page, with the mark of the page's last row. */
   | { readonly kind: 'page'; readonly cursor: number; readonly tail: string }
   /** Does not move the position, because the page had no usable cursor. A first read begins at `start`. */
   | { readonly kind: 'unplaced'; readonly start: number }
-  /** Moves the cursor to the newest frame, because the pages show frame `seq` with its number. */
+  /** Moves the cursor to the newest frame, because a page shows the row of frame `seq` with that number. */
   | { readonly kind: 'align'; readonly seq: number };
 
 /** Events that change how a source is read. An event contains all times, because `step` reads no clock. */
@@ -40,7 +43,10 @@ export type ReadingEvent =
   | { readonly kind: 'not_asked' }
   /** An attempt failed; `problem` is `unknown` if absent. */
   | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault; readonly problem?: LabelerProblem }
-  /** A page or frames were admitted, and `dated` and `undated` of its labels. `live` is true for a stream. */
+  /**
+   * A page or several frames were admitted. `dated` and `undated` are the numbers of their labels with and without a
+   * usable date. `live` is true for a stream.
+   */
   | {
       readonly kind: 'answered';
       readonly now: Micros;
@@ -84,7 +90,7 @@ export type ReadingEvent =
   | { readonly kind: 'reset'; readonly now: Micros; readonly epoch: Micros; readonly live: boolean }
   /** The source exceeds its rates, and has not been read for the delay limit or a multiple of it. */
   | { readonly kind: 'throttled'; readonly now: Micros; readonly epoch: Micros }
-  /** The source used up its share of the day. */
+  /** The source used up its daily allowance. */
   | { readonly kind: 'share_used_up'; readonly now: Micros; readonly epoch: Micros }
   /** The source lost its reading slot to a privileged source. */
   | { readonly kind: 'displaced'; readonly now: Micros }
@@ -111,8 +117,8 @@ type ProgressEvent =
   /** Rows and the position after them are durable. */
   | { readonly kind: 'committed'; readonly move: PositionMove; readonly position: ReadPosition }
   /**
-   * A page is stored. The event contains the first digits of the fingerprints of the page. It contains the whole
-   * fingerprints if the page had no usable cursor.
+   * A page is stored. `digits` contains the first digits of the fingerprints of its rows. `unplaced` contains the whole
+   * fingerprints if the page had no usable cursor, and is empty otherwise.
    */
   | { readonly kind: 'page_stored'; readonly digits: ReadonlySet<number>; readonly unplaced: ReadonlySet<string> }
   /** A page showed the last row that was read, or its replacement. */

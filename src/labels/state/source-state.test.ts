@@ -12,7 +12,7 @@ import {
 const events = Object.keys(sourceEvents) as SourceEvent[];
 const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
 
-/** Returns the rows of the page's table whose first column is a state, by state and event. */
+/** Returns the documented state after each event in each state, read from docs/labels.md. */
 function documented(): Map<string, string> {
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const heading = rows.find((cells) => cells[1] === 'state \\ event') ?? [];

@@ -4,7 +4,7 @@ import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
 /** Maximum number of frames that wait for the writer. At the maximum, reading of the connection pauses. */
 const maxFrames = 256;
-/** Maximum bytes of waiting frames. One frame alone may be as large as a page. */
+/** Size of the waiting frames, in bytes, at which reading of the connection pauses. */
 export const maxWaitingBytes = 16 * 1024 * 1024;
 /** Maximum memory of frames that are decoded together, in bytes. One frame alone may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;

@@ -10,8 +10,9 @@ export interface Timings {
   readonly resumeMs: number;
   /** Interval between attempts to open a stream of a source that rejects streams. */
   readonly streamRetryMs: number;
-  /** Minimum and maximum wait after a failure of an enrolled source. */
+  /** Maximum of the first random wait after a failure of an enrolled source; it doubles with each further failure. */
   readonly firstRetryMs: number;
+  /** Maximum wait after a failure of an enrolled source. */
   readonly maxRetryMs: number;
   /** Interval between attempts for a source that is known but not enrolled. */
   readonly notEnrolledMs: number;
@@ -21,7 +22,7 @@ export interface Timings {
   readonly heartbeatMs: number;
   /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** Maximum time that the start of the instrument waits for the time of an upstream. */
+  /** Maximum time for which the instrument waits for an upstream's time at startup. */
   readonly clockMs: number;
 }
 

@@ -8,6 +8,7 @@ export interface QueryOptions {
   readonly servers?: readonly string[] | undefined;
   /** Timeout of the first attempt at one server, in milliseconds; later attempts have longer timeouts. */
   readonly timeoutMs: number;
+  /** Maximum number of attempts at each server. */
   readonly tries: number;
   /** Timeout of the whole query in milliseconds, including all attempts and both address families. */
   readonly deadlineMs: number;
@@ -19,12 +20,11 @@ export type AddressAnswer =
   | { readonly kind: 'addresses'; readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }
   /** The name does not exist or has no address. */
   | { readonly kind: 'none' }
-  /** No server responded; `code` is the error code of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
+  /** The query failed; `code` is the error code of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
   | { readonly kind: 'failed'; readonly code: string };
 
 /**
- * Maximum number of addresses of one family that are used from a DNS response, because a connection tries them in
- * sequence.
+ * Maximum number of addresses of one family that are used. A connection tries them in sequence.
  */
 const maxAddresses = 8;
 /** Maximum time in milliseconds to wait for the second address family after the first one has a result. */

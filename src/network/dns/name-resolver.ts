@@ -14,11 +14,9 @@ export interface NameResolverOptions {
   readonly hostsFile: string | null;
   /** DNS servers (`127.0.0.1:5353`); default: the system's servers. */
   readonly servers?: readonly string[];
-  /**
-   * Maximum number of concurrent queries (default 256), and of concurrent queries for one registrable domain (default
-   * 32).
-   */
+  /** Maximum number of concurrent queries (default 256). */
   readonly total?: number;
+  /** Maximum number of concurrent queries for one registrable domain (default 32). */
   readonly perDomain?: number;
   /** Maximum number of cached DNS responses (default 8,192). */
   readonly maxEntries?: number;
@@ -38,15 +36,17 @@ export interface NameResolver {
 
 /** Minimum and maximum lifetime in milliseconds of a cached DNS response, regardless of its TTL. */
 const ttlBounds = { minMs: 30_000, maxMs: 3_600_000 };
-/**
- * Cache lifetimes in milliseconds for a name without addresses (`noneTtlMs`) and for a failed query (`failedTtlMs`).
- */
+/** Lifetime in the cache of a name without addresses, in milliseconds. */
 const noneTtlMs = 60_000;
+
+/** Lifetime in the cache of a failed query, in milliseconds. */
 const failedTtlMs = 5_000;
 /**
  * Timeout of the first attempt at one server, in milliseconds; c-ares doubles the timeout with each further attempt.
  */
 const tryMs = 2_500;
+
+/** Maximum number of attempts at each server. */
 const tries = 2;
 
 /** Path of this machine's hosts file. */

@@ -71,7 +71,7 @@ describe('the address policy', () => {
     }
   });
 
-  it('normalizes every notation of a literal address that a URL allows', () => {
+  it('rejects a loopback address in every notation that a URL allows', () => {
     for (const host of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '127.0.0.1.', '%31%32%37.0.0.1']) {
       expect(judgeAddress(new URL(`wss://${host}/`).hostname, strict)).toEqual({ allowed: false, range: 'loopback' });
     }

@@ -11,13 +11,13 @@ export interface AddressPolicy {
 /** Verdict of the policy on one address. */
 export type AddressVerdict =
   | { readonly allowed: true; readonly loopback: boolean }
-  /** The address is not allowed. `range` names the kind of address in one word, for the operator. */
+  /** The address is not allowed. `range` describes the kind of address for the operator. */
   | { readonly allowed: false; readonly range: string };
 
 /** Error for a host that has no address allowed by the policy. */
 export class RefusedAddressError extends Error {
   constructor(ranges: readonly string[]) {
-    super(`no public address (${[...new Set(ranges)].join(', ') || 'none'})`);
+    super(`no allowed address (${[...new Set(ranges)].join(', ') || 'none'})`);
     this.name = 'RefusedAddressError';
   }
 }

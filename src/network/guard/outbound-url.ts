@@ -47,9 +47,9 @@ function admit(text: string, { schemes, admits }: Transport, policy: AddressPoli
   const host = bareHost(url);
   if (isIP(host) === 0) return { kind: 'admitted', url, loopbackOnly, isLoopback: false };
   const address = judgeAddress(host, policy);
-  if (!address.allowed) return { kind: 'refused_address', why: `no public address (${address.range})`, url };
+  if (!address.allowed) return { kind: 'refused_address', why: `no allowed address (${address.range})`, url };
   if (loopbackOnly && !address.loopback) {
-    const why = `${plain} is only allowed for loopback, use ${encrypted}`;
+    const why = `${plain} is only allowed for loopback; use ${encrypted}`;
     return { kind: 'bad_url', rule: 'scheme', why, url };
   }
   return { kind: 'admitted', url, loopbackOnly, isLoopback: address.loopback };

@@ -4,7 +4,7 @@ import { type HostRate, HostRates } from './host-rates.ts';
 import { registrableDomain } from './registrable-domain.ts';
 
 /**
- * Limits of concurrent claims. The limits of hosts and domains are counted separately for privileged and other claims.
+ * Limits on concurrent claims. The claims for hosts and domains are counted separately for privileged and other claims.
  */
 export interface SlotLimits {
   readonly total: number;
@@ -27,7 +27,8 @@ export interface SlotLimits {
   readonly slowPrivileged?: number;
   /**
    * Maximum rate of the unprivileged claims for one host and port; default: no limit. Any number of parties may name
-   * the host of another party, whose own limits would then reject the claims of that party too.
+   * another party's host. Without a limit, their requests could make that host reject all requests, including those for
+   * its owner.
    */
   readonly hostRate?: HostRate;
 }
@@ -69,7 +70,7 @@ interface Lane {
 
 interface Request {
   readonly host: string;
-  /** Host whose rate limits the claim, or null if no rate does. */
+  /** Host whose rate limits the claim, or null if the claim has no rate limit. */
   readonly ratedHost: string | null;
   readonly lane: Lane;
   /** Shares of the host, of the domain, and of the source if it is known. */
@@ -267,8 +268,8 @@ class FairSlots implements Slots {
   }
 
   /**
-   * Returns the first of the claims for one host that fits. Ends at a host that no claim fits, because thousands of
-   * claims may wait for a host that hangs.
+   * Returns the first claim for one host that fits, or null. Stops once no claim for the host can fit, because
+   * thousands of claims may wait for a host that hangs.
    */
   #firstFitting(entries: ReadonlySet<Waiting>): Waiting | null {
     for (const entry of entries) {

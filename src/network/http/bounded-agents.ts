@@ -10,7 +10,10 @@ export interface BoundedAgents {
   destroy(): void;
 }
 
-/** Creates the connection pools. `idleMs`: lifetime of an idle connection, in milliseconds. */
+/**
+ * Creates the connection pools. `maxIdle` is the maximum number of idle connections of both pools together; `idleMs` is
+ * the lifetime of an idle connection, in milliseconds.
+ */
 export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: number }): BoundedAgents {
   const idle = createIdleSockets(maxIdle);
   // The agent uses no proxy, because `proxyEnv` is not set. Slots limit active connections, so the agents limit only
@@ -28,7 +31,7 @@ export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: nu
   };
 }
 
-/** Sockets without a request, the oldest first. Above the maximum number, the agent closes the oldest socket. */
+/** Idle sockets, the oldest first. If the maximum number is exceeded, `add` closes the oldest socket. */
 interface IdleSockets {
   add(socket: Duplex): void;
   remove(socket: Duplex): void;

@@ -34,9 +34,9 @@ export type HttpFailure =
 export interface HttpStatus {
   readonly kind: 'status';
   readonly status: number;
-  /** Waiting time that the peer requested, in milliseconds; not limited. */
+  /** Wait that the peer requested, in milliseconds and without an upper limit; null if it requested none. */
   readonly retryAfterMs: number | null;
-  /** XRPC error name, if the body is JSON with such a name. */
+  /** XRPC error name in the JSON body, or null if there is none. */
   readonly error: string | null;
 }
 
@@ -151,9 +151,9 @@ export function parseText(bytes: Buffer): string | null {
   }
 }
 
-/** Limits of parsing a response. */
+/** Limits for parsing a response. */
 export interface ParseOptions {
-  /** Maximum depth and number of elements of the JSON (`inputLimits.otherJson`), checked on the bytes. */
+  /** Limits on the shape of the JSON, checked on its bytes; default: `inputLimits.otherJson`. */
   readonly shape?: JsonLimits;
   /**
    * Requests memory before the bytes are parsed. The arguments are an upper estimate of the memory of the parsed value,

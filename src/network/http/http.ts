@@ -22,20 +22,21 @@ import { type Exchange, exchange } from './http-exchange.ts';
  */
 export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
-  /** `User-Agent` of every request, with the address of this service's operator. */
+  /** `User-Agent` of every request, with the contact of this service's operator if one is set. */
   readonly userAgent: string;
   /**
    * Maximum number of concurrent bodies of more than 256 KiB (default 4), half of them reserved for privileged peers.
    */
   readonly largeBodies?: number;
-  /** Maximum number of idle connections (default 64), and their lifetime in milliseconds (default 15,000). */
+  /** Maximum number of idle connections (default 64). */
   readonly maxIdle?: number;
+  /** Lifetime of an idle connection, in milliseconds (default 15,000). */
   readonly idleMs?: number;
   /** Maximum size of the headers of a response, in bytes (default 16,384). */
   readonly maxHeaderBytes?: number;
   /** Returns milliseconds since 1970; default `Date.now`. */
   readonly clock?: () => number;
-  /** Name resolution; default: c-ares with its own cache and without the hosts file. */
+  /** Function that resolves host names; default: c-ares with its own cache and without the hosts file. */
   readonly resolve?: Resolve;
 }
 
@@ -48,7 +49,7 @@ export interface Peer {
 
 /** Limits of one HTTP request. */
 export interface GetOptions {
-  /** Maximum size of the body in bytes, as sent and decoded. */
+  /** Maximum size of the body in bytes, both as sent and after decoding. */
   readonly maxBytes: number;
   /**
    * Timeout in milliseconds. It limits the wait for a slot, and separately the whole exchange from the resolution to
@@ -70,7 +71,10 @@ export type JsonAnswer =
   /** The response is JSON; `date` is the peer's `Date` header in milliseconds since 1970, precise to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
   | HttpStatus
-  /** The status is 200, but the body is not one JSON value in UTF-8 in a requested coding. */
+  /**
+   * The status is 200, but the body is not a single JSON value in UTF-8, or has a content coding that was not
+   * requested.
+   */
   | { readonly kind: 'not_json' }
   | HttpFailure;
 

@@ -53,7 +53,7 @@ describe('the earlier label keys of an audit log', () => {
   });
 });
 
-describe('an audit log that does not belong to the DID', () => {
+describe('an audit log that is invalid or of another DID', () => {
   it.each([
     ['a value that is not a list', {}],
     ['an entry that is not an object', [null]],

@@ -204,7 +204,7 @@ describe('a label key', () => {
   });
 });
 
-describe('the identifiers of the interoperability tests', () => {
+describe('handles and DIDs', () => {
   it('handles are classified as the interoperability tests expect', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);

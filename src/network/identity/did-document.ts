@@ -6,7 +6,10 @@ import { type LabelKey, parseLabelKey } from './label-key.ts';
 /** The parts of a DID document that the service uses. */
 export interface DidDocument {
   readonly did: string;
-  /** First `at://` name claimed, in lower case; only a claim until the handle resolves to this DID. */
+  /**
+   * Handle in the first `at://` name of the document, in lower case, or null if there is no such handle. It is only a
+   * claim until the handle resolves to this DID.
+   */
   readonly handle: string | null;
   /** True if the document declares a labeler service, even if its endpoint is unusable. */
   readonly labelerDeclared: boolean;
@@ -27,7 +30,7 @@ export interface DidDocument {
 /** Reason why a document is unusable. */
 export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 'unsupported_did';
 
-/** Maximum number of entries read of any list in a document; further entries are ignored. */
+/** Maximum number of entries that are read from each list of a document; further entries are ignored. */
 const maxEntries = 64;
 
 /**
@@ -64,7 +67,7 @@ export function parseDidDocument(
   return { kind: 'document', document };
 }
 
-/** Returns the objects of an optional list, or null if the value is not a list. */
+/** Returns the objects in a list, an empty list if the value is absent, or null if the value is not a list. */
 function list(value: unknown): JsonObject[] | null {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value.slice(0, maxEntries).filter(isObject) : null;

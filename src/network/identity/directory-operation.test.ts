@@ -49,8 +49,8 @@ describe("an operation of the directory's export stream", () => {
   it.each([
     ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
     ['a legacy operation', { ...operation, type: 'create' }],
-    ['an operation that is not an object', null],
-  ])('the position is parsed from %s, which declares no labeler', (_, other) => {
+    ['not an object', null],
+  ])('an operation that is %s has a position and declares no labeler', (_, other) => {
     expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
   });
 

@@ -23,8 +23,8 @@ export interface IdentityOptions {
   /** HTTP client for the directory, and for hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
   /**
-   * HTTP client for hosts of did:web, which other parties choose: hosts that hang do not delay requests to the
-   * directory.
+   * HTTP client for the hosts of did:web, with its timeout. Other parties choose these hosts; a separate client keeps
+   * hosts that hang from delaying requests to the directory.
    */
   readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
   /** URL of the primary did:plc directory. */

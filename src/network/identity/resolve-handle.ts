@@ -12,7 +12,7 @@ export type HandleResolution =
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
   /** The text is not a handle of the public network, by its syntax or its top-level domain; no request was sent. */
   | { readonly kind: 'invalid_handle' }
-  /** Neither DNS nor the host names a DID for the handle, or several DIDs are named. */
+  /** Neither DNS nor the host names a DID for the handle, or DNS names several DIDs. */
   | { readonly kind: 'not_found' }
   /**
    * The handle names a DID whose document does not claim the handle, for example because another party owns the name.

@@ -16,7 +16,7 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly handshakeMs: number;
   /** Timeout of a closing handshake, in milliseconds. */
   readonly closeMs: number;
-  /** Close-frame texts of the peer that are passed on as `CloseInfo.name`; none by default. */
+  /** Texts of the peer's close frame that are reported as `CloseInfo.name`; none by default. */
   readonly closeNames?: readonly string[];
   /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
   readonly maxFrameBytes: number;
@@ -24,13 +24,13 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly maxFragments?: number;
   /**
    * Called synchronously with each message, in order; not after `close` or an abort. The first message may arrive
-   * before the promise of `openSocket` has resolved. The bytes may share memory with others: copy them to keep them.
-   * Must not throw.
+   * before the promise of `openSocket` has resolved. The bytes may share memory with other messages, so a callback that
+   * keeps them must copy them. Must not throw.
    */
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
   /**
-   * True if a small message may cost `onFrame` milliseconds: each message then gets a turn of the event loop. One read
-   * contains thousands of small messages, which would otherwise be delivered in one turn.
+   * True if `onFrame` may take milliseconds for a small message: each message then gets its own turn of the event loop.
+   * One read contains thousands of small messages, which would otherwise be delivered in one turn.
    */
   readonly isCostly?: boolean;
   /** Resolves the host of the URL to its addresses. */

@@ -1,8 +1,8 @@
 /** Settings of a backoff. */
 export interface BackoffOptions {
-  /** Maximum of the first wait, in milliseconds; doubles with each further wait. */
+  /** Upper bound of the first wait, in milliseconds; it doubles with each further wait. */
   readonly firstMs: number;
-  /** Maximum of any wait, in milliseconds. */
+  /** Upper bound of every wait, in milliseconds. */
   readonly capMs: number;
   /** Returns a number in [0, 1), as `Math.random`. */
   readonly random: () => number;

@@ -9,7 +9,7 @@ export type ConnectFailure =
   | 'tls'
   /** The peer responded with bytes that are not a websocket handshake. */
   | 'handshake'
-  /** The peer responded to the handshake with another status; redirects are never followed. */
+  /** The peer responded to the handshake with a status other than 101; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
   /** A limit of this process prevented the request. */

@@ -20,9 +20,11 @@ export interface Liveness {
   stop(): void;
 }
 
-/** Callbacks of the watch of a connection. */
+/** Callbacks of a connection watch. */
 export interface LivenessActions {
+  /** Sends a ping. */
   readonly ping: () => void;
+  /** Called when the peer has missed a deadline. */
   readonly dead: (why: 'pong_timeout' | 'idle') => void;
 }
 

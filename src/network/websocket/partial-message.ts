@@ -2,11 +2,11 @@
 export interface PartialMessageOptions {
   /** Called with the received bytes of an incomplete message; returns true to pause reading. */
   readonly onPartial?: (bytes: number) => boolean;
-  /** Timeout of a message in milliseconds, from its first bytes to its last. */
+  /** Timeout of a message in milliseconds, from its first bytes to its last; no timeout by default. */
   readonly partialMs?: number;
 }
 
-/** A watch of the incomplete messages of one connection, which arrive in chunks of any size. */
+/** A watch for incomplete messages on one connection, on which messages arrive in chunks of any size. */
 export interface PartialMessage {
   /** True if the caller should pause reading. */
   readonly isWaiting: boolean;
@@ -24,10 +24,11 @@ export interface PartialMessage {
   stop(): void;
 }
 
-/** Callbacks of the watch of incomplete messages. */
+/** Callbacks of a watch for incomplete messages. */
 export interface PartialMessageActions {
   readonly pause: () => void;
   readonly resume: () => void;
+  /** Called when a message has exceeded its timeout. */
   readonly late: () => void;
 }
 
@@ -83,7 +84,7 @@ class PartialMessageWatch implements PartialMessage {
 
   chunk(bytes: number): void {
     this.#partial = Math.max(0, this.#partial + bytes - this.#completed);
-    // Reset the estimate at each complete message: it does not include the headers of fragments.
+    // Reset the estimate at each complete message, because the estimate ignores the headers of fragments.
     if (this.#hasCompleted) {
       this.#partial = Math.min(this.#partial, bytes);
       this.#lateMs = 0;

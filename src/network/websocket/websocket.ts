@@ -26,7 +26,7 @@ const maxPendingChunks = 16_384;
 export async function openSocket(options: SocketOptions, signal: AbortSignal): Promise<GuardedSocket> {
   const { policy, resolve } = options;
   const { url, loopbackOnly } = admit(options.url, policy);
-  if (signal.aborted) throw failure('aborted', url, 'stopped');
+  if (signal.aborted) throw failure('aborted', url, 'aborted');
   const phase: Phase = { now: isIP(bareHost(url)) === 0 ? 'dns' : 'connect' };
   const over = new AbortController();
   const settings = {
@@ -68,7 +68,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     over.abort();
   }
   const abort = (): void => socket.close();
-  // A message that arrived with the opening may have caused an abort, so check the signal.
+  // A message that arrived with the handshake may have caused an abort, so check the signal.
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   void socket.closed.then(() => signal.removeEventListener('abort', abort));
@@ -146,7 +146,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
       const why = `the handshake failed with status ${statusCode}`;
       readErrorName(response, (name) => settle(failure('handshake_status', url, why, statusCode, name)));
     };
-    const abort = (): void => settle(failure('aborted', url, 'stopped'));
+    const abort = (): void => settle(failure('aborted', url, 'aborted'));
     const deadline = setTimeout(
       () => settle(failure('timeout', url, `no response within ${handshakeMs} ms`)),
       handshakeMs,

@@ -72,7 +72,7 @@ describe('a source that exceeds its daily share', () => {
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('the caveat', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a share of the day, which is 45 labels at most; ' +
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 45 labels; ' +
           '1 that was paused within 7 days is not ranked.',
       ),
     );

@@ -47,7 +47,7 @@ test("a labeler that appears only in the directory's stream is enrolled and read
   expect(roster.map(({ did }) => did)).toEqual([a]);
   expect(roster[0]?.provenance).toEqual([expect.stringMatching(/^directory 127\.0\.0\.1:\d+$/)]);
   expect((await published()).caveats).toContain(
-    '1 of 1 labeler that this instrument follows is known from the directory alone: no seed, relay or Jetstream named it.',
+    '1 of 1 labeler that this instrument follows is known only from the directory: no seeds file, relay or Jetstream named it.',
   );
 });
 

@@ -8,7 +8,10 @@ import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 /** Store methods that are used to count the hours. */
 export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler'>;
 
-/** Closed part of one hour, from the start of the hour on, and its number of rows by labeler, including repeats. */
+/**
+ * Closed part of one hour, which begins at the start of the hour, with its number of rows by labeler, including
+ * repeats.
+ */
 export interface CountedHour extends Interval {
   readonly counts: readonly LabelerCount[];
 }
@@ -19,7 +22,10 @@ export interface ClosedHours extends Interval {
   readonly starts: readonly number[];
 }
 
-/** Maximum number of attempts to count the hours. An attempt is repeated if rows or a day were removed during it. */
+/**
+ * Maximum number of attempts to count the rows of the hours. An attempt is repeated if rows or a day were removed
+ * during it.
+ */
 const maxAttempts = 3;
 
 /**
@@ -50,8 +56,8 @@ export class HourCounts {
   }
 
   /**
-   * Counts the hours. Repeats the attempt if rows or a day were removed during it, but accepts the last attempt in any
-   * case, because a purge may take long.
+   * Counts the rows of the hours. Repeats the attempt if rows or a day were removed during it, but accepts the last
+   * attempt in any case, because a purge may take long.
    */
   async read(hours: ClosedHours): Promise<CountedHour[]> {
     for (let attempt = 1; ; attempt += 1) {

@@ -19,7 +19,7 @@ export interface HoursPublisherOptions {
   readonly clock: () => Micros;
 }
 
-/** Data of one publication, as of the end of the reading's window. */
+/** Data of one publication, as of the end of the window of `reading`. */
 export interface HoursPublication {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];

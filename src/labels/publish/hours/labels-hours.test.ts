@@ -60,7 +60,7 @@ const ofHour = ({ labelers }: LabelsHours, did: string, index: number) => {
   return [one?.applications.at(index), one?.removals.at(index), one?.observed_seconds.at(index)];
 };
 
-test('the hours of a labeler count its accepted rows, and the hours of all labelers have their sums', async () => {
+test('each hour counts the accepted rows of each labeler and their sum over all labelers', async () => {
   const rows = [
     ...rowsAt(a, start + 1, start + hour - 1, start + hour),
     { labeler: a, at: start + hour + 5, removed: true },
@@ -162,7 +162,7 @@ test('repeats are subtracted from the counts and reported, even if they are foun
   expect(file.hours.at(-2)).toMatchObject({ applications: 0, repeats: 150 });
 });
 
-test('a second reading requests only hours that may still change, and all hours after a purge', async () => {
+test('a second reading requests only hours that may still change, unless rows were purged', async () => {
   let content: MemoryContent = { startedAt: start, rows: rowsAt(a, start + 1, start + 80 * hour) };
   let requests = 0;
   const store = windowStore(() => content);

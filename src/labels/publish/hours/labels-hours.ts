@@ -32,7 +32,7 @@ export interface HoursInputs {
   readonly origin: 'live' | 'simulated';
 }
 
-/** The hours file in parts: everything but the labelers, and the JSON of each labeler, by DID. */
+/** The hours file in parts: everything but the labelers, and the JSON of each labeler, sorted by DID. */
 export interface HoursFile {
   readonly head: Omit<LabelsHours, 'labelers'>;
   readonly labelers: readonly string[];

@@ -3,12 +3,12 @@ import type { RecentOverview } from '../../../artifact/recent-overview.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { hour } from '../../../store/time.ts';
 
-/** Enrolled sources by state, at one instant. */
+/** Numbers of enrolled sources by state, at one time. */
 export type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
- * Enrolled sources by state at the last publication of each hour. The store does not contain past states, so after a
- * restart the samples of the last file are used. An hour without a publication has no sample.
+ * Numbers of enrolled sources by state at the last publication of each hour. The store does not contain past states, so
+ * after a restart the samples of the last file are used. An hour without a publication has no sample.
  */
 export class SourceHistory {
   readonly #samples = new Map<number, SourceSample>();
@@ -25,18 +25,18 @@ export class SourceHistory {
     if (at !== null) this.#samples.set(Math.floor(at / hour), sample);
   }
 
-  /** Returns the sample of the hour that starts at an instant, or null if that hour has no sample. */
+  /** Returns the sample of the hour that begins at `start`, or null if that hour has no sample. */
   of(start: number): SourceSample | null {
     return this.#samples.get(start / hour) ?? null;
   }
 
-  /** Discards the samples before an instant. */
+  /** Discards the samples from before `start`. */
   dropBefore(start: number): void {
     for (const at of this.#samples.keys()) if (at < start / hour) this.#samples.delete(at);
   }
 }
 
-/** Returns the enrolled sources by state, as an overview counts them. */
+/** Returns the sample in an overview. */
 export function sampleOf({
   generated_at: at,
   coverage,

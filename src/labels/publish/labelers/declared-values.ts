@@ -67,8 +67,8 @@ export function declaredIn(content: string): Declared {
 }
 
 /**
- * Returns the number of characters in the texts of a definition. The number is a lower bound of their size in bytes
- * before texts are withheld.
+ * Returns the number of characters in the texts of a definition. It is a lower bound on their size in bytes before
+ * texts are withheld.
  */
 export function textLength(raw: Readonly<Record<string, unknown>>): number {
   let length = 0;

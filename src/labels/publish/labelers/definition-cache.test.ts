@@ -25,7 +25,7 @@ function defining(values: readonly string[], description = 'Posts about spiders.
 const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) => definitionsFrom(did, revisions, maxLine);
 
 describe('declared values', () => {
-  test('declared values have the days of the first revision that declares them and of the first one that no longer does', async () => {
+  test('declared values have the days of the first revision that declares them and of the revision that removes them', async () => {
     const { values, omitted } = await read([
       revision(30, defining(['spam', 'rude'])),
       revision(20, defining(['spam', 'bot'])),

@@ -17,14 +17,16 @@ import {
 /** A value that a labeler declares now or declared earlier. */
 export interface DeclaredValue {
   readonly value: string;
+  /** UTC day of the first revision that declares the value. */
   readonly first_defined: string;
+  /** UTC day of the first later revision that does not declare the value, or null if the newest revision declares it. */
   readonly last_defined: string | null;
 }
 
 /** Values and texts in the stored revisions of a labeler's definitions. */
 export interface LabelerDefinitions {
   readonly values: readonly DeclaredValue[];
-  /** Number of declared values that are not named. */
+  /** Number of declared values that `values` omits. */
   readonly omitted: number;
   /** Line of the definitions file, or null if no revision is stored. */
   readonly line: string | null;
@@ -61,7 +63,7 @@ export class DefinitionCache {
     this.#store = store;
   }
 
-  /** Discards the definitions of a labeler. Must be called after a revision was stored. */
+  /** Marks the definitions of a labeler as outdated. Must be called after a revision was stored. */
   changed(did: string): void {
     const known = this.#known.get(did);
     if (known) this.#known.set(did, { ...known, maxLine: 0 });
@@ -160,7 +162,7 @@ async function lineOf(
     await nextTurn();
   }
   const line = compose(listed, omitted);
-  // Replace a line that readers would refuse by a line without texts, because it would make the whole artifact
-  // unreadable.
+  // Replace a line that readers would refuse with a line without texts, because a single invalid line makes the whole
+  // artifact unreadable.
   return isDefinitionsLine(line) ? line : compose([], definitions.size + unnamed);
 }

@@ -10,6 +10,7 @@ const minGaps = 4;
 export interface WrittenGaps {
   /** JSON array. */
   readonly text: string;
+  /** True if gaps were merged. */
   readonly overflow: boolean;
   /** Bytes of the array, or 0 for an empty array. */
   readonly bytes: number;

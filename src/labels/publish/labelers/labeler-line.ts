@@ -26,15 +26,18 @@ export interface LineInputs {
   readonly unread: readonly UnreadGap[];
   /** Cached parts of the line from the last publication. */
   readonly memory: LabelerMemory;
+  /** Number of counted events in the last seven days. */
   readonly week: number;
+  /** Number of counted events in the last 24 hours. */
   readonly day: number;
+  /** Minute of the last counted row, or null if the window has no counted row. */
   readonly lastRow: Micros | null;
   readonly definitions: LabelerDefinitions;
   /** Counts of the labeler, including zeros. Null if nothing is counted yet. */
   readonly counters: LabelerCounters | null;
 }
 
-/** Number of bytes of a line that more than a few gaps must leave for values. */
+/** Number of bytes of a line that are reserved for values while the line has more than a few gaps. */
 const valuesRoom = 600;
 
 /** Creates the line of a labeler, which has at most `maxLabelerLineBytes` bytes. */
@@ -90,8 +93,8 @@ function countedValues({ definitions, counters }: LineInputs): {
 }
 
 /**
- * Size in bytes of the line's punctuation, of its members for gaps and values without entries, and of the counts after
- * the values.
+ * Maximum size in bytes of the fixed parts of a line: punctuation, the empty lists of gaps and values, and the counts
+ * after the values.
  */
 const fixedBytes = '{,"gaps":[],"gap_overflow":false,,"values":[],"values_omitted":0,"undeclared":null,}'.length + 40;
 /**

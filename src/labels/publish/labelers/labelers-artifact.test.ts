@@ -58,7 +58,7 @@ async function linesOf(labelers: readonly KnownLabeler[], rows: readonly { label
   });
 }
 
-test('a labeler without rows has zero events on the days that were read, and unknown events on others', async () => {
+test('a labeler without rows has zero events on days on which it was read, and an unknown number on other days', async () => {
   const [line] = await linesOf([labelerOf({ firstAnswered: micros(now - 2 * day) })], []);
   expect(line?.days.slice(0, 28)).toEqual(Array.from({ length: 28 }, () => [null, null, 0]));
   expect(line?.days.slice(28)).toEqual([

@@ -23,11 +23,11 @@ import {
 } from './listed-labeler.ts';
 import { readShares, unreadTime } from './unread-time.ts';
 
-/** Input of the artifact that is not in the store. */
+/** Input of the artifact that does not come from the store. */
 export interface LabelersInputs extends Omit<ListingContext, 'window'> {
   readonly origin: 'live' | 'simulated';
   readonly labelers: Iterable<KnownLabeler>;
-  /** Called for a labeler that is listed without its texts, because an error occurred while its line was created. */
+  /** Called with an error that occurred while the definitions of a labeler were read or its line was created. */
   readonly failed: (did: string, error: unknown) => void;
   /** Returns a time in milliseconds; default: the clock of the process. */
   readonly monotonic?: () => number;

@@ -33,7 +33,7 @@ export interface ListingContext {
   readonly window: Interval;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
-  /** Returns true if a labeler is paused because it exceeded its share of the day. */
+  /** Returns true if a labeler is paused because it used up a daily allowance, or because the disk is nearly full. */
   readonly isPaused: (did: string) => boolean;
   /** Returns the time of a labeler's denial, or null if the time is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;

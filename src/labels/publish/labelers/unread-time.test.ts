@@ -47,7 +47,7 @@ test('gaps of the instrument count for the labeler, and gaps of one reason are c
     { start: at(1), end: at(4), reason: 'ingest_paused' },
     { start: at(3), end: at(5), reason: 'cursor_reset' },
   ]);
-  // Overlapping gaps count once: 4 of the 12 hours of the first day.
+  // Overlapping gaps count once, so they cover 4 of the 12 hours of the first day.
   expect(readShares(partsOf(window), unread)[0]).toBe(0.6667);
 });
 

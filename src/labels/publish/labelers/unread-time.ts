@@ -5,12 +5,12 @@ import { coverageTolerance } from '../../../store/coverage-rule.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 
-/** Unread time of a labeler in the window. */
+/** Interval of the window in which a labeler was not read. */
 export interface UnreadGap extends Interval {
   readonly reason: GapReason;
 }
 
-/** Input of the computation of a labeler's unread time. */
+/** Input for computing the unread time of a labeler. */
 export interface UnreadInputs {
   readonly window: Interval;
   /** Start of the retained time. */

@@ -55,7 +55,7 @@ export function dayCounts(
   return result;
 }
 
-/** Cache of the counts of whole runs without repeats, because most publications use them again. */
+/** Cache of the counts of runs before repeats are subtracted, because most publications use these counts again. */
 const countsOfRuns = new WeakMap<Run, DayCounts>();
 
 /** Returns the counts of a part that consists of one run. */

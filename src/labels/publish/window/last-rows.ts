@@ -49,7 +49,8 @@ export class LastRows {
 
   /**
    * Returns, by labeler, the start of the minute of the last counted row. A labeler without such a row has no entry. A
-   * labeler whose search exceeds the maximum of a call has no entry until a later call completes the search.
+   * labeler whose search exceeds the maximum number of hours per call has no entry until a later call completes the
+   * search.
    */
   async find(input: LastRowsInput): Promise<Map<string, Micros>> {
     const found = new Map<string, Micros>();
@@ -142,7 +143,7 @@ class Search {
     return this.#hours[this.#index];
   }
 
-  /** True if a complete earlier search contains the result of the hours that are left. */
+  /** True if a complete earlier search has found the result for the remaining hours. */
   get isKnown(): boolean {
     return this.before?.next === null && this.hour !== undefined && this.hour <= this.before.through;
   }

@@ -42,10 +42,13 @@ export interface WindowReading {
   readonly spaceRemoval: SpaceRemoval | null;
   /** Counts of the window's days that are retained. */
   readonly days: CountedParts;
-  /** Sums of the window, of the last seven days, and of the last 24 hours. */
+  /** Sums over the window. */
   readonly inWindow: Counted;
+  /** Sums over the last seven days. */
   readonly inWeek: Counted;
+  /** Sums over the last 24 hours. */
   readonly inDay: Counted;
+  /** Start of the minute of each labeler's last counted row. */
   readonly lastRows: ReadonlyMap<string, Micros>;
   /** Repeats that are stored and not counted. */
   readonly bursts: BurstsByLabeler;
@@ -55,6 +58,7 @@ export interface WindowReading {
 
 /** Maximum number of attempts to read the store. An attempt is repeated if rows or a day were removed during it. */
 const maxAttempts = 3;
+/** Maximum length of the interval that is counted by minute, in microseconds. */
 const maxMinutes = 2 * day;
 
 const noRun: Run = new Map();
@@ -130,8 +134,8 @@ export class WindowReader {
   }
 
   /**
-   * Reads the refusals and counters of the days that no longer change, so that the store has cached them when it reads
-   * today.
+   * Reads the refusals and counters of the days that no longer change, so that the store has cached them when the
+   * counts of today are read.
    */
   async #warmDays(window: Interval, { floor, end }: Pick<Frontier, 'floor' | 'end'>): Promise<void> {
     const start = micros(Math.max(floor, window.start));
@@ -278,7 +282,7 @@ class ReadingPlan {
   }
 }
 
-/** Returns the settled hours with rows of a labeler, newest first; `newestFirst` are the counts of the days. */
+/** Returns the settled hours with rows of a labeler, newest first; `newestFirst` contains the counts of the days. */
 function hoursIn(newestFirst: CountedParts, labeler: string): number[] {
   const found: number[] = [];
   for (const { day: at, counts } of newestFirst) {

@@ -40,7 +40,7 @@ spawnSync('taskset', ['-cp', '1', String(process.pid)]);
 console.log(
   `load ${loadavg()
     .map((load) => load.toFixed(1))
-    .join(' ')} at the start; a target holds on two quiet cores`,
+    .join(' ')} at the start; the targets apply to two idle cores`,
 );
 
 function report(name: string, value: number, target: string): void {

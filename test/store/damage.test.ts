@@ -166,7 +166,7 @@ describe('damage of a store', () => {
     await expectNoTally(micros(noon + day), sealedToday);
   });
 
-  it('is reported at opening and on reading if it removes a file, and the day never counts as empty', async () => {
+  it('is reported at opening and on reading if it removes a file, so that the day never counts as empty', async () => {
     const writer = open();
     await writer.append(batch([1]));
     await writer.append({ ...batch([2]), at: micros(noon + day) });
@@ -202,7 +202,7 @@ describe('an error that is not damage', () => {
   });
 });
 
-/** Expects that counting a part of the day up to an instant fails with an error that names the file to restore. */
+/** Expects that counting a part of the day up to `end` fails with an error that names the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

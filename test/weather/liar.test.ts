@@ -83,7 +83,7 @@ async function passes(station: Station, clock: StoppableClock, seconds: number):
 }
 
 /**
- * Returns every whole minute that begins at least a minute after the instant, as stored and as delivered by the host.
+ * Returns every whole minute that begins at least a minute after `instantUs`, as stored and as delivered by the host.
  */
 function minutesAfter(station: Station, instantUs: number) {
   const kept = readStore(station.folder, station.artifact().source.endpoint);

@@ -60,7 +60,7 @@ async function commitAll({ sim, told }: Station): Promise<void> {
 }
 
 describe('a host that becomes silent permanently', () => {
-  test('is published as stale with reduced coverage within four minutes, and no count grows', async () => {
+  test('is published as stale with reduced coverage within four minutes, and with counts that no longer grow', async () => {
     const one = await station({ speed: 60, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);
@@ -224,7 +224,7 @@ describe('a data directory that is in use', () => {
 });
 
 describe('two observed hosts', () => {
-  test('have two series, and a summary describes only one of them, never their sum', async () => {
+  test('have two series, only one of which a summary describes, never their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -259,7 +259,7 @@ describe('two observed hosts', () => {
 });
 
 describe('the time of a long stop', () => {
-  test('is filled in up to the length of the backfill, and the rest is a gap', async () => {
+  test('is filled in up to the length of the backfill, with the rest as a gap', async () => {
     const one = await station({ speed: 60, backfillHours: 0.3 });
     await filledIn(one);
     await more(one);

@@ -133,7 +133,7 @@ function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   });
   const dayBudget = new Gauge({
     name: 'almanac_labels_day_budget_bytes',
-    help: 'Bytes that all sources together may add in a UTC day.',
+    help: 'Maximum number of bytes that all sources together may add to the store per UTC day.',
     registers,
   });
   return {
@@ -177,7 +177,7 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
 function standbyMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'role' | 'standbyDropped'> {
   const role = new Gauge({
     name: 'almanac_labels_role',
-    help: '1 for the role of this instrument, else 0.',
+    help: '1 for the current role of this instrument, 0 for its other role.',
     labelNames: ['role'],
     registers,
   });
@@ -195,7 +195,7 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
   let oldest: number | null = null;
   new Gauge({
     name: 'almanac_labels_standby_age_seconds',
-    help: 'Age of the oldest label that this standby keeps; 0 without a label.',
+    help: 'Age of the oldest label that this standby keeps; 0 if it keeps none.',
     registers,
     collect() {
       this.set(oldest === null ? 0 : (clock() - oldest) / 1000);
@@ -203,7 +203,7 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
   });
   const dropped = new Counter({
     name: 'almanac_labels_standby_dropped_total',
-    help: 'Labels that this standby dropped beyond its bounds.',
+    help: 'Labels that this standby dropped because it had reached its limits.',
     registers,
   });
   const ready = new Gauge({

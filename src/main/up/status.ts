@@ -30,7 +30,7 @@ export interface Observed {
 export interface StatusLine {
   readonly name: string;
   readonly text: string;
-  /** Text that triggers a new log line when it changes. It contains no numbers that change all the time. */
+  /** Text that triggers a new log line when it changes. It contains no constantly changing numbers. */
   readonly news: string;
 }
 

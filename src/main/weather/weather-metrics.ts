@@ -10,9 +10,7 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
 
 type Registers = Registry[];
 
-/**
- * Returns the time in seconds since an instant in milliseconds since 1970, or 0 if the instant lies ahead of the clock.
- */
+/** Returns the time since `atMs` (milliseconds since 1970) in seconds, or 0 if `atMs` is ahead of the clock. */
 const secondsSince = (atMs: number, clock: () => number) => Math.max(0, clock() - atMs) / 1000;
 
 /** Registers the metrics of the first host's stream. */

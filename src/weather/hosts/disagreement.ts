@@ -36,7 +36,7 @@ export function disagreementCaveat(compared: Compared): string | null {
   if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
   return (
     `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they differed unusually: this host ` +
-    `sent ${Math.exp(newest).toFixed(2)} times the events of the other, usually ${Math.exp(usual).toFixed(2)} times.`
+    `sent ${Math.exp(newest).toFixed(2)} times as many events as the other, usually ${Math.exp(usual).toFixed(2)} times as many.`
   );
 }
 

@@ -88,8 +88,9 @@ interface Run {
   readonly first: number;
   /** Observed windows of the run. */
   readonly windows: Minute[];
-  /** Number of observed windows before the run, and the longest pause in them. */
+  /** Number of observed windows before the run. */
   readonly before: number;
+  /** Longest pause of the collection in the observed windows before the run. */
   readonly longest: number;
   /** Start of the silence once the silence is proven, otherwise null. */
   silentFrom: number | null;

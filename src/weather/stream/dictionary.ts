@@ -10,7 +10,7 @@ export const dictionaryFile = 'jetstream-dictionary.zstd';
 /** Interval between requests to a host that provides no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
-/** Provides the dictionary with which live reading requests compression. */
+/** Provides the dictionary for compressed live reading. */
 export interface Dictionaries {
   /**
    * Resolves with the current dictionary, or with null if the stream is to be read without compression. Never rejects.

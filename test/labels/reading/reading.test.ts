@@ -307,7 +307,7 @@ describe('a poll without a free slot', () => {
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
-  test('causes no gap while the stream is live, and the fill-in continues once a slot is free', async () => {
+  test('causes no gap while the stream is live, and lets the fill-in continue once a slot is free', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,

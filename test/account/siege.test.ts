@@ -63,7 +63,7 @@ describe('the account surface under attack', () => {
   );
 });
 
-it('the measurement of a siege ends within 10 s after SIGTERM', async () => {
+it('the account surface ends within 10 s after SIGTERM during a siege', async () => {
   const { port, pid, program } = await besieged(['--trust-proxy', '1']);
   const stop = new AbortController();
   const siege = besiege({

@@ -25,7 +25,7 @@ export const archiveSettings = {
   checkpoint: optionalText(
     'checkpoint',
     'FILE',
-    'verify: file that keeps the checkpoint of an intact archive for the next verification',
+    'verify: file in which to keep the checkpoint of an intact archive for the next verification',
   ),
   reason: optionalText('reason', 'TEXT', 'withdraw: the reason to state in the tombstone of the file'),
   json: toggle('json', 'verify: print the report as one JSON object'),

@@ -30,7 +30,7 @@ export const exportSettings = {
     'only labels on the account itself, on posts, or on other records',
   ),
   format: choice('format', exportFormats, 'json', 'format of the file; csv writes the manifest to a second file'),
-  out: optionalText('out', 'FILE', 'the output file; appears when complete; default: named after the account'),
+  out: optionalText('out', 'FILE', 'output file, created only once it is complete; default: named after the account'),
   giveUpSeconds: integer(
     'give-up-seconds',
     'N',

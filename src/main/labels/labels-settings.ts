@@ -31,7 +31,7 @@ export const labelsSettings = {
       'jetstream',
       'URL',
       'wss://jetstream.us-east.bsky.network',
-      'Jetstream that announces new labelers, the first if there are two; the path selects the protocol: no path for the current method, /subscribe for the legacy one; an empty value disables it',
+      'Jetstream host that announces new labelers, the first if two are given; the path selects the protocol: no path for the current method, /subscribe for the legacy one; an empty value disables it',
     ),
     // Only the first host is used. Two hosts are accepted, because the weather instrument reads the same variable.
     repeatable: true,
@@ -61,7 +61,10 @@ export const labelsSettings = {
     'maximum amount that all labelers together may add to the store per UTC day; 0: an equal part of the disk per retained day',
   ),
   allowLoopback: toggle('allow-loopback', 'allow connections to this machine, for the simulated network and tests'),
-  standby: toggle('standby', 'stand by while another instrument writes the store, and replace it without a gap'),
+  standby: toggle(
+    'standby',
+    'stand by while another instrument writes to the store, and replace that instrument without a gap',
+  ),
   json: toggle('json', 'print JSON (almanac labels sources)'),
   reason: optionalText('reason', 'TEXT', 'reason for a hold or a denial (almanac labels hold and almanac labels deny)'),
   repair: toggle('repair', 'recompute everything that is derived from the rows (almanac labels verify)'),

@@ -9,7 +9,13 @@ import type { SampleAccount } from './sample-accounts.ts';
 
 /** Settings of `almanac sim`. */
 export const simSettings = {
-  seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
+  seed: integer(
+    'seed',
+    'N',
+    1,
+    { min: 0, max: 2 ** 31 - 1 },
+    'seed of the simulation; the same seed gives the same traffic',
+  ),
   labelers: integer(
     'labelers',
     'N',
@@ -32,7 +38,7 @@ export const simSettings = {
     'fill this new store, sqlite:DIR, with the data of an instrument that observed the simulated history, and then ' +
       'print sample accounts',
   ),
-  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one per line, instead of generated ones'),
+  replay: optionalText('replay', 'FILE', 'file of recorded frames, one per line, to serve instead of generated ones'),
   host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
   jetstreamPort: integer(
     'jetstream-port',

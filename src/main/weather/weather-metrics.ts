@@ -48,7 +48,7 @@ function streamMetrics(
   });
   const gap = new Counter({
     name: 'almanac_weather_gap_seconds_total',
-    help: "Time of the stream's clock that is recorded as not observed; a later backfill may fill it.",
+    help: "Time on the stream's clock that was recorded as not observed; a later backfill may fill it in.",
     registers,
   });
   const resets = new Counter({

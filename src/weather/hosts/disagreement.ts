@@ -16,7 +16,7 @@ const leastDistance = Math.log(1.15);
 /** Minimum distance of an unusual ratio, as a multiple of the usual distance from the usual ratio. */
 const distanceFactor = 6;
 
-/** Input of the comparison: the names of both hosts' series, the published one first. */
+/** Inputs of the comparison: the store, the names of both hosts' series, and the present time. */
 export interface Compared {
   readonly store: WindowStore;
   readonly published: string;

@@ -60,7 +60,7 @@ export interface ConditionReading {
   readonly shortOfDays: number | null;
 }
 
-/** Input of the classification. */
+/** Inputs of the classification. */
 export interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];

@@ -17,7 +17,7 @@ import type { HourSums } from '../window/stored.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
 
-/** Input of the hours file. */
+/** Inputs for building the hours file. */
 export interface HoursSource {
   readonly store: WindowStore;
   /** Every series whose counts are stored. The series of two hosts or two protocols are never summed. */

@@ -68,7 +68,7 @@ export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): 
       await writeFile(`${path}.tmp`, bytes);
       await rename(`${path}.tmp`, path);
     } catch (error) {
-      log.warn('the dictionary could not be stored; it is fetched again at the next start', errorFields(error));
+      log.warn('the dictionary could not be stored; it will be fetched again at the next start', errorFields(error));
     }
   }
 

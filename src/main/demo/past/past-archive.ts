@@ -42,7 +42,7 @@ export interface PastArchive {
   readonly archive: string;
   /** The simulated host, as the weather instrument names it. */
   readonly endpoint: string;
-  /** End of the past, in microseconds. The instruments observe from this instant onwards. */
+  /** End of the past, in microseconds since 1970. The instruments observe from then onwards. */
   readonly endUs: number;
   /** Called once the first hour is archived, when the archive can be shown. */
   readonly begun: () => void;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { OperatorError } from '../../../ops/errors.ts';
 
-/** Input of the process that writes the past of a demo. */
+/** Arguments of the process that writes the past of a demo. */
 export interface PastOrder {
   /** Directory of the demo. */
   readonly data: string;

@@ -24,5 +24,10 @@ export const rules = [
   { pattern: /\bthe (?:creation|deletion|making) of\b/gi, instead: 'the verb: "after it created …"' },
   { pattern: /\bwire format\b|\bon the wire\b/gi, instead: '"protocol", "format"' },
   { pattern: /\bis no (?:JSON|number|integer|object|handle|store error)\b/g, instead: '"is not a …"' },
+  {
+    // A formatter may indent or space out the markers in Markdown.
+    pattern: /^ *(?:<<<<<<<|>>>>>>>|(?:> ){6}>) \w/gm,
+    instead: 'the resolved text: this is the marker of a merge conflict',
+  },
   { pattern: /\bof whom\b|\bthat which\b/gi, instead: 'a noun' },
 ];

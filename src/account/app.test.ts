@@ -9,7 +9,7 @@ import type { AccountReads } from './reading/protocol.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import { missingPage } from './route.ts';
 
-it('the account application reserves memory for a response before it reads the store, and does not read if that fails', async () => {
+it('the account application reserves memory for a response before it reads the store, and does not read if the reservation fails', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
     get: (_reads, method) => () => {
@@ -52,7 +52,7 @@ it('the account application reserves memory for a response before it reads the s
   expect([reply.status, events]).toEqual([503, ['turn', 'reserve 2097152']]);
 });
 
-it('a path without a route returns an HTML page with the name in the path if the client accepts HTML, and a JSON error otherwise', async () => {
+it('a path without a route returns an HTML page with a form for the name in the path if the client accepts HTML, and a JSON error otherwise', async () => {
   const searches: string[] = [];
   const page = withBody(404, 'text/html', Buffer.from('page'), []);
   const app = createAccountApp({

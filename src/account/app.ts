@@ -73,7 +73,7 @@ export interface AccountApp {
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
    * Opens the store's files and runs the code of the pages once, so that the first client waits for neither. Resolves
-   * when `enough` is aborted, at the latest. Never rejects: if the store does not exist yet, a later turn opens it.
+   * at the latest when `enough` is aborted. Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(now: number, enough: AbortSignal): Promise<void>;
 }
@@ -187,7 +187,7 @@ function pageRequest(target: string): ReadRequest {
   return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
 }
 
-/** Creates the services that all routes share: turns of reads, budgets, cursors and manifests. */
+/** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
 function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: AccountAppOptions): AccountServices {
   const untilReceived = createBehindWait({ clock, ...(pause && { pause }) });
   return {

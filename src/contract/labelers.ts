@@ -48,9 +48,12 @@ export type LabelerHandle = Type.Static<typeof LabelerHandle>;
 /** Observed events of one labeler in three periods that end at `window.end`. */
 export const LabelerEvents = closed(
   {
-    window: count('Observed application and removal events of the window, without excluded repeats.'),
-    week: count('The same, last 7 days.'),
-    day: count('The same, last 24 hours.'),
+    window: orNull(
+      count('Observed application and removal events of the window, without excluded repeats.'),
+      'Null if nothing was read in the window.',
+    ),
+    week: orNull(count('The same, last 7 days.'), 'Null if nothing was read in these days.'),
+    day: orNull(count('The same, last 24 hours.'), 'Null if nothing was read in these hours.'),
   },
   { title: 'LabelerEvents', description: 'Observed events of one labeler in three spans that end at `window.end`.' },
 );

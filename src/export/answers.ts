@@ -3,7 +3,7 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Response of the service to the request that creates an export. */
+/** Response to a request that creates an export. */
 export interface Created {
   readonly manifest: ExportManifest;
   readonly cursor: string;
@@ -43,7 +43,7 @@ export function isOfService(text: string): boolean {
     const object = recordOf(JSON.parse(text));
     return object !== null && ('manifest' in object || 'cursor' in object);
   } catch {
-    // Probably a JSON object that was truncated or altered in transit.
+    // The text is probably a JSON object that was truncated or altered in transit.
     return true;
   }
 }
@@ -57,8 +57,10 @@ export function parseCreated(text: string): Created {
 /** Parses a page of an export. Throws ExportFailure `damaged`. */
 export function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
-  if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or a terminal flag');
-  if (terminal && (!Number.isSafeInteger(count) || next_cursor !== null)) throw damaged('the last page has no count');
+  if (!Array.isArray(rows) || typeof terminal !== 'boolean')
+    throw damaged('a page without rows or without a terminal flag');
+  if (terminal && (!Number.isSafeInteger(count) || next_cursor !== null))
+    throw damaged('a last page with a cursor or without a row count');
   return {
     manifest: manifestOf(manifest),
     rows: rows.map(rowOf),
@@ -85,7 +87,8 @@ export function parseRefusal(status: number, text: string): Refusal | null {
 
 function manifestOf(value: unknown): ExportManifest {
   const manifest = recordOf(value);
-  if (manifest?.schema !== accountExportSchema) throw damaged(`no manifest of ${accountExportSchema}`);
+  if (manifest?.schema !== accountExportSchema)
+    throw damaged(`a response without a manifest of the schema ${accountExportSchema}`);
   const interval = recordOf(manifest.interval);
   const usable =
     [interval?.start, interval?.end, manifest.frontier, manifest.expires_at].every(isInstant) &&
@@ -115,7 +118,7 @@ function rowOf(value: unknown): AccountRow {
 
 function intervalOf(value: unknown): FittingInterval {
   const interval = recordOf(value);
-  if (!isInstant(interval?.start) || !isInstant(interval?.end)) throw damaged('a part without start or end');
+  if (!isInstant(interval?.start) || !isInstant(interval?.end)) throw damaged('a part without a start or an end');
   return interval as unknown as FittingInterval;
 }
 

@@ -40,11 +40,11 @@ describe('a CSV file of rows', () => {
     ['!hide', '!hide'],
     ['a,b', '"a,b"'],
     ['two\nlines', '"two\nlines"'],
-  ])('writes the value %j as %j', (value, cell) => {
+  ])('contains the value %j as the cell %j', (value, cell) => {
     expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
   });
 
-  it('preserves every row for any labeler text, and no cell begins like a formula', () => {
+  it('preserves every row and contains no cell that begins like a formula, for any labeler text', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom('=', "'", '"', ',', ';', '\r', '\n', '+', '\t', 'a') }),
@@ -81,8 +81,8 @@ describe('a CSV file of rows', () => {
     fc.assert(
       fc.property(text, (value) => {
         const record = csvRecord({ ...row, value });
-        // A program that expects another separator treats quotes within a cell as text, and drops quotes at the start
-        // of a cell.
+        // A program that expects another separator treats quotes within a cell as text but removes them at the start of
+        // a cell.
         const cells = record.split(/[;\t\r\n]/).map((cell) => cell.replace(/^"+/, ''));
         expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
       }),

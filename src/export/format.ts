@@ -8,18 +8,23 @@ export const exportFormats = ['json', 'ndjson', 'csv'] as const;
 /** One of the file formats of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Index of a part in the file; `several` is true if the file contains more than one part. */
+/** Position of a part in the file. */
 export interface PartPlace {
+  /** Index of the part, starting at 0. */
   readonly index: number;
+  /** True if the file contains more than one part. */
   readonly several: boolean;
 }
 
 /** Serializer of a file format. Each method returns the next piece of the file's text; nothing is buffered. */
 export interface Layout {
+  /** Formats the start of a part. */
   begin(manifest: ExportManifest, place: PartPlace): string;
   /** Formats a row; `text` is the row as canonical JSON, and `nth` is its index in the part. */
   row(row: AccountRow, text: string, nth: number): string;
+  /** Formats the end of a part. */
   end(total: Total): string;
+  /** Formats the end of the file; `rows` is the number of rows in all parts. */
   finish(rows: number, several: boolean): string;
 }
 

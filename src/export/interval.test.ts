@@ -46,7 +46,7 @@ describe('the interval of a received export', () => {
     ['a last part without its end that is not marked as clipped', lastPart, between(10, 19)],
     ['longer than the requested number of days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
   ])('may not be %s', (_what, asked, given) => {
-    expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of a different interval');
+    expect(() => checkInterval(asked, given as ExportManifest)).toThrow('for a different interval');
   });
 });
 
@@ -103,13 +103,13 @@ describe('the smaller parts that the service lists for a request', () => {
     ['a first part', firstPart],
     ['a middle part', laterPart],
     ['a last part', lastPart],
-  ])('for %s must cover the whole requested interval, including time that is no longer retained', (_what, asked) => {
+  ])('must cover the whole requested interval, including time that is no longer retained, for %s', (_what, asked) => {
     expect(() => partsOf(asked, intervals([11, 15, 20]))).toThrow('do not cover');
     expect(() => partsOf(asked, intervals([10, 15, 19]))).toThrow('do not cover');
     expect(partsOf(asked, intervals([10, 15, 20]))).toHaveLength(2);
   });
 
-  it('for a number of days must add up to that length', () => {
+  it('must add up to the requested number of days', () => {
     const week = { kind: 'days', days: 7 } as const;
     expect(partsOf(week, intervals([0, 15, 7 * 1440]))).toHaveLength(2);
     for (const edges of [

@@ -70,7 +70,7 @@ function instant(text: string): Micros {
 }
 
 function other(): ExportFailure {
-  return new ExportFailure('damaged', 'the service sent an export of a different interval than requested');
+  return new ExportFailure('damaged', 'the service sent an export for a different interval than requested');
 }
 
 function apart(): ExportFailure {

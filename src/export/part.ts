@@ -6,7 +6,7 @@ import { type Chain, startChain } from './chain.ts';
 import { ExportFailure } from './failure.ts';
 import { type AskedInterval, checkInterval } from './interval.ts';
 
-/** One part of an export while it is downloaded; validates every row. */
+/** A part of an export that is being downloaded. Validates every row. */
 export interface Part {
   readonly manifest: ExportManifest;
   /** Number of accepted rows. */
@@ -60,7 +60,7 @@ export function beginPart({ manifest }: Created, asked: AskedExport, interval: A
       });
     },
     verify({ count, content_sha256 }) {
-      if (count !== chain.count) throw damaged(`has ${chain.count} rows where the service counted ${count}`);
+      if (count !== chain.count) throw damaged(`has ${chain.count} rows, but the service counted ${count}`);
       if (content_sha256 !== chain.sha256) throw damaged('does not have the digest that the service computed');
     },
   };
@@ -90,7 +90,7 @@ function identityOf({
 
 function instant(text: string): Micros {
   const at = parseTimestamp(text);
-  if (at === null) throw damaged('has an invalid time');
+  if (at === null) throw damaged('has a row or an interval with an invalid time');
   return at;
 }
 

@@ -43,7 +43,7 @@ describe('showProgress', () => {
       'almanac: 0 of at most 1,200 rows, part 1 of 3\n' +
         'almanac: 1,000 of at most 1,200 rows, part 2 of 3\n' +
         'almanac: the export expired; restarting\n' +
-        'almanac: more rows than one export may have; requesting 3 parts\n',
+        'almanac: the interval has more rows than one export may contain; requesting 3 parts\n',
     );
   });
 });

@@ -1,9 +1,12 @@
 /** Receives progress reports of a running export. */
 export interface Progress {
-  /** Reports the number of received rows, the maximum that is possible, the current part, and the number of parts. */
+  /** Reports the number of received rows, its upper bound, the number of the current part, and the number of parts. */
   rows(done: number, bound: number, part: number, parts: number): void;
+  /** Reports that a request failed and is retried after a number of milliseconds. */
   waiting(why: string, milliseconds: number): void;
+  /** Reports that the export expired and is restarted. */
   restarted(): void;
+  /** Reports that the interval is too large for one export and is requested in parts. */
   narrowed(parts: number): void;
   /** Clears the progress line at the end of the export. */
   end(): void;
@@ -44,7 +47,8 @@ export function showProgress({ write, terminal, clock }: ProgressOutput): Progre
     },
     waiting: (why, milliseconds) => line(`${why}; retrying in ${(milliseconds / 1000).toFixed(1)} s`),
     restarted: () => line('the export expired; restarting'),
-    narrowed: (parts) => line(`more rows than one export may have; requesting ${number(parts)} parts`),
+    narrowed: (parts) =>
+      line(`the interval has more rows than one export may contain; requesting ${number(parts)} parts`),
     end() {
       if (open) write('\r\x1b[K');
       open = false;

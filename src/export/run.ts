@@ -8,7 +8,7 @@ import type { Progress } from './progress.ts';
 import { askExports, noService, type ServiceOptions } from './service.ts';
 import type { Target } from './target.ts';
 
-/** The export to download. */
+/** Specification of the export to download. */
 export interface ExportOrder {
   /** DID of the account. */
   readonly account: string;
@@ -98,7 +98,7 @@ class ExportRun {
       const total = await this.#readPages(part, created.cursor);
       if (total) return { manifest: part.manifest, ...total };
     }
-    throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
+    throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page was received`);
   }
 
   /** Downloads the pages of a part; returns null if the export expires before the last page. */

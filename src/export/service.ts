@@ -7,7 +7,7 @@ import { describeCode, systemCode } from '../ops/errors.ts';
 import { parseRefusal, type Refusal } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 
-/** Options for requests to the service. */
+/** Options for requests to an account-view service. */
 export interface ServiceOptions {
   /** Base address of an account-view surface, without a trailing slash. */
   readonly base: string;
@@ -18,11 +18,11 @@ export interface ServiceOptions {
   readonly giveUpMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   /** Resolves after a number of milliseconds; rejects when the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Called before each wait. */
+  /** Called before each retry with the reason and the delay in milliseconds. */
   readonly waiting: (why: string, milliseconds: number) => void;
   /** Aborts all requests; pending calls reject with the signal's reason. */
   readonly signal: AbortSignal;
@@ -35,6 +35,7 @@ export type ServiceReply =
 
 /** Maximum size of a response in bytes; far above the size of a page of 500 rows with its manifest. */
 const maxBytes = 32 * 1024 * 1024;
+/** HTTP statuses after which a request is retried. */
 const transient = [429, 502, 503, 504];
 
 /**
@@ -54,7 +55,7 @@ export async function askExports(
     if (outcome.kind !== 'nothing') return outcome;
     const waitMs = Math.max(100 + backoff.next(), outcome.retryAfterMs);
     if (clock() - since + waitMs > giveUpMs) {
-      const later = outcome.retryAfterMs > 0 ? `; it can be retried in ${outcome.retryAfterMs / 1000} s` : '';
+      const later = outcome.retryAfterMs > 0 ? `; retry in ${outcome.retryAfterMs / 1000} s` : '';
       throw new ExportFailure('unreachable', `${outcome.why}; gave up within ${giveUpMs / 1000} s${later}`);
     }
     waiting(outcome.why, waitMs);
@@ -74,7 +75,7 @@ async function once(
   } catch (error) {
     if (error instanceof NetworkError) return { kind: 'nothing', why: noAnswer(error), retryAfterMs: 0 };
     if (error instanceof AnswerError)
-      throw new ExportFailure('damaged', 'the service sent a response that is too large or not UTF-8');
+      throw new ExportFailure('damaged', 'the service sent a response that is too large or not valid UTF-8');
     throw error;
   }
   const { status, headers, text } = answer;
@@ -94,7 +95,7 @@ async function once(
 export function noService(does: string): ExportFailure {
   return new ExportFailure(
     'refused',
-    `that address ${does}, so it is not an account-view service; set the URL of one with --from`,
+    `the address ${does}, so it is not an account-view service; set the URL of one with --from`,
   );
 }
 

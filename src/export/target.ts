@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
-/** A position in a target, to which `rewind` returns. */
+/** A position in a target file, to which `rewind` returns. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;

@@ -40,7 +40,7 @@ describe('the gap of a departed labeler', () => {
 
   it.each([
     [
-      'the time after the instant until which its labels are complete',
+      'the time after the point up to which its labels are complete',
       row({ lastAnswered: now, completeThrough: ago(10) }),
       { ...gap, start: ago(10) },
     ],

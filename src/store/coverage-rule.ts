@@ -5,8 +5,8 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page is not
- * observed, and neither is a labeler after it is no longer enrolled.
+ * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page counts
+ * as unobserved, and so does the time of a labeler after it is no longer enrolled.
  */
 
 /**
@@ -44,8 +44,8 @@ export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly 
 }
 
 /**
- * Returns the gap of a labeler that is no longer enrolled: from the instant until which its data is complete to the end
- * of the interval. Returns null for an enrolled labeler, for a labeler that never responded, and if the interval ends
+ * Returns the gap of a labeler that is no longer enrolled: from the end of its complete data to the end of the
+ * interval. Returns null for an enrolled labeler, for a labeler that never responded, and if the interval ends
  * before the gap begins.
  */
 export function departureGap(

@@ -7,7 +7,7 @@ export const storeErrors = {
   wal_full: {
     retry: true,
     fatal: false,
-    meaning: 'a stopped reader keeps the write-ahead log from shrinking; pause acceptance',
+    meaning: 'a stalled reader prevents the write-ahead log from shrinking; pause acceptance',
   },
   disk_full: { retry: true, fatal: false, meaning: 'no space is left; nothing was committed; pause acceptance' },
   clock_behind: {
@@ -18,7 +18,7 @@ export const storeErrors = {
   busy: {
     retry: true,
     fatal: false,
-    meaning: 'another process briefly locks a file or a row, or a query took too long',
+    meaning: 'another process is briefly locking a file or a row, or a query took too long',
   },
   behind: {
     retry: true,
@@ -37,23 +37,23 @@ export const storeErrors = {
   unfinished_copy: {
     retry: false,
     fatal: false,
-    meaning: 'almanac store copy has not completed this store',
+    meaning: 'this store is an incomplete copy; run almanac store copy again',
   },
   moved: {
     retry: false,
     fatal: false,
-    meaning: 'almanac store copy has moved this store; only readers may open it',
+    meaning: 'this store was replaced by a copy; only readers may open it',
   },
   schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
-  pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a required property' },
+  pragma_refused: { retry: false, fatal: false, meaning: 'this file system or SQLite build lacks a required feature' },
   invalid_observation: {
     retry: false,
     fatal: false,
     meaning: 'the batch contains a label that admission should have refused',
   },
-  batch_too_large: { retry: false, fatal: false, meaning: 'the batch exceeds the limits of the port' },
-  invalid_query: { retry: false, fatal: false, meaning: 'the query exceeds the limits of the port' },
-  out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained floor' },
+  batch_too_large: { retry: false, fatal: false, meaning: 'the batch exceeds the limits of the store' },
+  invalid_query: { retry: false, fatal: false, meaning: 'the query exceeds the limits of the store' },
+  out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained data' },
   budget_exceeded: { retry: false, fatal: false, meaning: 'the interval contains more rows than the caller allowed' },
   wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations cannot be in the same store' },
   closed: { retry: false, fatal: false, meaning: 'the store was closed' },
@@ -61,7 +61,7 @@ export const storeErrors = {
   commits_lost: {
     retry: false,
     fatal: true,
-    meaning: 'the database lost confirmed commits, for example by a failover; stop the process and start it again',
+    meaning: 'the database lost confirmed commits, for example in a failover; restart the process',
   },
   io_failed: { retry: false, fatal: true, meaning: 'a read or write of the file system failed; stop the process' },
   unexpected: { retry: false, fatal: true, meaning: 'an unexpected error occurred; stop the process' },

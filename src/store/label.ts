@@ -23,7 +23,7 @@ export interface ReceivedLabel {
 
 export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary.ts';
 
-/** Maximum bytes of one stored label; a larger label is refused as oversized at admission. */
+/** Maximum size of a stored label, in bytes. Admission refuses a larger label as oversized. */
 export const maxLabelBytes = 16 * 1024;
 
 /** Maximum length of a collection name (an AT Protocol NSID) in bytes. */
@@ -45,7 +45,7 @@ export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';
   const parts = splitUri(label.uri);
   if (parts === null) return 'malformed';
-  // A day stores collection names in a table of their own, so their length has a limit of its own.
+  // A day stores collection names in a separate table, so their length has a separate limit.
   if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
   return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';

@@ -39,7 +39,7 @@ export function parseStoreUrl(url: string): StorePlace {
   if (folder === '' || folder.startsWith('//')) {
     // Do not repeat a URL in another form; it may contain a password.
     const name = /[@?]/.test(url) ? 'the URL' : url;
-    throw new OperatorError(`${name} is not a store: use sqlite:DIR, with a directory, or ${postgresUrlForm}`);
+    throw new OperatorError(`${name} is not a store URL: use sqlite:DIR for a directory, or ${postgresUrlForm}`);
   }
   return { kind: 'sqlite', folder };
 }
@@ -55,7 +55,8 @@ export function companionFolder(url: string, state: string): string {
 
 /**
  * Opens the store at a URL for writing. See `StoreWriter` for the errors and `SqliteWriterOptions` for the options.
- * With `clock`, the acceptance clock, standbys of the database always know how far they have received the rows.
+ * With `clock`, the acceptance clock, standby servers of the database know how far they are up to date even if no labels
+ * arrive.
  */
 export async function openStoreWriter(
   url: string,
@@ -138,12 +139,12 @@ export function setAside(url: string, at: Date): SetAside | null {
 
 /** Restores the store at a URL from a directory; see `restoreStore`. */
 export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): Promise<Restored> {
-  return restoreStore({ ...options, folder: embeddedFolder(url, 'restore the database with the tools of PostgreSQL') });
+  return restoreStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 
 /** Repairs the store at a URL; see `repairStore`. */
 export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
-  return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with the tools of PostgreSQL') });
+  return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 
 /**
@@ -152,5 +153,5 @@ export function repair(url: string, options: Omit<RepairOptions, 'folder'>): Asy
 function embeddedFolder(url: string, instead: string): string {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return place.folder;
-  throw new OperatorError(`this action is for a store in a directory (sqlite:DIR); ${instead}`);
+  throw new OperatorError(`this command supports only a store in a directory (sqlite:DIR); ${instead}`);
 }

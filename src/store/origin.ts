@@ -32,6 +32,6 @@ export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<v
   }
   throw new StoreError(
     'wrong_origin',
-    `the store contains ${held} observations, and the new ones would be ${origin}; use another store`,
+    `the store contains ${held} observations, but the new ones would be ${origin}; use another store`,
   );
 }

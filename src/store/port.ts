@@ -14,7 +14,7 @@
  *    Call `purge` until it returns false: it removes the rows for which `requestPurge` was called.
  * 5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
- * Use by the account surface (another process, read-only, may be killed at any instant):
+ * Use by the account surface (another process, read-only, may be killed at any time):
  * 1. `frontier()` gives the first and last instant that can be queried; a query before the floor is refused.
  * 2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
  *    export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
@@ -48,13 +48,13 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Maximum observations per batch. */
+/** Maximum number of entries of each kind per batch: observations, positions, refusals or refused rows. */
 export const maxBatchRows = 2_000;
-/** Maximum bytes of labels per batch (`labelBytes`). Together with the row limit it bounds the writes of one commit. */
+/** Maximum number of bytes that a batch may write. Together with `maxBatchRows`, it bounds the writes of one commit. */
 export const maxBatchBytes = 8 * 1024 * 1024;
-/** Maximum rows per chunk of `readAccount`. */
+/** Maximum number of rows per chunk of `readAccount`. */
 export const maxChunkRows = 500;
-/** Maximum characters of a position's value. */
+/** Maximum length of a position's value, in characters. */
 export const maxPositionLength = 4_096;
 /**
  * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
@@ -110,8 +110,9 @@ export interface AppendResult {
   readonly accepted: number;
   /** Indexes of the `observations` that were already stored or that repeat another label of the batch. */
   readonly duplicates: readonly number[];
-  /** Stamps of the first and last accepted row, or null if no row was accepted. */
+  /** Stamp of the first accepted row, or null if no row was accepted. */
   readonly first: Micros | null;
+  /** Stamp of the last accepted row, or null if no row was accepted. */
   readonly last: Micros | null;
 }
 
@@ -123,7 +124,7 @@ export interface Observation {
   readonly signature: SignatureVerdict;
 }
 
-/** Start of the store's observation by the local acceptance clock; never changes after the store is created. */
+/** Identity and start of the store's observation period; never changes after the store is created. */
 export interface Epoch {
   readonly generationId: string;
   readonly startedAt: Micros;
@@ -176,12 +177,12 @@ export interface AccountQuery extends Interval {
   readonly order: 'oldest' | 'newest';
   /** `next` of the previous chunk, exclusive, or null for the first chunk. */
   readonly after: Micros | null;
-  /** Maximum rows of the chunk, at most `maxChunkRows`. */
+  /** Maximum number of rows in the chunk; 1 to `maxChunkRows`. */
   readonly limit: number;
   /** Filter of the rows; absent for all rows. The store must also read the rows that do not match. */
   readonly filter?: AccountFilter;
   /**
-   * Maximum rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
+   * Maximum number of rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
    * chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
@@ -210,9 +211,10 @@ export interface RefusalCount {
   readonly count: number;
 }
 
-/** Unobserved time of one labeler: its gaps and the interruptions of the instrument, sorted, disjoint per reason. */
+/** Unobserved time of one labeler: its gaps and the interruptions of the instrument. */
 export interface LabelerCoverage {
   readonly labeler: string;
+  /** Gaps sorted by start; gaps with the same reason do not overlap. */
   readonly gaps: readonly StoredGap[];
   /** Length of the unobserved part of the interval, in microseconds. */
   readonly gapped: number;
@@ -235,6 +237,7 @@ export interface DayReport {
  */
 export interface StoreReader extends LabelerCounterReader, RemovalReader {
   epoch(): Promise<Epoch>;
+  /** Returns the bounds of the time that can be queried now. */
   frontier(): Promise<Frontier>;
 
   /**
@@ -276,6 +279,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
    * the interval counts entirely.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
+  /** Returns the resume positions of all sources and endpoints. */
   positions(): Promise<Position[]>;
 
   /**
@@ -283,10 +287,12 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
    * that source and of the whole instrument; otherwise the gaps of all sources.
    */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
+  /** Returns the unobserved time of each given labeler in the interval. */
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
   /** Returns the time of the last durable heartbeat, or null if none was stored. */
   heartbeat(): Promise<Micros | null>;
+  /** Returns all known labelers, sorted by DID. */
   roster(): Promise<RosterRow[]>;
   /** Returns the keys with which a labeler has signed, oldest first. */
   keys(did: string): Promise<LabelerKey[]>;
@@ -346,7 +352,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * same commit.
    */
   refusedRows(): Promise<RefusedRows[]>;
-  /** Stores a heartbeat, which proves that the writer was alive at this instant. The stored time never decreases. */
+  /** Stores a heartbeat, which proves that the writer was alive at `at`. The stored time never decreases. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;

@@ -1,11 +1,11 @@
-/** Maximum characters of one bucket of refused rows. */
+/** Maximum length of one bucket of refused rows, in characters. */
 export const maxRefusedRowsLength = 4_096;
 /** Number of buckets of a source's refused rows. */
 export const refusedRowBuckets = 16;
 
 /**
  * One bucket of a source's refused rows. The instrument remembers refused rows so that a row that arrives again is
- * counted only once. A source has up to `refusedRowBuckets` buckets, so that a commit rewrites only a part of them.
+ * counted only once. A source has up to `refusedRowBuckets` buckets, so that a commit rewrites only some of them.
  */
 export interface RefusedRows {
   /** DID of the labeler that was read. */

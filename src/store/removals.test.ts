@@ -17,7 +17,7 @@ it('the removal sentence states the number of labelers and the day, but names no
   );
   expect(removalSentence([purge({}), purge({ completedAt: at(3) }), purge({ completedAt: null, rows: 2 })])).toBe(
     "Rows of 2 labelers were removed on the operator's request, the last on 2024-10-07. " +
-      "Rows of 1 labeler are being removed on the operator's request, since 2024-10-04.",
+      "Rows of 1 labeler are being removed on the operator's request (since 2024-10-04).",
   );
 });
 
@@ -28,7 +28,7 @@ it('the sentence about spaces states the number of labels, the day, and whether 
     `Removed by 2024-10-04: 1 label on a subject ${reason}`,
   );
   expect(spaceRemovalSentence({ rows: 7, completedAt: null })).toBe(
-    `Removed so far; the removal is incomplete: 7 labels on subjects ${reason}`,
+    `Removed so far (the removal is incomplete): 7 labels on subjects ${reason}`,
   );
 });
 

@@ -67,9 +67,9 @@ export interface PurgeWriter {
 
 /** Removed rows, as pages and APIs describe them. Requests that matched no rows are excluded. */
 export interface Removals {
-  /** Completed requests: the number of labelers, and the time of the last removal; null if there is none. */
+  /** Completed requests: number of labelers and time of the last removal, or null if no request is completed. */
   readonly purged: { readonly labelers: number; readonly last: Micros } | null;
-  /** Requests in progress: the number of labelers, and the time of the first request; null if there is none. */
+  /** Pending requests: number of labelers and time of the first request, or null if no request is pending. */
   readonly pending: { readonly labelers: number; readonly since: Micros } | null;
   readonly spaces: SpaceRemoval | null;
 }
@@ -107,7 +107,7 @@ export function removalSentence(purges: readonly Purge[]): string | null {
   }
   if (pending) {
     parts.push(
-      `Rows of ${labelers(pending.labelers)} are being removed on the operator's request, since ${dateOf(pending.since)}.`,
+      `Rows of ${labelers(pending.labelers)} are being removed on the operator's request (since ${dateOf(pending.since)}).`,
     );
   }
   return parts.length === 0 ? null : parts.join(' ');
@@ -118,7 +118,7 @@ export function spaceRemovalSentence(removal: SpaceRemoval | null): string | nul
   if (removal === null) return null;
   const { rows, completedAt } = removal;
   const what = rows === 1 ? '1 label on a subject' : `${rows} labels on subjects`;
-  const when = completedAt === null ? 'so far; the removal is incomplete' : `by ${dateOf(completedAt)}`;
+  const when = completedAt === null ? 'so far (the removal is incomplete)' : `by ${dateOf(completedAt)}`;
   return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
 }
 

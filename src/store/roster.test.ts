@@ -7,6 +7,6 @@ test.each([
   ['<b>mod</b>', true, null],
   ['', false, null],
   [null, true, null],
-])('parses the stored handle of a labeler (text %s, confirmed: %s)', (name, confirmed, handle) => {
+])('labelerHandle parses the stored text %s with confirmed = %s', (name, confirmed, handle) => {
   expect(labelerHandle(name, confirmed)).toEqual(handle);
 });

@@ -1,6 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
 
-/** Maximum number of characters of a text in a roster row, of the joined provenance of a row, and of a key. */
+/** Maximum length in characters of a text in a roster row, of the joined provenance of a row, and of a key. */
 export const maxRosterTextLength = 8_192;
 /** Maximum number of keys stored per labeler. */
 export const maxKeysPerLabeler = 64;
@@ -13,9 +13,9 @@ export const maxDefinitionRevisions = 16;
  * superseded revisions first.
  */
 export const maxDefinitionsInAll = 256 * 1024 * 1024;
-/** Maximum characters of one revision of label definitions. */
+/** Maximum length of one revision of label definitions, in characters. */
 export const maxDefinitionsLength = 256 * 1024;
-/** Maximum characters of a note of the instrument. */
+/** Maximum length of a note of the instrument, in characters. */
 export const maxNoteLength = 64 * 1024;
 
 /** A known labeler, enrolled or not. Instants are times of the observed clock. */
@@ -43,7 +43,7 @@ export interface RosterRow {
   readonly lastAnswered: Micros | null;
   /** Start of a series of failed attempts that has not ended, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Instant until which all labels of the labeler are stored or recorded as a gap, or null if it is unknown. */
+  /** Time up to which all labels of the labeler are stored or recorded as a gap, or null if it is unknown. */
   readonly completeThrough: Micros | null;
   /** True if at least one label of the labeler had a usable date. */
   readonly dated: boolean;
@@ -81,13 +81,13 @@ export interface DirectoryPosition {
 /** A key of a labeler, with the first and last time at which the labeler's DID document listed it. */
 export interface LabelerKey {
   readonly did: string;
-  /** Key as publicKeyMultibase. */
+  /** Key in the encoding `publicKeyMultibase`, as in the DID document. */
   readonly key: string;
   readonly firstSeen: Micros;
   readonly lastSeen: Micros;
 }
 
-/** A labeler's label definitions as of an instant. */
+/** A labeler's label definitions as observed at `seenAt`. */
 export interface Definitions {
   readonly did: string;
   readonly seenAt: Micros;

@@ -32,7 +32,7 @@ describe('the subject of a label', () => {
     expect(targetOf(uri)).toBe(target);
   });
 
-  it('keeps its exact uri when it is split and joined', () => {
+  it('has its exact original uri after splitUri and joinUri', () => {
     const rest = fc.string({ unit: fc.constantFrom('/', 'a', '.', '#', '?', 'é', ' ') });
     fc.assert(
       fc.property(rest, (text) => {

@@ -22,7 +22,7 @@ export function micros(value: number): Micros {
   return value as Micros;
 }
 
-/** Returns the UTC day of an instant, in days since 1970. */
+/** Returns the UTC day that contains `at`, in days since 1970. `at` is in microseconds. */
 export function dayOf(at: number): number {
   return Math.floor(at / day);
 }

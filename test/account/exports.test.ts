@@ -346,7 +346,7 @@ describe('a download', () => {
     expect((await ask(`${url}/exports`, { cursor: snapshotOf(folder, created) })).body.error).toEqual({
       ...refused,
       message:
-        'This cursor belongs to an account page, for /download. An export starts at /exports with did and without a cursor.',
+        'This cursor belongs to an account page and is valid only at /download. To start an export, request /exports with did and no cursor.',
     });
   });
 
@@ -359,7 +359,7 @@ describe('a download', () => {
       status: 409,
       code,
       message:
-        '/download accepts only the cursor of an account page. To export rows of an account, start at /exports with did.',
+        '/download accepts only the cursor of an account page. To export an account, request /exports with did and no cursor.',
     });
   });
 });

@@ -94,7 +94,7 @@ describe('a handle given instead of a DID', () => {
     const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
     expect(status).toBe(409);
     expect(lines).toContain(
-      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.',
+      'This handle does not lead to an account: neither its DNS record nor its website names a DID. Check its spelling, or enter the DID.',
     );
   });
 

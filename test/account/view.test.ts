@@ -80,7 +80,7 @@ describe('the page of an account', () => {
       [
         `https://labels.example.com/xrpc/com.atproto.label.queryLabels?uriPatterns=${encodeURIComponent(post)}`,
         rel,
-        'Its own response now (leaves Almanac and shows the labeler which account you ask about)',
+        'The labeler’s current response (leaves Almanac and shows the labeler which account you ask about)',
       ],
     ]);
   });
@@ -150,7 +150,7 @@ describe('the page of an account', () => {
       'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 days before.',
       'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
       'Almanac was interrupted once in this interval, for 1 hour in total: nothing was observed then.',
-      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
+      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from its last stored position onwards. The others were not, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
       'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
       'Interruptions of Almanac',
       '20 Nov 2026, 09:00:00 UTC',
@@ -174,14 +174,16 @@ describe('the page of an account', () => {
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that Almanac follows are being read, each from the last stored position on. The others are not, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
+      '2 of 3 labelers that Almanac follows are being read, each from its last stored position onwards. The others are not, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
     );
-    expect(present).toContain('State: being read, from the last stored position on.');
+    expect(present).toContain('State: being read, from its last stored position onwards.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
+      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from its last stored position onwards. The others were not, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
     );
-    expect(past).toContain('State when Almanac last received anything: being read, from the last stored position on.');
+    expect(past).toContain(
+      'State when Almanac last received anything: being read, from its last stored position onwards.',
+    );
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
 
@@ -195,11 +197,11 @@ describe('the page of an account', () => {
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from the last stored position on. Last read successfully on',
+      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from its last stored position onwards. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval. This does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from the last stored position on. Last read successfully on',
+      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from its last stored position onwards. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval. This does not prove that there was none.',
     ]);
@@ -239,7 +241,7 @@ describe('the page of an account', () => {
     const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
     const missed = { labelers: 1, longest: 3 * day + minute };
     const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
-    expect(said).toContain('3 days, 2 hours of it was not observed');
+    expect(said).toContain('3 days, 2 hours of this interval was not observed');
     expect(said).toContain('Almanac was interrupted once in this interval, for 3 days, 2 hours in total');
     expect(said).toContain('1 gap of its own, 3 days, 2 hours in total.');
     expect(said).toContain('(3 days, 2 hours): interruption of Almanac');
@@ -288,7 +290,7 @@ describe('the page of an account', () => {
     const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
     expect(summaryOf(timeline, en)).toBe(`No observation between ${at}`);
     expect(summaryOf({ ...timeline, uncounted: 1 }, en)).toBe(
-      `No observation was counted between ${at} 1 day had too many rows to be counted here and is not part of these sums.`,
+      `No observation was counted between ${at} 1 day had too many rows to be counted here and is not included in these totals.`,
     );
   });
 
@@ -296,7 +298,7 @@ describe('the page of an account', () => {
     const view = await viewOf({ labels: [{}] });
     const parts = view.parts.map((part) => (part.target === 'account' ? { ...part, rows: [] } : part));
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
-    expect(said).toContain('None observed in this interval before this place.');
+    expect(said).toContain('None observed in this interval before this position.');
     expect(said).not.toContain('None observed in this interval.');
   });
 

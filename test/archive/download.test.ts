@@ -53,11 +53,12 @@ async function serveInTest() {
   return { url: `http://127.0.0.1:${(await listenForTest(server)).port}/archive`, paths };
 }
 
-/** Returns the code of the only example in a language. */
-function example(language: string): string {
+/** Returns the code of the only example in a language that contains a text. */
+function example(language: string, text = ''): string {
   const found = [...docs.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
-  expect(found).toHaveLength(1);
-  return found[0]?.[1] ?? '';
+  const codes = found.flatMap(([, code = '']) => (code.includes(text) ? [code] : []));
+  expect(codes).toHaveLength(1);
+  return codes[0] ?? '';
 }
 
 function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
@@ -74,13 +75,20 @@ const namesIn = (folder: string, extension: string): string[] =>
 describe('docs/archive.md', () => {
   it.skipIf(isMissing('curl'))('downloads the tables of a month with curl', async () => {
     const [folder, { url }] = [folderInTest(), await serveInTest()];
-    const script = example('sh').replace('https://observatory.example/archive', url);
+    const script = example('sh', 'index.json').replace('https://observatory.example/archive', url);
     expect(await run('sh', ['-euc', script], folder)).toMatchObject({ code: 0 });
     expect(namesIn(folder, 'weather-by-hour.csv').length).toBeGreaterThanOrEqual(days.length);
     for (const day of days) {
       const path = `days/${day}/weather-by-hour.csv`;
       expect(readFileSync(join(folder, path)).equals(archive.content.get(path) ?? Buffer.alloc(0))).toBe(true);
     }
+  });
+
+  it.skipIf(isMissing('curl') || isMissing('jq'))('reads one hour with curl and jq', async () => {
+    const { url } = await serveInTest();
+    const script = example('sh', 'jq').replace('$base', url);
+    const { code, output } = await run('sh', ['-euc', script], root);
+    expect([code, output]).toEqual([0, expect.stringMatching(/^200\n\{/)]);
   });
 
   it.skipIf(isMissing('python3'))(

@@ -42,7 +42,7 @@ const incomplete = 'almanac: export incomplete, nothing was written: ';
 describe('data altered in transit', () => {
   it.each<[string, (passing: Passing) => string, string]>([
     ['a byte of a row in the middle', ({ body }) => body.replace('"spam"', '"spAm"'), 'does not have the digest'],
-    ['a missing row', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows where the service counted'],
+    ['a missing row', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows, but the service counted'],
     ['two swapped rows', (passing) => withRows(passing, (rows) => rows.reverse()), 'out of order'],
     ['a duplicated row', (passing) => withRows(passing, ([first, ...rows]) => [first, first, ...rows]), 'out of order'],
     ['a byte of the syntax', ({ body }) => body.replace('"rows":[', '"rows":{'), 'not one JSON object'],
@@ -162,7 +162,7 @@ describe('a busy service', () => {
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr]).toEqual([
       3,
-      [`${incomplete}the service is busy (store_busy); gave up within 120 s; it can be retried in 900 s`],
+      [`${incomplete}the service is busy (store_busy); gave up within 120 s; retry in 900 s`],
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -202,7 +202,10 @@ describe('an export with a short lifetime', () => {
       if (!passing.creates) await until('the expiry', () => Date.now() > state.expiresAt);
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    expect([code, stderr.at(-1)]).toEqual([4, `${incomplete}the export expired 4 times before its last page`]);
+    expect([code, stderr.at(-1)]).toEqual([
+      4,
+      `${incomplete}the export expired 4 times before its last page was received`,
+    ]);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -233,7 +236,7 @@ describe('a refusal', () => {
     const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, file));
     expect([code, stderr.length]).toEqual([2, 1]);
     expect(stderr.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-    expect(stderr[0]).toContain(`${incomplete}the service refuses (409 x`);
+    expect(stderr[0]).toContain(`${incomplete}the service refused the request (409 x`);
   });
 
   it('is treated as a failure that leaves no file if its response has many content codings', async () => {
@@ -253,7 +256,7 @@ describe('a refusal', () => {
   });
 
   const wrong = (does: string): string =>
-    `${incomplete}that address ${does}, so it is not an account-view service; set the URL of one with --from`;
+    `${incomplete}the address ${does}, so it is not an account-view service; set the URL of one with --from`;
 
   it('is reported as a wrong address if it comes from another path of the service', async () => {
     const { url, file } = await station(40);

@@ -318,7 +318,7 @@ describe('almanac labels', () => {
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [
       ['--store', 'file:x'],
-      'file:x is not a store: use sqlite:DIR, with a directory, or postgres://USER@HOST[:PORT][,HOST…]/DATABASE',
+      'file:x is not a store URL: use sqlite:DIR for a directory, or postgres://USER@HOST[:PORT][,HOST…]/DATABASE',
     ],
     [['--plc', 'nowhere'], '--plc requires a URL (https or http); got "nowhere"'],
   ])('refuses the arguments %j with a message of one line', async (args, line) => {

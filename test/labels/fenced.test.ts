@@ -81,7 +81,10 @@ test('a store has at most one standby, cannot be handed over without one, and ke
   const standby = start(['--standby', ...args]);
   await until('the standby is ready', async () => (await storeProcesses(url)).standby?.state === 'ready');
   const second = await start(['--standby', ...args]).ended;
-  expect([second.code, second.stderr.join(' ')]).toEqual([1, expect.stringContaining('this store has a standby')]);
+  expect([second.code, second.stderr.join(' ')]).toEqual([
+    1,
+    expect.stringContaining('this store already has a standby'),
+  ]);
   standby.process.kill('SIGTERM');
   const { code, stdout } = await standby.ended;
   expect([code, stdout]).toEqual([0, ['almanac labels standing by']]);

@@ -346,7 +346,7 @@ describe('the check of the data', () => {
     [
       'a store of a newer version',
       'fail',
-      new RegExp(`has schema 99, this program supports ${stateMigrations.length}$`),
+      new RegExp(`has schema version 99, but this program supports at most ${stateMigrations.length}$`),
       (state: string) => pragma(state, 99),
     ],
     [

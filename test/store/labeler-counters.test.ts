@@ -188,8 +188,8 @@ describe('altered counters of a labeler', () => {
     db.close();
     const found = await problems(place.open());
     expect(found.map((text) => text.replace(/.* for /, ''))).toEqual([
-      'invalid signatures has 0, the rows have 1',
-      'other values has 0+0, the rows have 0+1',
+      'invalid signatures has 0, but the rows have 1',
+      'other values has 0 applied and 0 removed, but the rows have 0 applied and 1 removed',
       'delays of range 23 has 0, the rows have 1',
     ]);
     await place.close();

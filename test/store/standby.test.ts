@@ -73,7 +73,10 @@ test('a store has one standby, and readable records of the standby and the write
   onTestFinished(() => writer.close());
   const standby = openSqliteStandby({ folder, clock: () => at });
   expect(() => openSqliteStandby({ folder, clock: () => at })).toThrow(
-    expect.objectContaining({ code: 'second_writer', message: 'this store has a standby; a store has at most one' }),
+    expect.objectContaining({
+      code: 'second_writer',
+      message: 'this store already has a standby; a store can have only one',
+    }),
   );
   const own = { pid: process.pid };
   expect(sqliteProcesses(folder)).toMatchObject({
@@ -132,7 +135,7 @@ test('a standby signals the recorded writer, or reports why it cannot', async ()
   refusal = Object.assign(new Error('refused'), { code: 'EPERM' });
   expect(await standby.endWriter()).toEqual({
     kind: 'kept',
-    why: `process ${process.pid} may not be signalled (EPERM)`,
+    why: `this process may not signal process ${process.pid} (EPERM)`,
   });
 });
 

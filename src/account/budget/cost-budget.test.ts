@@ -26,7 +26,7 @@ it('sent bytes reduce the allowance of a client', () => {
   expect(budget.waitFor('192.0.2.1', noon)).toBe(1);
 });
 
-it('an IPv6 site has four times the allowance of one client, for any number of networks', () => {
+it('an IPv6 site has four times the allowance of one client, however many networks it contains', () => {
   const budget = createCostBudget(6_000);
   let charged = 0;
   for (let n = 0; n < 64; n++) {

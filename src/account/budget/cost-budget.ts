@@ -100,7 +100,7 @@ export class BudgetSpent extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number) {
-    super('the client has used its allowance');
+    super('the client has used up its allowance');
     this.name = 'BudgetSpent';
     this.retryAfterSeconds = retryAfterSeconds;
   }

@@ -5,7 +5,8 @@ import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapsh
 
 /**
  * Binary encoding of cursors. It is compact because the text of a cursor must fit into 1 KiB even with two DIDs and a
- * label value of maximum length. Integers are big-endian; instants take 7 bytes, in microseconds.
+ * label value of maximum length. Integers are big-endian; instants are
+ * microseconds since 1970 in 7 bytes.
  */
 
 const kinds = ['export', 'snapshot'] as const;

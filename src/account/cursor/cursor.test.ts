@@ -15,7 +15,7 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('opens to the sealed content, and equal content is sealed to equal text', () => {
+  it('is decrypted to its original content, and has the same text as every cursor with equal content', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const text = cursors.seal(cursor);
@@ -44,7 +44,7 @@ describe('a cursor', () => {
     expect(cursors.open(text)).toEqual(longest);
   });
 
-  it('has a nonce that differs from that of any other cursor', () => {
+  it('has a nonce that differs from the nonces of cursors with other content', () => {
     const nonceOf = (cursor: Cursor): string => Buffer.from(cursors.seal(cursor), 'base64url').toString('hex', 0, 12);
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
@@ -76,7 +76,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused with a non-canonical last character', () => {
+  it('is refused if the last character of its text is not canonical base64url', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const cursor of fc.sample(arbitraryCursors, 6)) {
       const text = cursors.seal(cursor);
@@ -85,7 +85,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is refused without an exception for any text that was not sealed', () => {
+  it('is refused without an exception if its text was never issued', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -26,10 +26,10 @@ it('readSecrets accepts two secrets, the current one first', () => {
 });
 
 it.each([
-  ['nothing', ''],
-  ['something short', 'abcd\n'],
+  ['no secret', ''],
+  ['a secret that is too short', 'abcd\n'],
   ['a line that is not a secret', `${'ab'.repeat(32)}\nold\n`],
-  ['three', `${'ab'.repeat(32)}\n`.repeat(3)],
+  ['three secrets', `${'ab'.repeat(32)}\n`.repeat(3)],
 ])('readSecrets refuses a file with %s and leaves it unchanged', (_what, text) => {
   const path = join(folder(), 'secret');
   writeFileSync(path, text);
@@ -39,7 +39,7 @@ it.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it.skipIf(process.getuid?.() === 0)('readSecrets names the file if it is not readable', () => {
+it.skipIf(process.getuid?.() === 0)('readSecrets throws an error that names the file if it is not readable', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);

@@ -8,7 +8,7 @@ export interface AskedCursor<K extends Cursor['kind']> {
   readonly cursor: Extract<Cursor, { kind: K }>;
 }
 
-/** Refusal of a query because of its cursor, with a message if it can be more specific than that of the code. */
+/** Refusal of a query because of its cursor. `message` is set if it is more specific than the message of the code. */
 export interface CursorRefusal {
   readonly kind: 'refused';
   readonly code: 'invalid_cursor' | 'unknown_parameter';
@@ -38,7 +38,7 @@ const elsewhere = {
   export:
     'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',
   snapshot:
-    'This cursor belongs to an account page, for /download. An export starts at /exports with did and without a cursor.',
+    'This cursor belongs to an account page and is valid only at /download. To start an export, request /exports with did and no cursor.',
 } as const satisfies Record<Cursor['kind'], string>;
 
 function isOf<K extends Cursor['kind']>(cursor: Cursor, kind: K): cursor is Extract<Cursor, { kind: K }> {

@@ -40,7 +40,7 @@ export function downloadRoute(services: AccountServices): AccountRoute {
 }
 
 const cursorAlone =
-  '/download accepts only the cursor of an account page. To export rows of an account, start at /exports with did.';
+  '/download accepts only the cursor of an account page. To export an account, request /exports with did and no cursor.';
 
 function withoutCursor(search: string): 'invalid_cursor' | 'unknown_parameter' {
   return parseParameters(search)?.size === 0 ? 'invalid_cursor' : 'unknown_parameter';

@@ -24,10 +24,11 @@ export interface ExportBounds {
 }
 
 /**
- * Maximum number of rows to read, per row that a page may hold. A page may therefore be short if few rows match the
- * filters.
+ * Maximum number of rows to read for a page, as a multiple of the maximum number of rows on the page. A page may
+ * therefore be short if few rows match the filters.
  */
 const passedPerRow = 16;
+
 /** Reason for refusing an export. If the export is too large, `intervals` lists parts that each fit into one export. */
 export interface ExportRefusal {
   readonly kind: 'refused';

@@ -7,7 +7,7 @@ import type { AccountStore } from '../query/account-store.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import { rememberManifests } from './manifest.ts';
 
-/** Creates a store whose labelers have 16 gaps each. It counts how often its gaps are read. */
+/** Creates a simulated store whose labelers have 16 gaps each, and which counts how often the gaps are read. */
 function storeOf(labelers: number) {
   const dids = Array.from({ length: labelers }, (_, n) => `did:web:labeler-${n}.example`);
   const gaps = dids.flatMap((source) =>
@@ -47,7 +47,7 @@ function snapshot(n: number): Snapshot {
   };
 }
 
-it('the cache of manifests keeps the last 256 manifests unchanged', async () => {
+it('the manifest cache returns each of the last 256 manifests unchanged', async () => {
   const { store, reads } = storeOf(1);
   const manifests = rememberManifests();
   const first = await manifests.of(store, snapshot(0));
@@ -59,7 +59,7 @@ it('the cache of manifests keeps the last 256 manifests unchanged', async () => 
   expect(reads()).toBe(258);
 });
 
-it('the cache of manifests holds at most 32 million characters', async () => {
+it('the manifest cache holds at most 32 million characters', async () => {
   const { store, reads } = storeOf(5_000);
   const manifests = rememberManifests();
   const { text } = await manifests.of(store, snapshot(0));

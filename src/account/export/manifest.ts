@@ -50,11 +50,12 @@ export interface WrittenManifest {
   readonly digest: Buffer;
 }
 
-/**
- * Maximum number of cached manifests, and of their characters in total. A manifest with the gaps of hundreds of
- * labelers has a million characters.
- */
+/** Maximum number of cached manifests. */
 const remembered = 256;
+/**
+ * Maximum number of characters in all cached manifests. A manifest with the gaps of hundreds of labelers has a million
+ * characters.
+ */
 const rememberedLength = 32 * 1024 * 1024;
 
 /** Cache of manifests by snapshot. */
@@ -89,7 +90,7 @@ export function rememberManifests(): Manifests {
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
-      // If two concurrent requests create the same manifest, the second one replaces the first one.
+      // If two concurrent requests create the same manifest, the later one replaces the earlier one in the cache.
       length += written.text.length - (known.get(key)?.text.length ?? 0);
       known.set(key, written);
       for (const [old, { text }] of known) {

@@ -16,14 +16,14 @@ describe('profileUrl', () => {
 });
 
 describe('queryUrl', () => {
-  it('returns a query to the labeler for exactly this subject', () => {
+  it('returns the URL of a query to the labeler for exactly the given subject', () => {
     const uri = 'at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3lb5xpd2ank2v';
     const url = new URL(queryUrl(origin, uri) ?? '');
     expect(url.origin + url.pathname).toBe(`${origin}/xrpc/com.atproto.label.queryLabels`);
     expect([...url.searchParams]).toEqual([['uriPatterns', uri]]);
   });
 
-  it('keeps the rest of the URL unchanged for any subject', () => {
+  it('encodes any subject without changing the rest of the URL', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (uri) => {
         const made = queryUrl(origin, uri);

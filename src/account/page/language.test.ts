@@ -69,7 +69,7 @@ describe('the language of a page', () => {
     expect(asked.map(({ language }) => language)).toEqual(['de']);
   });
 
-  it('can be switched by links that keep the query, also on error pages', async () => {
+  it('can be switched by links that keep the query, including on error pages', async () => {
     for (const search of [`${did}&days=7&value=a+b`, `${did}&days=9`]) {
       const { links } = await ask('/account', `lang=es&${search}`);
       const others = languages.filter((language) => language !== 'es');
@@ -97,14 +97,14 @@ describe('the language of a page', () => {
     expect(fields(negotiated.html)).toBeUndefined();
   });
 
-  it('is never a parameter of an export or a download', async () => {
+  it('is not a parameter of export and download links', async () => {
     const { links } = await ask('/account', `${did}&lang=de`);
     const data = links.filter((href) => /^\/at\/(?:exports|download)/.test(href));
     expect(data.length).toBeGreaterThan(0);
     expect(data.filter((href) => href.includes('lang='))).toEqual([]);
   });
 
-  it('is marked as a machine-made translation, except on English pages', async () => {
+  it('requires a note about machine translation unless it is English', async () => {
     for (const language of languages) {
       const { html } = await ask('/', `lang=${language}`);
       expect(html.includes('class="translation"')).toBe(language !== 'en');

@@ -180,7 +180,7 @@ function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
-/** Renders an instant of the service's clock, with the exact time in the `datetime` attribute. */
+/** Renders a time of the service's clock, with the exact time in the `datetime` attribute. */
 export function Instant({
   at,
   t,

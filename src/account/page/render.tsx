@@ -52,6 +52,7 @@ interface RefusalReason {
 export interface Renderer {
   /** Returns the language of a page and the properties that its links depend on. */
   frameOf(request: AccountRequest): PageFrame;
+  /** Renders a page with the given content. */
   page(request: AccountRequest, frame: PageFrame, content: PageContent): Reply;
   /** Renders the error page for a code. */
   refusal(request: AccountRequest, code: PageErrorCode, reason?: RefusalReason): Reply;

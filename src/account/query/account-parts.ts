@@ -11,7 +11,7 @@ const rowsPerTurn = 500_000;
  */
 const countBudget = 50_000_000;
 
-/** Runs a read in a turn of its own in the reading pool. */
+/** Runs work on the store in a separate turn of the reading pool. */
 export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
 
 /**
@@ -57,7 +57,7 @@ export async function partsInTurns(
       counted += part.rows;
     }
     if (counted > countBudget)
-      throw new StoreError('budget_exceeded', `the interval holds more than ${countBudget} rows`);
+      throw new StoreError('budget_exceeded', `the interval contains more than ${countBudget} rows`);
   }
   return upTo(end, known, merged);
 }
@@ -87,8 +87,8 @@ function append(merged: AccountInterval[], part: AccountInterval, maxRows: numbe
 }
 
 /**
- * Extends the parts to the end of the interval. If there are several parts, the time after the frontier becomes a part
- * of its own.
+ * Extends the parts to the end of the interval. If there are several parts, the time after the frontier becomes a
+ * separate part.
  */
 function upTo(
   end: Interval['end'],

@@ -83,7 +83,7 @@ describe('coverage', () => {
     });
   });
 
-  it('lists only the labeler of a labeler filter, even if it is unknown', () => {
+  it('lists only the labeler of the filter, even if it is unknown', () => {
     const both = [known(one), known(two, 'refused')];
     expect(coverage([], both, { labeler: one })).toMatchObject({
       status: 'no_recorded_gaps',

@@ -78,8 +78,8 @@ function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boo
 }
 
 /**
- * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval; with a labeler
- * filter, of its labeler only.
+ * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval. With a labeler
+ * filter, returns only the coverage of that labeler.
  */
 function labelersOf(
   { roster, labeler }: CoverageInputs,

@@ -63,7 +63,7 @@ describe('a query string', () => {
     expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
   });
 
-  it('normalizes the host of a did:web to lower case', () => {
+  it('is parsed with the host of a did:web in lower case', () => {
     expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
       account: 'did:web:labels.example.com',
       asked: { kind: 'days', days: 7 },
@@ -93,12 +93,12 @@ describe('a query string', () => {
     });
   });
 
-  it('rounds bounds up to the microsecond, so that the interval never includes rows before its start', () => {
+  it('is parsed with bounds rounded up to the microsecond, so that the interval never includes rows before its start', () => {
     const search = `did=${account}&start=2026-11-20T12:00:00.0000009Z&end=2026-11-21T00:00:00.0000001Z`;
     expect(asked(search)).toMatchObject({ asked: { start: 1_795_176_000_000_001, end: 1_795_219_200_000_001 } });
   });
 
-  it('accepts any year that RFC 3339 can represent', () => {
+  it('may contain any year that RFC 3339 can represent', () => {
     const [before, after] = ['1600-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
     const available = { start: micros(1_795_176_000_000_000), end: micros(1_795_219_200_000_000) };
     const clipped = (start: string, end: string) => {
@@ -111,7 +111,7 @@ describe('a query string', () => {
     expect(clipped(after, before)).toBe('invalid_interval');
   });
 
-  it('keeps further parameters that its route allows', () => {
+  it('may contain additional parameters that its route allows', () => {
     const parsed = readAccountQuery(parseParameters(`did=${account}&before=x`), ['before']);
     expect(parsed).toMatchObject({ kind: 'query', more: new Map([['before', 'x']]) });
   });
@@ -186,7 +186,7 @@ describe('the window', () => {
     });
   });
 
-  it('clips an interval and reports the clipping, and refuses an interval outside the window', () => {
+  it('clips an interval that extends beyond it, and contains no part of an interval outside it', () => {
     fc.assert(
       fc.property(intervals, intervals, ([start, end], [floor, ceiling]) => {
         const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });

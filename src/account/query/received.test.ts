@@ -10,7 +10,7 @@ const explicit = (end: number) => ({ kind: 'explicit', start: micros(0), end: mi
 const behind = expect.objectContaining({ code: 'behind' });
 
 describe('readingTime', () => {
-  it('is the time of the request on the primary, and at most the time up to which a standby has received everything', () => {
+  it('is the time of the request, but on a standby at most the time up to which it has received everything', () => {
     expect([readingTime(primary, now), readingTime(standby, now), readingTime(standby, micros(400))]).toEqual([
       now,
       500,
@@ -28,7 +28,7 @@ describe('a query on a standby', () => {
     expect(() => assertAskedReceived(primary, explicit(501), now, null)).not.toThrow();
   });
 
-  it('does not wait for the end of a number of days, but waits for the position at which a list continues', () => {
+  it('does not wait if it requests a number of days, except for the position at which a list continues', () => {
     const days = { kind: 'days', days: 7 } as const;
     expect(() => assertAskedReceived(standby, days, now, null)).not.toThrow();
     expect(() => assertAskedReceived(standby, days, now, micros(500))).not.toThrow();

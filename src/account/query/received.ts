@@ -18,12 +18,12 @@ export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThr
   return replicatedThrough === undefined ? now : micros(Math.min(now, replicatedThrough));
 }
 
-/** Throws `behind` unless this server has received everything before an instant. */
+/** Throws `behind` unless this server has received everything before `until`. */
 export function assertReceived({ replicatedThrough }: Frontier, until: Micros): void {
   if (replicatedThrough === undefined || until <= replicatedThrough) return;
   throw new StoreError(
     'behind',
-    `the server has received everything before ${replicatedThrough}, but not before ${until}`,
+    `the server has received the data before ${replicatedThrough} µs, but the request needs the data before ${until} µs`,
   );
 }
 

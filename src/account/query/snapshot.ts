@@ -16,7 +16,7 @@ export interface Snapshot extends Interval {
   readonly filters: AccountFilters;
   /** Mark of the store's generation and revision when the export was created. */
   readonly generation: GenerationMark;
-  /** Rows accepted at or after this instant are excluded. */
+  /** Acceptance time from which rows are excluded. */
   readonly frontier: Micros;
   /** Number of the account's rows in the interval, before the filters are applied. */
   readonly countBound: number;

@@ -6,6 +6,7 @@ import { StoreBusy } from './reading-pool.ts';
 export const maxBehindMs = 2_000;
 /** Delay before the second attempt, in milliseconds. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
+/** Maximum delay between two attempts, in milliseconds. */
 const maxPauseMs = 400;
 /** Maximum number of requests that wait at the same time; fewer than the memory for responses allows. */
 const maxWaiting = 16;

@@ -1,13 +1,14 @@
 import { saltedMark } from '../budget/salted-mark.ts';
 
-/** Expected duration from which a turn counts as long, in milliseconds. */
+/** Minimum expected duration of a turn that counts as long, in milliseconds. */
 const longMs = 300;
-/** Expected duration from which it is remembered, in milliseconds; shorter turns count as cheap. */
+/** Minimum expected duration that is remembered, in milliseconds; shorter turns count as cheap. */
 const cheapMs = 10;
 /** Weight of the newest turn in the moving average. */
 const newestShare = 1 / 4;
 /** Time for which the duration of turns is remembered, in milliseconds. */
 const rememberedMs = 600_000;
+/** Maximum number of accounts whose durations are remembered. */
 const maxRemembered = 10_000;
 
 interface Cost {

@@ -37,8 +37,8 @@ export interface ReadingBounds {
   /** Maximum duration of one turn, in milliseconds. The process is then killed. */
   readonly deadlineMs: number;
   /**
-   * Duration in milliseconds from which a turn counts as long. If the maximum number of long turns is then exceeded,
-   * the turn is ended.
+   * Duration in milliseconds after which a running turn counts as long. If the maximum number of long turns is already
+   * reached, the turn is ended.
    */
   readonly sliceMs: number;
 }
@@ -109,8 +109,8 @@ interface GivenPlace {
 }
 
 /**
- * Reciprocal of the minimum share of time that goes to the requests that have waited longest. Their share is larger if
- * their turns take long.
+ * Reciprocal of the minimum share of time that is reserved for the requests that have waited longest. Their actual
+ * share is larger if their turns take long.
  */
 const oldestEvery = 8;
 
@@ -241,7 +241,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       if (error instanceof ReadingEnded) throw busy('deadline');
       throw error;
     } finally {
-      // Wait for reads that `reads` has started but not awaited; they belong to the turn, too.
+      // Wait for reads that `reads` has started but not awaited; they also belong to the turn.
       await child.idle();
       clearTimeout(slice);
       clearTimeout(deadline);

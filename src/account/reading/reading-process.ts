@@ -45,7 +45,7 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
     if (view === 'out_of_window') return view;
     return forPage(view);
   }
-  if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `no such read: ${method}`);
+  if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `unknown read method ${method}`);
   const value = await (reader[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
   if (method !== 'readAccount') return value;
   return boundedChunk(value as AccountChunk);

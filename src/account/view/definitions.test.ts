@@ -57,7 +57,7 @@ describe('parseDefinitions', () => {
     expect(parseDefinitions('{').size).toBe(0);
   });
 
-  it('is called at most once per minute and labeler, even if the labeler has no definitions', async () => {
+  it('results are cached, so that the store is read at most once per minute and labeler even without definitions', async () => {
     let now = 0;
     const asked: string[] = [];
     const store = {

@@ -98,7 +98,7 @@ function usable(locales: readonly JsonObject[]): Definition[] {
   );
 }
 
-/** Returns the definitions that some page may show, so that the cache does not keep the others. */
+/** Returns only the definitions that a page in any language may show, so that the cache stays small. */
 function selected(definitions: Translations): Translations {
   const shown = new Set(languages.map((language) => choose(definitions, language)));
   const [first] = definitions;

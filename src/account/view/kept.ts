@@ -1,4 +1,4 @@
-/** A cached value may take at most 1/`rarest` of the time to read, that is, one per cent. */
+/** Reciprocal of the maximum fraction of time that is spent reading a cached value: one per cent. */
 const rarest = 100;
 
 /**

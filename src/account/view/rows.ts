@@ -7,7 +7,7 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
-/** Maximum number of an account's rows for which a page shows all rows. */
+/** Maximum number of an account's rows up to which a page shows all of them. */
 export const wholeRows = 100;
 /** Maximum number of rows per part on a page that shows only the newest rows. */
 export const newestRows = 25;
@@ -31,7 +31,7 @@ export interface Part {
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
-  /** Only rows accepted before this instant are listed; null for the newest rows. */
+  /** Acceptance time before which rows are listed, or null to list the newest rows. */
   readonly before: Micros | null;
 }
 

@@ -14,7 +14,9 @@ export interface TimelineDay extends Interval {
 /** An account's interval, divided into days, with its unobserved time. */
 export interface Timeline extends Interval {
   readonly days: readonly TimelineDay[];
+  /** Intervals in which none of the relevant labelers was observed. */
   readonly unseen: readonly Interval[];
+  /** Other intervals in which at least one of the relevant labelers was not observed. */
   readonly partly: readonly Interval[];
   /** Sum over all counted days. */
   readonly total: EventCount;

@@ -113,7 +113,7 @@ describe('a page with a labeler filter', () => {
       [row(known, 'refused')],
       known,
       'This labeler has never been read',
-      'State: refuses to be read.',
+      'State: refuses requests.',
     ],
     [
       'that is not enrolled',
@@ -132,7 +132,7 @@ describe('a page with a labeler filter', () => {
     const text = linesOf(html).join('\n');
     expect(text.split(`${said}: the labels that it applied or removed are unknown.`)).toHaveLength(3);
     expect(text).toContain(state);
-    expect(text).toMatch(/^Nothing was observed between .*; events of that time are unknown\.$/m);
+    expect(text).toMatch(/^Nothing was observed between .*; events during that time are unknown\.$/m);
     expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
     expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observation/m);
     expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
@@ -159,7 +159,7 @@ describe('a page with a labeler filter', () => {
   });
 });
 
-describe('an unobserved day', () => {
+describe('a day of the timeline', () => {
   const own = (from: number, to: number): StoredGap => ({
     ...{ source: null, reason: 'ingest_paused', start: micros(noon + from * day), end: micros(noon + to * day) },
   });
@@ -192,7 +192,7 @@ describe('an unobserved day', () => {
     expect([asked, other, all]).toEqual([null, none, none]);
   });
 
-  it('is distinguished from a day with too many rows to count, which makes the total unknown', async () => {
+  it('that was not observed is distinguished from a day with too many rows to count, which makes the total unknown', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });
     const store: AccountStore = {
@@ -259,7 +259,7 @@ describe('labelers without rows of the account', () => {
     expect(text).not.toContain(known);
   });
 
-  it('are omitted if a labeler filter is set, and listed labelers are not counted in the summary', async () => {
+  it('are omitted if a labeler filter is set, and summarized without the listed labelers', async () => {
     const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
     const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
     expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);

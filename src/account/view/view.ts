@@ -32,8 +32,9 @@ export interface LabelerView extends LabelerCount, HowRead {
 export interface AccountView {
   readonly query: AskedQuery;
   readonly now: Micros;
-  /** Requested interval, limited to the rolling window. `interval` is the part of it that is retained. */
+  /** Requested interval, limited to the rolling window. */
   readonly shown: Interval;
+  /** Part of the requested interval that is retained. */
   readonly interval: ClippedInterval;
   readonly frontier: Frontier;
   readonly startedAt: Micros;
@@ -152,7 +153,7 @@ function countedRowsOf({ days }: AccountTally): number | null {
   return days.reduce<number | null>((sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows), 0);
 }
 
-/** Extends a tally by empty days up to an instant. */
+/** Extends a tally with empty days up to `end`. */
 function continuedTo(tally: AccountTally, end: Micros): AccountTally {
   const days = [...tally.days];
   const last = days.pop();

@@ -72,7 +72,7 @@ const list: LabelersEnvelope = {
       denied: 0,
     },
     omitted: 0,
-    labelers: [{ ...failing, events: { window: 4192, week: 1204, day: 0 }, unread_days_7d: 3 }],
+    labelers: [{ ...failing, events: { window: 4192, week: 1204, day: null }, unread_days_7d: 3 }],
   },
   ...tail,
 };
@@ -87,7 +87,7 @@ const one: LabelerEnvelope = {
     first_answered: '2026-10-06T09:31:02.000Z',
     remedy:
       'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
-    events: { window: 4192, week: 1204, day: 0 },
+    events: { window: 4192, week: 1204, day: null },
     repeats: 0,
     days: [
       { day: '2026-11-18', applied: 31, removed: 2, read_share: 0.1736 },

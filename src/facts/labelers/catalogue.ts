@@ -1,7 +1,7 @@
 import type { LabelerSet } from '../../artifact/labelers/labeler-set.ts';
 import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
 import type { SliceEnd } from '../../artifact/labelers/slices.ts';
-import type { LabelerLine } from '../../artifact/labelers.ts';
+import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
@@ -42,8 +42,8 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
   const pieces: string[] = [];
 
   return {
-    visit(line) {
-      const entry = scanned(line, entries.length, alarm);
+    visit(line, header) {
+      const entry = scanned(line, header, entries.length, alarm);
       entries.push(entry);
       pieces.push(JSON.stringify(entry));
     },
@@ -77,8 +77,13 @@ function isComplete({ enrolled, state, unread_days_7d: unread }: LabelerSummary)
   return enrolled && state === 'established' && unread === 0;
 }
 
-function scanned(line: LabelerLine, index: number, alarm: (leak: string) => void): LabelerSummary {
-  const entry = projectSummary(line);
+function scanned(
+  line: LabelerLine,
+  header: LabelersHeader,
+  index: number,
+  alarm: (leak: string) => void,
+): LabelerSummary {
+  const entry = projectSummary(line, header);
   const leak = findLeakExcept(listPlaces, entry, `/facts/labelers/${index}`);
   if (leak === null) return entry;
   alarm(describeLeak(leak));
@@ -112,7 +117,7 @@ function compareTexts(left: string, right: string): number {
 function rankOf(key: Exclude<SortKey, 'name'>, entry: LabelerSummary): number {
   switch (key) {
     case 'events':
-      return -entry.events.week;
+      return -(entry.events.week ?? 0);
     case 'state':
       return stateRank.get(entry.state) ?? labelerStates.length;
     case 'since':

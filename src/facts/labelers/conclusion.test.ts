@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import { isUnreadWeek, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
+import { isUnreadSpan, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
 
 const window = { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
 const readDay: LabelerLine['days'][number] = [3, 1, 1];
@@ -23,13 +23,33 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
   ...days,
 ];
 
-describe('a week without reading', () => {
+describe('a span without reading', () => {
   it.each([
-    ['has no reading on eight calendar days', 8, unreadDay, true],
-    ['may not leave out the day on which it begins', 7, unreadDay, false],
-    ['has no day that was read in part', 8, partDay, false],
-  ] as const)('%s', (_, count, day, isUnread) => {
-    expect(isUnreadWeek(lastDays(...Array.from({ length: count }, () => day)))).toBe(isUnread);
+    ['the week has no reading on eight calendar days', 'week', 8, unreadDay, true],
+    ['the week may not leave out the day on which it begins', 'week', 7, unreadDay, false],
+    ['the week has no day that was read in part', 'week', 8, partDay, false],
+    ['the last 24 hours have no reading on two calendar days', 'day', 2, unreadDay, true],
+    ['the last 24 hours may not leave out the day on which they begin', 'day', 1, unreadDay, false],
+    ['the window has no reading on any day', 'window', 31, unreadDay, true],
+    ['the window may not leave out a day', 'window', 30, unreadDay, false],
+  ] as const)('%s', (_, span, count, day, isUnread) => {
+    const days = lastDays(...Array.from({ length: count }, () => day));
+    expect(isUnreadSpan(line({ days }), window, span)).toBe(isUnread);
+  });
+
+  it.each([
+    ['begins within the gap', 24 * 3600, true],
+    ['begins before the gap', 24 * 3600 - 1, false],
+  ])('a gap until the end of the window leaves the last 24 hours unread if that span %s', (_, seconds, isUnread) => {
+    const start = new Date(Date.parse(window.end) - seconds * 1000).toISOString();
+    expect(isUnreadSpan(line({ gaps: [gap(start, window.end)] }), window, 'day')).toBe(isUnread);
+  });
+
+  it.each([
+    ['a day before the end of the window', '2026-11-19T12:00:00.000Z', true],
+    ['an hour later', '2026-11-19T13:00:00.000Z', false],
+  ])('the last 24 hours of a labeler that departed %s (%s) are unread: %s', (_, state_since, isUnread) => {
+    expect(isUnreadSpan(line({ state: 'departed', state_since }), window, 'day')).toBe(isUnread);
   });
 });
 

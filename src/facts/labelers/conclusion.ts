@@ -15,6 +15,7 @@ const yearFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZon
 /** Parts of a labeler's line on which the sentence depends. */
 type Covered = Pick<LabelerLine, 'state' | 'state_since' | 'days' | 'gaps'>;
 type Window = LabelersHeader['window'];
+type Span = keyof LabelerLine['events'];
 
 /** Describes the coverage of one labeler in one sentence. */
 export function labelerConclusion({ state, state_since: since, days, gaps }: Covered, window: Window): string {
@@ -36,20 +37,14 @@ export function unreadDays(days: LabelerLine['days']): number {
   return days.slice(-recentDays).filter(([, , share]) => share < 1).length;
 }
 
-/** Returns true if a span has no event because nothing was read in it, so that its number of events is unknown. */
-export function isUnreadSpan(facts: LabelerFacts, span: keyof LabelerFacts['events']): boolean {
-  const { state, state_since: since, days, gaps, window, events } = facts;
-  if (events[span] !== 0) return false;
-  if (days.every(({ read_share: share }) => share === 0)) return true;
+/** Returns true if nothing was read in a span that ends with the window. A span includes the day on which it begins. */
+export function isUnreadSpan({ state, state_since: since, days, gaps }: Covered, window: Window, span: Span): boolean {
+  const last = span === 'window' ? days : days.slice(-spanDays[span] - 1);
+  if (last.every(([, , share]) => share === 0)) return true;
   const isLeft = state === 'departed' || state === 'denied';
   const unreadFrom = isLeft ? millis(since) : openGapStart(gaps, window);
   const start = span === 'window' ? millis(window.start) : millis(window.end) - spanDays[span] * dayMs;
   return unreadFrom !== null && unreadFrom <= start;
-}
-
-/** Returns true if nothing was read on the last 7 days and today. */
-export function isUnreadWeek(days: LabelerLine['days']): boolean {
-  return days.slice(-recentDays - 1).every(([, , share]) => share === 0);
 }
 
 function recentGaps(days: LabelerLine['days']): string | null {

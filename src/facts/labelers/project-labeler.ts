@@ -2,7 +2,7 @@ import type { LabelerDefinitionsLine, LabelerLine, LabelersHeader } from '../../
 import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinitions, LabelerFacts, LabelerHandle, LabelerSummary } from '../../contract/labelers.ts';
 import { signatureVerdicts } from '../../contract/vocabulary.ts';
-import { labelerConclusion, unreadDays } from './conclusion.ts';
+import { isUnreadSpan, labelerConclusion, unreadDays } from './conclusion.ts';
 import { remedies } from './remedies.ts';
 
 /** Projection of the labelers artifact. Only fields that are named here reach a client. */
@@ -10,8 +10,8 @@ import { remedies } from './remedies.ts';
 const handleText = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** Returns the entry of a labeler in the list. */
-export function projectSummary(line: LabelerLine): LabelerSummary {
-  return { ...identityOf(line), events: eventsOf(line), unread_days_7d: unreadDays(line.days) };
+export function projectSummary(line: LabelerLine, { window }: LabelersHeader): LabelerSummary {
+  return { ...identityOf(line), events: eventsOf(line, window), unread_days_7d: unreadDays(line.days) };
 }
 
 /** Facts of a labeler's document, except those that come from the artifact's header. */
@@ -28,7 +28,7 @@ export function projectLabeler(
     ...identityOf(line),
     first_answered: line.first_answered,
     remedy: line.problem === null ? null : remedies[line.problem],
-    events: eventsOf(line),
+    events: eventsOf(line, header.window),
     repeats: line.repeats,
     days: line.days.map(([applied, removed, share], index) => ({
       day: header.days[index] ?? '',
@@ -78,8 +78,12 @@ function handleOf({ handle, handle_withheld }: LabelerLine): { handle: LabelerHa
   return { handle: { name: handle.name, confirmed: handle.confirmed }, withheld: false };
 }
 
-function eventsOf({ events: { window, week, day } }: LabelerLine) {
-  return { window, week, day };
+/** Returns the number of events in each span; null if nothing was read in the span, because a zero would be a claim. */
+function eventsOf(line: LabelerLine, window: LabelersHeader['window']): LabelerSummary['events'] {
+  const { events } = line;
+  const known = (span: keyof typeof events): number | null =>
+    events[span] === 0 && isUnreadSpan(line, window, span) ? null : events[span];
+  return { window: known('window'), week: known('week'), day: known('day') };
 }
 
 /**

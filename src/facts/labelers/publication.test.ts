@@ -7,7 +7,6 @@ import { labelersInMemory, memoryGraceMs, prepared } from '../../../harness/proc
 import type { LabelerDefinitionsLine, LabelerLine } from '../../artifact/labelers.ts';
 import type { LabelerEnvelope, LabelersEnvelope } from '../../contract/labelers.ts';
 import type { Reply } from '../../http/reply.ts';
-import { isUnreadSpan } from './conclusion.ts';
 
 const made = Date.parse('2026-11-20T12:00:00Z');
 const now = made + 30_000;
@@ -115,7 +114,7 @@ describe('the pages about labelers', () => {
             if (document.status !== 200) continue;
             const labeler = JSON.parse(text(document)) as LabelerEnvelope;
             expect(untrueOn(text(page), { labeler })).toEqual([]);
-            const isShown = !isUnreadSpan(labeler.facts, 'window');
+            const isShown = labeler.facts.events.window !== null;
             expect(figuresOn(text(page)).includes('labeler/facts/events/window')).toBe(isShown);
           }
         },

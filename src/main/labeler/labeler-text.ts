@@ -1,6 +1,5 @@
 import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
-import { isUnreadSpan } from '../../facts/labelers/conclusion.ts';
 import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from '../terminal-text.ts';
@@ -64,9 +63,10 @@ function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
   ];
 }
 
-/** Returns the number of events of a span, or `not read` if it is zero because nothing was read. */
-function eventsIn(facts: LabelerFacts, span: keyof LabelerFacts['events']): string {
-  return isUnreadSpan(facts, span) ? 'not read' : countText(facts.events[span]);
+/** Returns the number of events of a span, or `not read` if nothing was read in it. */
+function eventsIn({ events }: LabelerFacts, span: keyof LabelerFacts['events']): string {
+  const count = events[span];
+  return count === null ? 'not read' : countText(count);
 }
 
 function respondedText({ first_answered: first, last_answered: last }: LabelerFacts): string {

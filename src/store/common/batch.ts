@@ -57,7 +57,7 @@ export function sortOut({ observations }: Batch, known: IdentitySet) {
 export function firstStamp(at: Micros, last: Micros | null, rows: number): Micros {
   const next = last === null ? at : micros(Math.max(at, last + 1));
   if (next - at > maxStampAhead) {
-    throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s before the next stamp`);
+    throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s behind the next stamp`);
   }
   const lastDay = dayOf(next + Math.max(0, rows - 1));
   return lastDay === dayOf(next) ? next : dayStart(lastDay);
@@ -66,12 +66,15 @@ export function firstStamp(at: Micros, last: Micros | null, rows: number): Micro
 /** Throws unless the batch is within the port's limits. Returns the size of its labels in bytes. */
 export function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
   if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
-    throw new StoreError('batch_too_large', `a batch contains more than ${maxBatchRows} entries of one kind`);
+    throw new StoreError(
+      'batch_too_large',
+      `a batch contains more than ${maxBatchRows} observations, positions, refusals or refused rows`,
+    );
   }
   let bytes = 0;
   for (const { label } of observations) {
     const why = unfit(label);
-    if (why !== null) throw new StoreError('invalid_observation', `a label of the batch is ${why}`);
+    if (why !== null) throw new StoreError('invalid_observation', `a label in the batch is ${why}`);
     bytes += labelBytes(label);
   }
   for (const { value, endpoint, source } of positions) {
@@ -80,11 +83,18 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
       throw new StoreError('invalid_observation', 'the text of a position is not valid Unicode');
     }
     if (size > maxPositionLength)
-      throw new StoreError('batch_too_large', `the value of a position has ${size} characters`);
+      throw new StoreError(
+        'batch_too_large',
+        `the value of a position has ${size} characters; the maximum is ${maxPositionLength}`,
+      );
     bytes += 3 * size;
   }
   for (const change of refusedRows) bytes += refusedRowsBytes(change);
-  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch could write up to ${bytes} bytes`);
+  if (bytes > maxBatchBytes)
+    throw new StoreError(
+      'batch_too_large',
+      `the batch could write up to ${bytes} bytes; the maximum is ${maxBatchBytes}`,
+    );
   return bytes;
 }
 
@@ -92,9 +102,12 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
 function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   const length = rows?.length ?? 0;
   if (length > maxRefusedRowsLength)
-    throw new StoreError('batch_too_large', `a bucket of refused rows has ${length} characters`);
+    throw new StoreError(
+      'batch_too_large',
+      `a bucket of refused rows has ${length} characters; the maximum is ${maxRefusedRowsLength}`,
+    );
   if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
-    throw new StoreError('batch_too_large', `the bucket number ${bucket} of refused rows is not valid`);
+    throw new StoreError('batch_too_large', `the bucket number ${bucket} of refused rows is invalid`);
   }
   if (!`${rows ?? ''}${source}`.isWellFormed()) {
     throw new StoreError('invalid_observation', 'the text of refused rows is not valid Unicode');

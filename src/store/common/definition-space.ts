@@ -12,13 +12,15 @@ export interface DefinitionTable {
 
 /** Space used by one labeler's definitions. */
 interface Used {
-  /** Total size of the labeler's revisions and size of its newest revision, in bytes. */
+  /** Total size of the labeler's revisions, in bytes. */
   readonly bytes: number;
+  /** Size of the labeler's newest revision, in bytes. */
   readonly newest: number;
 }
 
-/** Labelers with the same owner, and the number of bytes that may be removed from their definitions in total. */
+/** Labelers with the same owner. */
 interface Group {
+  /** Number of bytes that may be removed from the definitions of all these labelers. */
   bytes: number;
   readonly dids: string[];
 }
@@ -26,7 +28,7 @@ interface Group {
 /** Returns how many bytes may be removed from a labeler's definitions. */
 type Losable = (did: string, used: Used) => number;
 
-/** Default shares: every labeler has its own share, and no labeler is protected. */
+/** Default rules: every labeler has a separate owner, and no labeler is protected. */
 const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did) => did };
 
 /**

@@ -5,8 +5,11 @@ import { hour } from '../time.ts';
  * searching more tables for each label.
  */
 const spanOfTable = 6 * hour;
+/** Number of 32-bit words per slot: one identity of 16 bytes. */
 const wordsPerSlot = 4;
+/** Maximum load factor of a table. A fuller table is resized. */
 const fullest = 0.7;
+/** Initial number of slots of a table. */
 const firstSlots = 1 << 12;
 
 /**
@@ -60,6 +63,7 @@ export class IdentitySet {
 /** Identities of all rows that a store accepted up to a given stamp. */
 export interface KnownIdentities {
   readonly identities: IdentitySet;
+  /** Stamp up to which all rows are included. */
   readonly through: number;
 }
 

@@ -8,7 +8,7 @@ export function assertNotMoved(note: string | null): void {
   if (note === null) return;
   throw new StoreError(
     'moved',
-    'this store was copied with almanac store copy and is no longer written: use the copy, or run almanac store reopen',
+    'this store was copied with almanac store copy and can no longer be written: use the copy, or run almanac store reopen',
   );
 }
 
@@ -16,6 +16,6 @@ export function assertNotMoved(note: string | null): void {
 export function unfinishedCopy(place: string): StoreError {
   return new StoreError(
     'unfinished_copy',
-    `${place} is an unfinished copy: run almanac store copy again with the same stores, until it has finished`,
+    `${place} is an unfinished copy: run almanac store copy again with the same stores until it finishes`,
   );
 }

@@ -4,9 +4,9 @@ import { DayCopy } from './day-copy.ts';
 import type { CopyOptions } from './options.ts';
 import type { DayProgress, SourceLook } from './parts.ts';
 
-/** A pass that copies fewer rows has caught up with the source; the copy then tries to freeze it. */
+/** Number of rows in a pass below which the copy has caught up with the source and tries to freeze it. */
 const fewRows = 10_000;
-/** Maximum number of consecutive attempts after transient errors, without progress in between. */
+/** Maximum number of consecutive failed attempts without progress in between. */
 const maxAttempts = 30;
 
 /**
@@ -39,7 +39,7 @@ export async function copyStore(options: CopyOptions): Promise<boolean> {
   return true;
 }
 
-/** Passes over the days of the source. */
+/** Runs passes over the days of the source. */
 class Passes {
   readonly #options: CopyOptions;
   readonly #days: DayCopy;

@@ -31,7 +31,7 @@ export class DayCopy {
   }
 
   /**
-   * Copies the missing rows of a day; all of them if `known` is null. A complete day is then verified. The last day is
+   * Copies the missing rows of a day, or all rows if `known` is null. A complete day is then verified. The last day is
    * not recorded as verified, because rows may still be added to it.
    */
   async copy(
@@ -108,11 +108,15 @@ export class DayCopy {
     await this.#target.putCounts(day, counts);
     const stored = await this.#target.counts(day);
     const differences = [
-      read.rows === rows ? '' : `${rows} rows were copied and ${read.rows} are stored`,
-      read.digest.text() === digest ? '' : 'the digest of the stored rows differs',
-      countedRows(counts.minutes) === rows ? '' : `the minutes count ${countedRows(counts.minutes)} of ${rows} rows`,
-      countedRows(counts.hours) === rows ? '' : `the hours count ${countedRows(counts.hours)} of ${rows} rows`,
-      countsDigest(comparable(counts, stored)) === countsDigest(stored) ? '' : 'the stored counters differ',
+      read.rows === rows ? '' : `${rows} rows were copied, but ${read.rows} are stored`,
+      read.digest.text() === digest ? '' : 'the digest of the stored rows differs from that of the copied rows',
+      countedRows(counts.minutes) === rows
+        ? ''
+        : `the minute counters count ${countedRows(counts.minutes)} of ${rows} rows`,
+      countedRows(counts.hours) === rows ? '' : `the hour counters count ${countedRows(counts.hours)} of ${rows} rows`,
+      countsDigest(comparable(counts, stored)) === countsDigest(stored)
+        ? ''
+        : 'the stored counters differ from those of the source',
     ].filter((text) => text !== '');
     if (differences.length === 0) return;
     this.forget(day);
@@ -122,7 +126,7 @@ export class DayCopy {
     }
     // Drop the day, so that the next call copies it again.
     await this.#target.dropDay(day);
-    throw new StoreError('damaged', `the copy of ${dayName(day)} differs: ${differences.join('; ')}`);
+    throw new StoreError('damaged', `the copy of ${dayName(day)} differs from the source: ${differences.join('; ')}`);
   }
 }
 

@@ -27,7 +27,7 @@ function digest(...rows: readonly CopiedRow[]): string {
 }
 
 describe('the digest of rows', () => {
-  it('does not depend on the row order, can be resumed from its text, and counts repeated rows', () => {
+  it('does not depend on the row order, can be resumed from its text, and changes if a row is repeated', () => {
     expect(digest(row(1), row(2))).toBe(digest(row(2), row(1)));
     const continued = new RowDigest(digest(row(1)));
     continued.add(row(2));

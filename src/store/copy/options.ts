@@ -4,11 +4,15 @@ import type { CopySource, CopyTarget } from './parts.ts';
 export type CopyEvent =
   | { readonly kind: 'copied'; readonly day: string; readonly rows: number }
   | { readonly kind: 'verified'; readonly day: string; readonly rows: number; readonly digest: string }
-  | { readonly kind: 'again' | 'dropped'; readonly day: string }
+  /** The day is copied again, because rows of it were removed since the previous copy. */
+  | { readonly kind: 'again'; readonly day: string }
+  /** The copy of the day was removed, because the day has expired in the source. */
+  | { readonly kind: 'dropped'; readonly day: string }
   /** Number of rows of the source when the copy started, and how many of them an earlier run had copied. */
   | { readonly kind: 'begun'; readonly rows: number; readonly copied: number }
   /** All rows are copied, but another process still writes to the source. */
   | { readonly kind: 'following' }
+  /** A transient error occurred; the copy tries again. */
   | { readonly kind: 'retrying'; readonly why: string };
 
 /** Options for copying a store. */

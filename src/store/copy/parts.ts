@@ -26,7 +26,7 @@ export interface SourceDay {
   readonly isChanging: boolean;
 }
 
-/** State of the source at one instant. */
+/** Snapshot of the state of the source. */
 export interface SourceLook {
   readonly epoch: Epoch;
   readonly floor: Micros;
@@ -35,6 +35,7 @@ export interface SourceLook {
   readonly heartbeat: Micros | null;
   /** Last assigned stamp, which may belong to a row that was removed. */
   readonly last: Micros | null;
+  /** Time of the last accepted batch, or null if no batch was accepted. */
   readonly through: Micros | null;
   /** Days, oldest first. Rows are only added to the last one. */
   readonly days: readonly SourceDay[];
@@ -52,7 +53,9 @@ export interface LabelerDay {
    * Counts of the values that are counted by name, in any order. A count is zero if all rows of the value were removed.
    */
   readonly values: readonly (readonly [value: string, applied: number, removed: number])[];
+  /** Counts of all other values together. */
   readonly others: readonly [applied: number, removed: number];
+  /** Number of live rows by index of the delay range. */
   readonly delays: readonly (readonly [range: number, rows: number])[];
 }
 
@@ -62,11 +65,11 @@ export interface DayCounts {
   readonly hours: readonly TimeCount[];
   readonly refusals: readonly (readonly [hour: number, source: string, reason: RefusalReason, rows: number])[];
   readonly labelers: readonly LabelerDay[];
-  /** Instant from which `labelers` count rows, if an earlier version accepted rows before it; otherwise null. */
+  /** Stamp from which `labelers` count rows, if an earlier version accepted rows of the day before it; else null. */
   readonly countedFrom: number | null;
 }
 
-/** A request to remove rows. */
+/** A request to remove all rows of a source, with its progress. */
 export interface CopiedPurge {
   readonly source: string;
   readonly requestedAt: Micros;
@@ -95,6 +98,7 @@ export type EachChunk = (rows: readonly CopiedRow[]) => Promise<void>;
 
 /** The store to be copied. The copy only reads it until `freeze`. Every error is a `StoreError`. */
 export interface CopySource {
+  /** Reads the current state of the source. */
   look(): Promise<SourceLook>;
   /** Returns the number of rows of a day according to its counters, or 0 if the day has expired. */
   rowsIn(day: number): Promise<number>;
@@ -103,6 +107,7 @@ export interface CopySource {
    * `out_of_window` if the day has expired.
    */
   rows(day: number, after: number, each: EachChunk): Promise<void>;
+  /** Reads the counters of a day. */
   counts(day: number): Promise<DayCounts>;
   /** Reads all data that does not belong to a day. */
   content(): Promise<StoreContent>;
@@ -134,6 +139,7 @@ export interface DayProgress {
  * durable commit, so that an interrupted copy can always be resumed.
  */
 export interface CopyTarget {
+  /** Returns the progress of every day whose copy has begun. */
   progress(): Promise<readonly DayProgress[]>;
   /** Starts the copy of a day from its first row, and removes rows of the day that were copied before. */
   beginDay(day: number, revision: number): Promise<void>;
@@ -145,9 +151,11 @@ export interface CopyTarget {
   rows(day: number, after: number, each: EachChunk): Promise<void>;
   /** Replaces the counters of a day. */
   putCounts(day: number, counts: DayCounts): Promise<void>;
+  /** Reads the stored counters of a day. */
   counts(day: number): Promise<DayCounts>;
   /** Records that a day is verified. */
   verified(progress: DayProgress): Promise<void>;
+  /** Removes the copy of a day. */
   dropDay(day: number): Promise<void>;
   /** Stores all data that does not belong to a day, and turns the copy into a store. */
   complete(look: SourceLook, content: StoreContent): Promise<void>;

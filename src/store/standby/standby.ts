@@ -1,7 +1,7 @@
 import type { ReceivedLabel } from '../label.ts';
 import type { StoreReader, StoreWriter } from '../port.ts';
 
-/** Result of looking for the writer of a store. */
+/** Result of a check for the writer of a store. */
 export type WriterSighting =
   /** No process writes to the store. */
   | { readonly kind: 'none' }
@@ -10,11 +10,13 @@ export type WriterSighting =
 
 /** Result of ending the recorded writer. */
 export type WriterEnd =
+  /** The process of the writer was killed. */
   | { readonly kind: 'killed'; readonly pid: number }
   /** The lease of the writer was ended, so it can no longer commit. */
   | { readonly kind: 'ended'; readonly name: string }
-  /** The writer has shown a sign of life since. */
+  /** The writer has renewed its lease since the standby last checked it, so it was not ended. */
   | { readonly kind: 'alive' }
+  /** The writer could not be ended. */
   | { readonly kind: 'kept'; readonly why: string };
 
 /** A process that follows the writer of a store, reads the store, and may replace the writer. */
@@ -30,7 +32,7 @@ export interface StoreStandby
   identityOf(label: ReceivedLabel): string;
   /** Returns true if the store contained the label with this identity at the last `follow`. */
   knows(identity: string): boolean;
-  /** Looks for the writer without disturbing it. */
+  /** Checks whether a writer exists and whether it is alive, without interfering with it. */
   writer(): Promise<WriterSighting>;
   /** Ends the recorded writer. Signals a process only if it is certainly the recorded one. */
   endWriter(): Promise<WriterEnd>;

@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await write();
     const standby = await standBy();
     await expect(standBy()).rejects.toMatchObject({
-      ...{ code: 'second_writer', message: 'this store has a standby; a store has at most one' },
+      ...{ code: 'second_writer', message: 'this store already has a standby; a store can have only one' },
     });
     const name = expect.stringContaining(`pid ${process.pid}`);
     expect(await storeProcesses(url)).toMatchObject({

@@ -77,10 +77,10 @@ export const entryEn = {
     'Labelers are public moderation services of the AT Protocol network. Almanac reads them and records the labels that they apply and remove. Look up an account to see the labels observed on it, on its posts and on its other records.',
   isHeading: 'What this is',
   is: [
-    'Public label events of the last 30 days at most, as each labeler published them.',
-    'Two clocks for each: when the labeler says it wrote the label, and when Almanac received it.',
+    'Public label events of at most the last 30 days, as each labeler published them.',
+    'Two times for each event: when the labeler says it wrote the label, and when Almanac received it.',
     'Each labeler separately: the same value from two labelers is two observations.',
-    'The limits of the observation: gaps, interruptions, labelers that are not read.',
+    'The limits of the observation: gaps, interruptions, and labelers that are not read.',
     'All rows as a download or an export.',
   ] as readonly [string, string, string, string, string],
   isNotHeading: 'What this is not',
@@ -94,7 +94,7 @@ export const entryEn = {
 
   failedTitle: (code: string) => `Request failed: ${code}`,
   tryAgain: (span: string) => `Try again in ${span}.`,
-  code: (code: Piece): Piece => ['Code: ', code, '. Nothing may be concluded from this about any account.'],
+  code: (code: Piece): Piece => ['Code: ', code, '. This error says nothing about any account.'],
   refusalHeading: {
     not_found: 'There is no page at this address',
     invalid_account: 'This account cannot be looked up',
@@ -103,23 +103,23 @@ export const entryEn = {
     out_of_window: 'No data is available for this interval',
     invalid_filter: 'This filter is invalid',
     unknown_parameter: 'This address is invalid',
-    invalid_cursor: 'This place in the list does not exist',
+    invalid_cursor: 'This position in the list does not exist',
     export_too_large: 'This request failed',
     snapshot_expired: 'This request failed',
     store_busy: 'The observations cannot be read at the moment',
     store_behind: 'The observations have not arrived here yet',
-    client_budget: 'The limit of look-ups is reached',
+    client_budget: 'Look-up limit reached',
     internal_error: 'Something went wrong here',
   } satisfies Record<PageErrorCode, string>,
   refusal: {
     not_found: `Enter the handle of the account, such as alice.bsky.social, or its DID: ${did}.`,
     invalid_account: `Enter the DID of the account once: ${did}.`,
     invalid_interval: 'Enter both From and To, each as a day and a time, with To after From.',
-    unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
+    unsupported_interval: 'Choose 7 days, 30 days, or an interval with a start and an end.',
     out_of_window:
       'No part of this interval is available: it is outside the last 30 days, or before acquisition began.',
     invalid_filter:
-      'A filter is invalid. The labeler is a DID, and the value has at most 128 bytes; each filter may appear only once.',
+      'A filter is invalid. A labeler must be a DID, a value may have at most 128 bytes, and each filter may appear only once.',
     unknown_parameter: 'The address has a parameter that this page does not support.',
     invalid_cursor:
       'The address continues the list at a position that does not exist. Start with the newest observations.',
@@ -128,14 +128,14 @@ export const entryEn = {
       'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.',
     store_busy: 'There are too many requests, or the observations are not available.',
     store_behind:
-      'This server receives the observations a little later, and does not have all of them up to the end of this interval.',
-    client_budget: 'You have reached the limit of look-ups for your network.',
+      'This server receives observations with a short delay and does not have all of them up to the end of this interval yet.',
+    client_budget: 'You have reached the look-up limit for your network.',
     internal_error: 'The service could not build this page. Try again later.',
   } satisfies Record<PageErrorCode, string>,
   name: {
     invalid_handle: 'This is not a handle of the public network. Check its spelling, or enter the DID.',
     not_found:
-      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.',
+      'This handle does not lead to an account: neither its DNS record nor its website names a DID. Check its spelling, or enter the DID.',
     unconfirmed: 'This handle points to an account that does not claim it, so it is not confirmed. Enter the DID.',
     failed: 'This handle could not be resolved at the moment. Try again, or enter the DID.',
     neither: `This is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${did}.`,

@@ -42,13 +42,13 @@ export const viewEn = {
     ', with the limits of the observation. This page does not know which labels apply now.',
   ],
   clipped: (from: Piece, to: Piece): Piece => [
-    'Only a part of the requested time was observed and is still kept. This page starts on ',
+    'Only part of the requested time was observed and is still available. This page starts on ',
     from,
     ' and ends on ',
     to,
     '.',
   ],
-  before: (at: Piece): Piece => ['Observations accepted before ', at, '. This page is a part of the list.'],
+  before: (at: Piece): Piece => ['Observations accepted before ', at, '. This page shows only part of the list.'],
   none: 'No observations in this interval.',
   noneMatching: 'No observations match the filters in this interval.',
   noneExplained:
@@ -60,7 +60,7 @@ export const viewEn = {
   observed: (events: Piece): Piece => [events, ' were observed. '],
   matching: (events: Piece): Piece => [events, ' match the filters. '],
   eventsExplained:
-    'These are events: an applied label may have been removed without being observed, or have expired. Observing none of a kind does not mean that none exists.',
+    'These are events: an applied label may have been removed without being observed, or have expired. If no label of some kind was observed, such labels may still exist.',
   target: {
     account: 'On the account itself',
     post: 'On posts',
@@ -70,10 +70,10 @@ export const viewEn = {
   notAllCounted: 'not all counted',
   intervalNotObserved: 'This interval was not observed.',
   noneOfPart: 'None observed in this interval.',
-  noneOfPartBefore: 'None observed in this interval before this place.',
+  noneOfPartBefore: 'None observed in this interval before this position.',
   noneOfPartYet: 'None found so far; older observations have not been read yet.',
   more: ({ shown, newest, total }: ShownRows) => {
-    const part = shown === 0 ? 'Nothing' : `The ${newest ? 'newest' : 'next'} ${count(shown)}`;
+    const part = shown === 0 ? 'None' : `The ${newest ? 'newest' : 'next'} ${count(shown)}`;
     const of = total === null ? '' : ` of ${counted(total, { one: 'observation', other: 'observations' })}`;
     return `${part}${of} shown; this list is incomplete.`;
   },
@@ -106,10 +106,10 @@ export const viewEn = {
     unverified: 'Not checked: no key was found',
   } satisfies Record<SignatureVerdict, string>,
   profileLink: 'Profile on bsky.app (leaves Almanac)',
-  queryLink: 'Its own response now (leaves Almanac and shows the labeler which account you ask about)',
+  queryLink: 'The labeler’s current response (leaves Almanac and shows the labeler which account you ask about)',
   disagree: 'If you disagree with a label',
   appeals:
-    'Almanac can neither change nor remove a label. In the Bluesky app, sign in and open your own profile or post: if labels of labelers that the app uses for you are on it, a button there states how many. It lists them, and you can appeal against each one. The appeal goes to the labeler that applied the label, and only this labeler decides on it. Values that begin with “!” are not listed there; ask the labeler directly.',
+    'Almanac can neither change nor remove a label. In the Bluesky app, sign in and open your own profile or post: if it has labels from labelers that the app uses for you, a button there shows how many. It opens a list in which you can appeal each label. The appeal goes to the labeler that applied the label, and only this labeler decides on it. Values that begin with “!” are not listed there; ask the labeler directly.',
 
   coverage: 'What was not observed',
   removedBefore: (at: string, missing: string) =>
@@ -125,7 +125,7 @@ export const viewEn = {
   read: (read: number, all: number, past: boolean) => {
     const are = past ? plural(read, { one: 'was', other: 'were' }) : plural(read, { one: 'is', other: 'are' });
     const when = past ? ' when Almanac last received anything' : '';
-    return `${count(read)} of ${counted(all, labelers)} that Almanac follows ${are} being read${when}, each from the last stored position on.`;
+    return `${count(read)} of ${counted(all, labelers)} that Almanac follows ${are} being read${when}, each from its last stored position onwards.`;
   },
   others: (states: string, past: boolean) =>
     `The others ${past ? 'were' : 'are'} not, so their labels are missing here: ${states}.`,
@@ -143,10 +143,10 @@ export const viewEn = {
   purged: (n: number, day: string) =>
     `Rows of ${counted(n, labelers)} were removed on the operator’s request, the last on ${day}.`,
   purging: (n: number, day: string) =>
-    `Rows of ${counted(n, labelers)} are being removed on the operator’s request, since ${day}.`,
+    `Rows of ${counted(n, labelers)} are being removed on the operator’s request (since ${day}).`,
   spaces: (n: number, day: string | null) => {
     const what = plural(n, { one: 'label on a subject', other: 'labels on subjects' });
-    const when = day === null ? 'so far; the removal is incomplete' : `by ${day}`;
+    const when = day === null ? 'so far (the removal is incomplete)' : `by ${day}`;
     return `Removed ${when}: ${count(n)} ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
   },
   interruptions: 'Interruptions of Almanac',
@@ -165,22 +165,22 @@ export const viewEn = {
   statePast: (state: string) => `State when Almanac last received anything: ${state}.`,
   states: {
     established: {
-      now: { other: 'being read, from the last stored position on' },
-      past: { other: 'being read, from the last stored position on' },
+      now: { other: 'being read, from its last stored position onwards' },
+      past: { other: 'being read, from its last stored position onwards' },
     },
     unstarted: { now: { other: 'not asked yet' }, past: { other: 'not asked yet' } },
     probing: { now: { other: 'being tried' }, past: { other: 'being tried' } },
     refused: {
-      now: { one: 'refuses to be read', other: 'refuse to be read' },
-      past: { other: 'refused to be read' },
+      now: { one: 'refuses requests', other: 'refuse requests' },
+      past: { other: 'refused requests' },
     },
     cursor_order_unverified: {
       now: { other: 'read in an unverified order' },
       past: { other: 'read in an unverified order' },
     },
     undated_only: {
-      now: { one: 'gives only labels without a date', other: 'give only labels without a date' },
-      past: { other: 'gave only labels without a date' },
+      now: { one: 'sends only labels without a date', other: 'send only labels without a date' },
+      past: { other: 'sent only labels without a date' },
     },
     provider_rejects: { now: { other: 'rejected by the provider' }, past: { other: 'rejected by the provider' } },
     unavailable: {
@@ -234,14 +234,14 @@ export const viewEn = {
   dayCounts: (applied: number, removed: number) => `${count(applied)} applied, ${count(removed)} removed`,
   dayMissed: (counts: string, missing: string) => `${counts}; not observed: ${missing}`,
   nothingObserved: (from: string, to: string) =>
-    `Nothing was observed between ${from} and ${to}; events of that time are unknown.`,
+    `Nothing was observed between ${from} and ${to}; events during that time are unknown.`,
   noObservation: (from: string, to: string) => `No observation between ${from} and ${to}.`,
   noneCounted: (from: string, to: string) => `No observation was counted between ${from} and ${to}.`,
   observedBetween: ({ applied, removed }: EventCount, from: string, to: string) =>
     `${count(applied)} applied and ${count(removed)} removed between ${from} and ${to}.`,
-  partMissed: (missing: string) => `${missing} of it was not observed; events of that time are unknown.`,
+  partMissed: (missing: string) => `${missing} of this interval was not observed; events during that time are unknown.`,
   daysUncounted: (n: number) =>
-    `${counted(n, { one: 'day', other: 'days' })} had too many rows to be counted here and ${plural(n, { one: 'is', other: 'are' })} not part of these sums.`,
+    `${counted(n, { one: 'day', other: 'days' })} had too many rows to be counted here and ${plural(n, { one: 'is', other: 'are' })} not included in these totals.`,
 
   download: 'Download everything',
   tooManyDownloads: (link: LinkOf): Piece => [
@@ -254,11 +254,11 @@ export const viewEn = {
     `: every row of this interval${filtered ? ' that matches the filters' : ''}, with its coverage and a digest.`,
   ],
   partDownloads: (n: number, filtered: boolean) =>
-    `${counted(n, rows)} are too many for one download. Together these parts are complete${filtered ? ' (the filters select fewer)' : ''}:`,
+    `${counted(n, rows)} are too many for one download. Together, these parts cover the whole interval${filtered ? ' (fewer rows match the filters)' : ''}:`,
   range: (from: string, to: string) => `${from} to ${to}`,
   rows: (n: number) => counted(n, rows),
   downloadsExpire: (link: LinkOf, command: Piece): Piece => [
-    'Download links expire after some minutes; reload this page for new ones. Programs can read the same data in pages from ',
+    'Download links expire after several minutes; reload this page for new ones. Programs can read the same data in pages from ',
     link('the export of this query'),
     ', or with ',
     command,
@@ -266,5 +266,5 @@ export const viewEn = {
   ],
 };
 
-/** Texts of the page of an account. */
+/** Texts of the account page. */
 export type ViewTexts = typeof viewEn;

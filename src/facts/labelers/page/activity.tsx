@@ -5,7 +5,6 @@ import { Count, Percent } from '../../../web/figures.tsx';
 import { countText, dateText } from '../../../web/format.ts';
 import { Legend, type Sign, signText } from '../../../web/legend.tsx';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
-import { isUnreadSpan } from '../conclusion.ts';
 import { at } from './places.ts';
 
 const dayMs = 86_400_000;
@@ -39,10 +38,10 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
   );
 }
 
-/** Shows the number of events of a span; if it is zero because nothing was read, it is unknown. */
+/** Shows the number of events of a span, which is unknown if nothing was read in it. */
 function Events({ facts, span }: { facts: LabelerFacts; span: keyof LabelerFacts['events'] }) {
-  if (isUnreadSpan(facts, span)) return <Unknown>not read</Unknown>;
-  return <Count value={facts.events[span]} at={`${at}/events/${span}`} />;
+  const events = facts.events[span];
+  return events === null ? <Unknown>not read</Unknown> : <Count value={events} at={`${at}/events/${span}`} />;
 }
 
 function Chart({ facts }: { facts: LabelerFacts }) {

@@ -6,7 +6,6 @@ import { agreeing } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import type { SortKey } from '../catalogue.ts';
-import { isUnreadWeek } from '../conclusion.ts';
 import { isPlain, type ListPage, type ListQuery, queryText } from '../query.ts';
 import { DayBars } from './bars.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
@@ -176,11 +175,7 @@ function Row({ index, summary, days }: ListedLabeler) {
         {found.length === 0 ? null : <small>Found in {enumeration(found.map((way) => foundText[way]))}</small>}
       </td>
       <td class="number">
-        {events.week === 0 && isUnreadWeek(days) ? (
-          <Unknown>not read</Unknown>
-        ) : (
-          <Count value={events.week} at={`${at}/events/week`} />
-        )}
+        {events.week === null ? <Unknown>not read</Unknown> : <Count value={events.week} at={`${at}/events/week`} />}
         <DayBars days={days} />
         {unread === 0 ? null : (
           <small>

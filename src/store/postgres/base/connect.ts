@@ -92,7 +92,7 @@ async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: 
     types: { getTypeParser: parserOf },
   });
   let failure: unknown = null;
-  // Ignore the event: a lost connection also fails its queries, which report the error.
+  // Record the error instead of throwing it: a lost connection also fails its queries, which report the error.
   client.on('error', (error) => {
     failure ??= error;
   });

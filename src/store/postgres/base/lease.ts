@@ -7,9 +7,10 @@ export const defaultLeaseMs = 4_000;
 /** Number of renewals per lease duration. */
 const renewals = 8;
 
-/** Token of a newly taken lease, and token of the lease before it. */
+/** Tokens of a newly taken lease. */
 interface Taken {
   readonly token: number;
+  /** Token of the previous lease. */
   readonly former: number;
 }
 
@@ -39,7 +40,7 @@ export class Lease {
   readonly former: number;
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
-  /** Limits for statements that change the lease: after the lease has expired, such a change is useless. */
+  /** Limits for statements that change the lease: a change after the lease has expired would be useless. */
   readonly #limits: Limits;
   #renewing: Promise<void> = Promise.resolve();
   /** True if the lease is no longer renewed. */
@@ -80,7 +81,7 @@ export class Lease {
       if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
         throw new StoreError(
           'second_writer',
-          `another process writes to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
+          `another process is writing to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
         );
       }
       seen = found;
@@ -155,13 +156,13 @@ async function tryTake(queries: Queries, holder: string, leaseMs: number): Promi
      ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::int END AS "left"
      FROM store FOR UPDATE`,
   );
-  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   if (row.left > 0) return row;
   const [taken] = await queries.rows<{ token: number }>(
     `UPDATE store SET token = ${nextToken('token')}, holder = $1, renewed_at = clock_timestamp(),
      expires_at = clock_timestamp() + $2 * interval '1 millisecond' RETURNING token`,
     [holder, leaseMs],
   );
-  if (!taken) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!taken) throw new StoreError('damaged', 'the table "store" has no row');
   return { token: taken.token, former: row.token };
 }

@@ -39,7 +39,7 @@ describe('the URL of a store in PostgreSQL', () => {
     ['pgsql://writer:secret@db.example/labels', 'not a store'],
     ['sqlite://writer:secret@db.example/labels', 'not a store'],
     ['postgres://writer:pa/ss?secret=1@db.example/labels', 'unknown'],
-    ['postgres://db.example', 'a different form'],
+    ['postgres://db.example', 'it is malformed'],
     ['postgres:///labels', 'no host'],
     ['postgres://db.example:0/labels', 'port'],
     ['postgres://db.example:99999/labels', 'port'],

@@ -9,11 +9,11 @@ export interface PostgresHost {
 }
 
 const sessionKinds = ['any', 'primary', 'standby', 'prefer-standby'] as const;
-/** Server roles that a reader accepts, like libpq's `target_session_attrs`. A writer always requires the primary. */
+/** Server role that a reader requires, like libpq's `target_session_attrs`. A writer always requires the primary. */
 export type SessionKind = (typeof sessionKinds)[number];
 
 const tlsModes = ['disable', 'require', 'verify-full'] as const;
-/** TLS modes, like libpq's `sslmode`. */
+/** TLS mode, like libpq's `sslmode`. */
 type TlsMode = (typeof tlsModes)[number];
 
 /** Location of a store in a PostgreSQL database, parsed from its URL. */
@@ -50,7 +50,7 @@ const parameters = [
   'passwordfile',
   'connections',
 ];
-/** The message does not repeat the unknown parameter, because part of a password may look like one. */
+/** Message for an unknown parameter. It does not repeat the parameter, because part of a password may look like one. */
 const unknownParameter = `a parameter is unknown; the known parameters are ${parameters.join(', ')}`;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/i;
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
@@ -67,7 +67,7 @@ export function isPostgresUrl(url: string): boolean {
  */
 export function parsePostgresUrl(url: string): PostgresPlace {
   const [, encodedLogin = '', authority = '', database = '', search = ''] =
-    pattern.exec(url) ?? refuse('it has a different form');
+    pattern.exec(url) ?? refuse('it is malformed');
   const login = decode(encodedLogin);
   if (login.includes(':')) {
     refuse('it contains a password, which other users could see: use PGPASSWORD, PGPASSFILE or ?passwordfile=FILE');
@@ -118,7 +118,7 @@ function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {
     return [{ host: socket, port: portOf(options.get('port') ?? undefined) }];
   }
   return authority.split(',').map((text) => {
-    const [, host = '', port] = hostPattern.exec(text) ?? refuse('a host is not valid');
+    const [, host = '', port] = hostPattern.exec(text) ?? refuse('a host is invalid');
     return { host: host.replace(/^\[|\]$/g, ''), port: portOf(port) };
   });
 }
@@ -126,7 +126,7 @@ function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {
 function portOf(text: string | undefined): number {
   if (text === undefined) return defaultPort;
   const port = Number(text);
-  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : refuse('a port is not valid');
+  return Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : refuse('a port is invalid');
 }
 
 function connectionsOf(text: string | null): number {
@@ -145,7 +145,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return refuse('a percent sign is not followed by two digits');
+    return refuse('a percent sign is not followed by two hexadecimal digits');
   }
 }
 

@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * A bounded number of connections to the servers of one place. A connection with a failed query is closed unless the
- * error left it usable. The pool uses only one server where possible, because the servers may not have received the
+ * Pool with a bounded number of connections to the servers of one place. A connection with a failed query is closed
+ * unless the error left it usable. The pool uses only one server where possible, because the servers may not have received the
  * same data.
  */
 export class Pool {

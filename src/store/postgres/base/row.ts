@@ -75,7 +75,7 @@ export function subjectKey(did: string): string {
 export function encodeRow(at: number, source: number, observation: NewObservation, identity: Buffer): NewRow {
   const { label, signature, live = false } = observation;
   const parts = splitUri(label.uri);
-  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri contains no DID');
+  if (!parts) throw new StoreError('invalid_observation', 'the uri of a label contains no DID');
   const subject = subjectKey(parts.did);
   const isHashed = subject !== parts.did;
   const isAccount = parts.kind === 'account';

@@ -144,7 +144,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     signal: AbortSignal | undefined,
     work: (client: pg.Client, isStandby: boolean) => Promise<T>,
   ): Promise<T> {
-    if (signal?.aborted) throw new StoreError('closed', `${this.name}: the work was ended`);
+    if (signal?.aborted) throw new StoreError('closed', `${this.name}: the operation was aborted`);
     try {
       return await this.#pool.use(async (connection) => {
         const { client, isStandby, failure } = connection;
@@ -153,7 +153,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
         try {
           return await work(client, isStandby);
         } catch (error) {
-          // If recovery ends the connection between two statements, the reason arrives outside a statement.
+          // If recovery ends the connection between two statements, only `failure` knows the reason.
           throw isRecoveryConflict(failure()) ? failure() : error;
         } finally {
           signal?.removeEventListener('abort', end);

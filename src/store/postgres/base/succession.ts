@@ -9,8 +9,7 @@ export const successionVersion = 2;
 
 /**
  * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
- * than `own` is about to become the writer, because a process that has just started would cause a gap and the standby
- * would not.
+ * than `own` is about to become the writer: unlike a process that has just started, the standby causes no gap.
  */
 export function succession(own: number | null): (queries: Queries) => Promise<void> {
   return async (queries) => {
@@ -65,7 +64,7 @@ export class StandbyPlace {
       if (found && 'number' in found) return new StandbyPlace(session, found.number, leaseMs);
       const expires: string | null = found?.expires ?? null;
       if (seen !== null && expires !== seen) {
-        throw new StoreError('second_writer', 'this store has a standby; a store has at most one');
+        throw new StoreError('second_writer', 'this store already has a standby; a store can have only one');
       }
       seen = expires;
     }
@@ -107,7 +106,7 @@ export async function processesIn(queries: Queries): Promise<StoreProcesses> {
      standby_holder AS "standbyHolder", standby_ready AS "standbyReady", standby_expires_at::text AS "standbyExpires"
      FROM store, succession`,
   );
-  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   const processOf = (token: number, ready: boolean, holder: string | null, beat: string): StoreProcess => ({
     ...{ token: String(token), state: ready ? 'ready' : 'opening', pid: null, name: holder ?? 'unknown', beat },
   });

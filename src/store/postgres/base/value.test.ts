@@ -14,7 +14,7 @@ it('encoded texts contain no NUL, are restored exactly, and stay distinct', () =
   );
 });
 
-it('encodes an array of texts, bytes and nulls as a PostgreSQL array', () => {
+it('parameter encodes an array of texts, bytes and nulls as a PostgreSQL array', () => {
   expect(parameter([1, null, true])).toBe('{1,NULL,true}');
   expect(parameter(['a"b', 'c\\d', '', 'NULL', '\0'])).toBe('{"a\\"b","c\\\\d","","NULL","\u00010"}');
   expect(parameter([Buffer.from([0, 255]), null])).toBe('{"\\\\x00ff",NULL}');

@@ -12,7 +12,7 @@ import { readContent } from './content.ts';
 import { readDayCounts } from './day-counts.ts';
 import { tableRows } from './rows.ts';
 
-/** Number of connections: one each for rows, for other reads, and for the renewal of the lease. */
+/** Number of connections: one each for reading rows, for other reads, and for the renewal of the lease. */
 const connections = 3;
 
 /**

@@ -9,10 +9,11 @@ export const hotRows = 64;
 export const maxGroups = 5_000;
 
 /**
- * Number of one-byte counters. Subjects with the same hash share a counter, so a counter is at least the number of rows
- * of each of its subjects since the start.
+ * Number of one-byte counters. Subjects with the same hash share a counter, so a counter below its maximum is at least
+ * the number of rows of each of its subjects since the writer started.
  */
 const counters = 2 ** 20;
+/** Maximum value of a counter. */
 const highest = 255;
 
 /** SQL expression for the hash of a row's value. */
@@ -81,7 +82,7 @@ export class HotAccounts {
     for (const subject of subjects) this.#kept.add(subject);
   }
 
-  /** Counts one row of a subject. Returns an upper bound of the subject's rows since the start, at most 255. */
+  /** Counts one row of a subject. Returns the subject's counter: an upper bound of its rows, or 255 for more rows. */
   #notice(subject: string): number {
     const counter = crc32(subject) % counters;
     const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);

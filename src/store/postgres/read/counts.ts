@@ -75,7 +75,7 @@ export async function countsOverTime(
   if (start % length !== 0 || end % length !== 0 || end - start > longest[bucket]) {
     throw new StoreError(
       'invalid_query',
-      `the interval must consist of whole ${bucket}s and be at most ${longest[bucket]} us`,
+      `the interval must consist of whole ${bucket}s and be at most ${longest[bucket]} µs long`,
     );
   }
   return readRows(session, query, (queries) =>

@@ -4,7 +4,7 @@ import type { Queries } from '../base/session.ts';
 /** Number of rows per FETCH. */
 const identitiesAtOnce = 20_000;
 
-/** Calls `found` with the stamp and identity of each row from an instant onwards, in stamp order. */
+/** Calls `found` with the stamp and identity of each row accepted at or after `since`, in stamp order. */
 export async function readIdentities(
   queries: Queries,
   since: number,

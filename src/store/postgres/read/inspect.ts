@@ -28,7 +28,7 @@ async function inspect(queries: Queries, schema: string): Promise<StoreInspectio
       WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')) AS bytes FROM store`,
     [schema],
   );
-  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   const days = await queries.rows<{ day: number; sealed: boolean }>('SELECT day, sealed FROM day ORDER BY day');
   const tables = await queries.rows<{ name: string }>(
     'SELECT relname::text AS name FROM pg_class WHERE relnamespace = $1::regnamespace',

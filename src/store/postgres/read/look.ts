@@ -67,7 +67,7 @@ async function lookAt(queries: Queries, session: Session): Promise<Look> {
   const [look] = await queries.rows<Look>(
     `SELECT floor, (SELECT max(day) FROM day) AS newest, ${throughIn(session)} AS through FROM store`,
   );
-  if (!look) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!look) throw new StoreError('damaged', 'the table "store" has no row');
   return look;
 }
 
@@ -85,7 +85,10 @@ export function throughIn({ place, isWriter }: Session): string {
 
 function assertReceived({ end }: Interval, through: number | null): void {
   if (through !== null && end > through) {
-    throw new StoreError('behind', `the server has received everything before ${through}, but not before ${end}`);
+    throw new StoreError(
+      'behind',
+      `the server has received the data before ${through} µs, but the interval ends at ${end} µs`,
+    );
   }
 }
 

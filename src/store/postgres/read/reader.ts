@@ -104,7 +104,7 @@ async function storeRow(queries: Queries, through = 'NULL::bigint'): Promise<Sto
     `SELECT generation AS "generationId", started_at AS "startedAt", floor, revision, heartbeat, last_stamp AS last,
      observed_through AS observed, ${through} AS through FROM store`,
   );
-  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
 }
 

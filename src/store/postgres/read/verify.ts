@@ -12,7 +12,7 @@ const maxProblems = 50;
 const rowsAtOnce = 5_000;
 
 type Report = (problem: string) => void;
-/** Numbers of applications and removals by key. */
+/** Number of applications and number of removals, by key. */
 type Sums = Map<string, [applied: number, removed: number]>;
 
 /** Recomputes all data that is derived from the rows of each day, and yields the differences, oldest day first. */
@@ -27,7 +27,7 @@ export async function* verifyStore(session: Session): AsyncGenerator<DayReport> 
   }
 }
 
-/** Verifies one day. Returns null if the day has expired since: missing rows are then expected. */
+/** Verifies one day. Returns null if the day has expired meanwhile, because missing rows are then expected. */
 async function verifyDay(queries: Queries, day: number): Promise<DayReport | null> {
   const [listed] = await queries.rows<{ sealed: boolean; last: number | null }>(
     'SELECT sealed, (SELECT last_stamp FROM store) AS last FROM day WHERE day = $1',
@@ -42,11 +42,12 @@ async function verifyDay(queries: Queries, day: number): Promise<DayReport | nul
     partitionOf(day),
   ]);
   let rows = 0;
-  if (!table?.name) report('the table with its rows is missing');
+  if (!table?.name) report('the table of its rows does not exist');
   else {
     const check = new DayCheck(day, report);
     rows = await check.readRows(queries);
-    if (check.last > (listed.last ?? 0)) report(`row ${check.last} is after the last stamp ${listed.last}`);
+    if (check.last > (listed.last ?? 0))
+      report(`the stamp of row ${check.last} is later than the last assigned stamp ${listed.last}`);
     await check.compareTimes(queries);
     await check.compareLabelers(queries);
     await compareGroups(queries, day, report);
@@ -164,10 +165,13 @@ class DayCheck {
       const [a, r] = left.get(key) ?? [0, 0];
       left.delete(key);
       if (a !== applied || r !== removed) {
-        this.#report(`${what} ${key}: the counter has ${applied}+${removed}, the rows have ${a}+${r}`);
+        this.#report(
+          `${what} ${key}: the counter has ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
+        );
       }
     }
-    for (const [key, [a, r]] of left) this.#report(`${what} ${key}: no counter exists, the rows have ${a}+${r}`);
+    for (const [key, [a, r]] of left)
+      this.#report(`${what} ${key}: no counter exists, but the rows have ${a} applied and ${r} removed`);
   }
 }
 

@@ -10,7 +10,7 @@ const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIM
 export interface MigrateOptions {
   /** Role that will own the tables; absent for the role of the session. */
   readonly owner?: string;
-  /** Statements of each schema version; absent for those of this program. */
+  /** Statements of each schema version; absent for the versions of this program. */
   readonly versions?: readonly string[];
 }
 
@@ -68,7 +68,10 @@ export async function assertReadable(session: Session): Promise<void> {
 
 function assertKnown(version: number, name: string, versions: readonly string[]): void {
   if (version <= versions.length) return;
-  throw new StoreError('schema_newer', `${name} has schema ${version}, this program supports ${versions.length}`);
+  throw new StoreError(
+    'schema_newer',
+    `${name} has schema version ${version}, but this program supports at most ${versions.length}`,
+  );
 }
 
 async function hasSchema(queries: Queries, schema: string): Promise<boolean> {

@@ -45,7 +45,7 @@ CREATE TABLE observation (
   extra bytea,
   PRIMARY KEY (subject, at)
 ) PARTITION BY RANGE (at);
--- Rows are appended in the order of their stamps, so that a small index of ranges finds those of a time.
+-- Rows are appended in the order of their stamps, so a small block-range index finds the rows of an interval.
 CREATE INDEX observation_at ON observation USING brin (at) WITH (pages_per_range = 16);
 
 CREATE TABLE counter_minute (
@@ -57,12 +57,12 @@ CREATE TABLE counter_hour (
 CREATE TABLE refusal (
   hour integer, source integer, reason text COLLATE "C", n bigint NOT NULL, PRIMARY KEY (hour, source, reason)
 );
--- Counts by labeler: kind 0 by verdict, 1 by value, 2 of the other values, 3 by range of delay.
+-- Counts by labeler. Kind 0 counts by verdict, 1 by value, 2 all other values together, 3 by delay range.
 CREATE TABLE labeler_count (
   day integer, source integer, kind smallint, key text COLLATE "C",
   applied bigint NOT NULL, removed bigint NOT NULL, PRIMARY KEY (day, source, kind, key)
 );
--- Counts of accounts with many rows in a day, by labeler, value and target.
+-- Counts of accounts with many rows on one day, by labeler, value and target.
 CREATE TABLE account_group (
   day integer, subject text COLLATE "C", source integer, target smallint,
   -- Hash of the value, because an index entry has at most 2,700 bytes.
@@ -125,7 +125,7 @@ CREATE TABLE purge (
 );
 `;
 
-/** Table of the processes that may replace the writer. The token of the current writer is in the table `store`. */
+/** Table for handing the store over to a standby. The token of the current writer is in the table `store`. */
 const succession = `
 CREATE TABLE succession (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -133,7 +133,7 @@ CREATE TABLE succession (
   writer_ready bigint,
   -- Token of the writer that is asked to stop, because a standby is ready.
   hand_over bigint,
-  -- The standby: its token increases with each one, and it renews its place like a lease.
+  -- The standby. Each new standby gets a higher token and renews its registration like a lease.
   standby bigint NOT NULL DEFAULT 0,
   standby_holder text,
   standby_ready boolean NOT NULL DEFAULT false,
@@ -143,7 +143,8 @@ INSERT INTO succession DEFAULT VALUES;
 `;
 
 /**
- * Time before which no further row will be added. A standby of the database derives from it how far it is up to date.
+ * Column with the time before which no more rows will be added. A standby of the database uses it to determine how far
+ * it is up to date.
  */
 const mark = 'ALTER TABLE store ADD COLUMN mark bigint';
 

@@ -42,7 +42,7 @@ export class FollowedIdentities {
 
   async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {
     const [ends] = await queries.rows<Ends>('SELECT last_stamp AS last, floor, revision FROM store');
-    if (!ends) throw new StoreError('damaged', 'the table of the store has no row');
+    if (!ends) throw new StoreError('damaged', 'the table "store" has no row');
     const { last, floor, revision } = ends;
     if (this.#revision !== null && revision < this.#revision) this.#commitsLost();
     if (this.#newest !== null && (last === null || last < this.#newest.at)) this.#commitsLost();
@@ -72,7 +72,7 @@ export class FollowedIdentities {
   #commitsLost(): never {
     throw new StoreError(
       'commits_lost',
-      `${this.#session.name} lost commits that it had confirmed, for example by a failover; start the standby again`,
+      `${this.#session.name} lost commits that it had confirmed, for example in a failover; restart the standby`,
     );
   }
 }

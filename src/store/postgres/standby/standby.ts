@@ -13,7 +13,7 @@ import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
 import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
-/** Limits for the queries that look at the writer; a late result would be useless. */
+/** Limits for queries of the writer's state; a late result would be useless. */
 const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
 
 /** Options for a standby: those of a writer, except that a clock replaces the current time. */
@@ -90,7 +90,7 @@ interface Renewal {
 async function lookAt(session: Session): Promise<Renewal> {
   const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree" FROM store`;
   const [row] = await session.read((queries) => queries.rows<Renewal>(sql), { limits: lookLimits });
-  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
 }
 

@@ -35,7 +35,7 @@ export class Acceptance {
   #mark: Micros | null = null;
   #newestDay: number | null = null;
   #open: OpenDay | null = null;
-  /** True if the memory may differ from the database, that is, before the first batch and after a failed commit. */
+  /** True if the cached state may differ from the database: before the first batch and after a failed commit. */
   #isStale = true;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -63,7 +63,7 @@ export class Acceptance {
   }
 
   /**
-   * Stores a mark after the batches in progress: no later row will get an earlier stamp. A heartbeat cannot serve as a
+   * Stores a mark after the batches in progress: every later row gets a stamp that is not before the mark. A heartbeat cannot serve as a
    * mark, because it says only that everything before it is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
@@ -79,7 +79,7 @@ export class Acceptance {
 
   /** Throws `commits_lost` if the database lacks a batch that this writer has committed. */
   async assertKept(queries: Queries): Promise<void> {
-    // Read the memory before the query: the result may not include a batch that is committed during the query.
+    // Copy the cached values before the query, because its result may lack a batch that is committed during the query.
     const [last, through] = [this.#last, this.#through];
     const sql = 'SELECT last_stamp AS last, observed_through AS through FROM store';
     const [row] = await queries.rows<Pick<Ends, 'last' | 'through'>>(sql);
@@ -155,7 +155,7 @@ export class Acceptance {
   }
 
   /**
-   * Returns the stamp after which the next row must be stamped, from the last row or the newest mark, or null if there
+   * Returns the stamp that the next row's stamp must exceed, given by the last row or the newest mark, or null if there
    * is neither.
    */
   get #end(): Micros | null {
@@ -165,7 +165,7 @@ export class Acceptance {
 
   #assertOpen(day: number): void {
     if (this.#newestDay !== null && day < this.#newestDay) {
-      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, which is already closed`);
+      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, to which no more rows can be added`);
     }
   }
 
@@ -237,7 +237,7 @@ function isBefore(found: number | null, known: number | null): boolean {
 function commitsLost(name: string): never {
   throw new StoreError(
     'commits_lost',
-    `${name} lost commits that it had confirmed, for example by a failover; start again, so that the labels are read again`,
+    `${name} lost commits that it had confirmed, for example in a failover; restart this process, so that the labels are read again`,
   );
 }
 

@@ -122,7 +122,7 @@ export async function countLabelers(
   );
 }
 
-/** Adds refused labels to the counts of the hour of a stamp. `numberOf` returns the numeric id of a source. */
+/** Adds refused labels to the counts of the hour of `stamp`. `numberOf` returns the numeric id of a source. */
 export async function countRefusals(
   queries: Queries,
   refusals: Refusals,
@@ -143,7 +143,7 @@ export async function countRefusals(
   );
 }
 
-/** Stores changes of positions at an instant. If a position is changed several times, the last change applies. */
+/** Stores changes of positions accepted at `at`. If a position is changed several times, the last change applies. */
 export async function putPositions(queries: Queries, changes: Batch['positions'], at: Micros): Promise<void> {
   const last = new Map(changes.map((one) => [positionKey(one), one]));
   const put = [...last].filter(([, { value }]) => value !== null);

@@ -11,8 +11,8 @@ export interface Marks {
 }
 
 /**
- * Stores a mark every second. From it a standby learns that it has received everything before a recent instant, even if
- * no labels arrive.
+ * Stores a mark every second. The mark tells a standby of the database that it has received everything before a recent
+ * time, even if no labels arrive.
  */
 export function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {
   let isRunning = false;

@@ -47,7 +47,7 @@ export interface PostgresWriterOptions {
    * batches how far it is up to date.
    */
   readonly clock?: () => Micros;
-  /** Statements of each schema version; absent for those of this program. */
+  /** Statements of each schema version; absent for the versions of this program. */
   readonly versions?: readonly string[];
   /** Called once, when `askToStop` asks this writer to stop. */
   readonly asked?: () => void;

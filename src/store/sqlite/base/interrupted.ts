@@ -7,7 +7,7 @@ export const unfinished = '.unfinished';
 /** Directory into which a backup is copied, and in which it is verified, before its files are moved into the store. */
 export const copyingName = 'restore-copy.unfinished';
 /**
- * Directory with a complete and verified copy of a backup. Once it exists, the restore can only be continued, not
+ * Directory with a complete and verified copy of a backup. Once it exists, the restore can only be completed, not
  * undone.
  */
 export const copiedName = 'restore-move.unfinished';

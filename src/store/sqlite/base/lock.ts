@@ -6,7 +6,7 @@ import { isAbsent, storeError } from './store-error.ts';
 
 /**
  * Maximum time to wait for the lock, in milliseconds. A process that checks whether the lock is held takes a shared
- * lock for an instant, or longer on a busy machine; it must not be mistaken for a second writer.
+ * lock briefly, or longer on a busy machine; it must not be mistaken for a second writer.
  */
 const lookedAtMs = 500;
 

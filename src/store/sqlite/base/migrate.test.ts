@@ -7,8 +7,8 @@ const first: Migration = { version: 1, name: 'one', sql: 'CREATE TABLE one(x)' }
 const second: Migration = { version: 2, name: 'two', sql: 'ALTER TABLE one ADD COLUMN y' };
 const broken: Migration = { version: 2, name: 'two', sql: 'CREATE TABLE half(x); CREATE TABLE one(x)' };
 
-describe('the migration of a file', () => {
-  it('migrates an old file to the newest version and records the time of each step', () => {
+describe('migrate', () => {
+  it('upgrades an old file to the newest version and records the time of each step', () => {
     const db = new Database(':memory:');
     migrate(db, [first], 'Monday');
     migrate(db, [first, second], 'Tuesday');

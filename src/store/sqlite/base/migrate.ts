@@ -51,6 +51,9 @@ export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void 
   const version = schemaVersion(db);
   const newest = migrations.length;
   if (version > newest) {
-    throw new StoreError('schema_newer', `${db.name} has schema ${version}, this program supports ${newest}`);
+    throw new StoreError(
+      'schema_newer',
+      `${db.name} has schema version ${version}, but this program supports at most ${newest}`,
+    );
   }
 }

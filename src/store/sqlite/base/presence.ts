@@ -22,7 +22,7 @@ export interface Present {
 
 /** Handle of this process's presence file. The modification time of the file is the heartbeat. */
 export interface Presence {
-  /** Changes the state in the file. */
+  /** Writes a new state to the file. */
   become(state: PresenceState): void;
   /** Ends the heartbeat and removes the file, unless another process has replaced it. */
   end(): void;

@@ -86,7 +86,7 @@ describe('the subject key', () => {
     ['did:plc:EWVI7NXZYOUN6ZHXRHS64OIZ'],
     ['did:plc:short'],
     ['did:web:abc.def'],
-  ])('converts back to the DID %s', (did) => {
+  ])('is converted back to the DID %s', (did) => {
     expect(subjectDid(subjectKey(did))).toBe(did);
   });
 

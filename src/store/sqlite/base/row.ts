@@ -93,7 +93,7 @@ export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
 /** Encodes an observation as a row. Throws `invalid_observation` if its label has no subject. */
 export function encodeRow(id: number, { label, signature, live = false }: NewObservation, intern: Intern): StoredRow {
   const parts = splitUri(label.uri);
-  if (!parts) throw new StoreError('invalid_observation', 'a label whose uri contains no DID');
+  if (!parts) throw new StoreError('invalid_observation', 'the uri of a label contains no DID');
   const milliseconds = exactMillis(label.cts);
   return [
     id,

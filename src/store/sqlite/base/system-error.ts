@@ -15,8 +15,9 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
 
 /** Instructions for the operator, which are appended to error messages. */
 const instructions: Partial<Record<StoreErrorCode, string>> = {
-  io_failed: 'check the disk (dmesg, smartctl) and the permissions of the directory, then start again',
-  unexpected: 'start again; if it recurs, run almanac labels verify on a copy, and report this line',
+  io_failed: 'check the disk (dmesg, smartctl) and the permissions of the directory, then start the process again',
+  unexpected:
+    'start the process again; if the error recurs, run almanac labels verify on a copy of the store and report this line',
 };
 
 /** Creates a store error. The message ends with the instruction for the code, if there is one. */

@@ -48,12 +48,14 @@ export function compareKeys([a, i]: Key, [b, j]: Key): number {
   return Buffer.compare(a, b) || i - j;
 }
 
-/** Creates the error for a part of a file that does not match its checksum. */
+/** Creates the error for data in a file that does not match its checksum. */
 export function altered(path: string, what: string): StoreError {
   return new StoreError('damaged', `${path}: ${what} differs from what was sealed`);
 }
 
+/** Maximum number of rows per block. */
 const maxBlockRows = 64;
+/** Size in bytes from which a block takes no further row. */
 const maxBlockBytes = 32 * 1024;
 
 /** Divides rows, which must be in key order, into blocks. */

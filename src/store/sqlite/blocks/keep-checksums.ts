@@ -4,7 +4,7 @@ import { type Block, blocksOf, edgeOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 import { sumsOfDay } from './group-sums.ts';
 
-/** Tables in which a day stores each distinct text once. Each table is a part of its own. */
+/** Tables in which a day stores each distinct text once. Each table is a separate part. */
 const nameTables = ['source', 'val', 'collection'] as const;
 
 /** Computes and stores the checksums of an otherwise complete sealed day. */

@@ -42,7 +42,7 @@ export class Names {
     if (known !== undefined) return known;
     const [row] = this.#file.all<[string]>(`SELECT name FROM ${table} WHERE id = ?`, [id]);
     if (!row || (this.#blocks && this.numberOf(table, row[0]) !== id)) {
-      throw new StoreError('damaged', `${this.#file.path}: ${table} ${id} has no name`);
+      throw new StoreError('damaged', `${this.#file.path}: the table ${table} has no row with the id ${id}`);
     }
     if (texts.size >= maxNames) texts.clear();
     texts.set(id, row[0]);

@@ -56,13 +56,13 @@ export class TargetDay {
     this.#change(() => this.#add(rows, progress));
   }
 
-  /** Returns the progress that the file records, or null if it records none. */
+  /** Returns the copy progress recorded in the file, or null if none is recorded. */
   progress(): DayProgress | null {
     const text = this.#db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck().get(progressName);
     return text === undefined ? null : parseProgress(text, this.path);
   }
 
-  /** Creates the index as defined by the schema. */
+  /** Creates the row index with the same definition as the schema of an open day. */
   index(): void {
     this.#change(() =>
       this.#db.exec(
@@ -75,7 +75,7 @@ export class TargetDay {
     this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#intern)).immediate());
   }
 
-  /** Makes the file a day of a store: runs `work` and removes the progress, in one transaction. */
+  /** Turns the copied file into a finished day file: runs `work` and removes the copy progress in one transaction. */
   complete(work: (db: Sqlite) => void): void {
     this.index();
     this.#change(() =>
@@ -117,5 +117,5 @@ function parseProgress(text: unknown, path: string): DayProgress {
       return { day, revision, through, rows, digest, isVerified };
     }
   }
-  throw new StoreError('damaged', `${path}: the progress of the copy cannot be read`);
+  throw new StoreError('damaged', `${path}: the copy progress in this file cannot be read`);
 }

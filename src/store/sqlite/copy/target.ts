@@ -77,7 +77,7 @@ class SqliteTarget implements CopyTarget {
   readonly #generation: string;
   readonly #lock: WriterLock;
   #open: TargetDay | null = null;
-  /** Progress by day, or null until it is read. Only this process changes it. */
+  /** Copy progress by day, or null until it is read. Only this process changes it. */
   #progress: Map<number, DayProgress> | null = null;
 
   constructor(paths: StorePaths, generation: string, lock: WriterLock) {

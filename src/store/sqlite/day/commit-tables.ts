@@ -57,7 +57,7 @@ export function counterWriter(db: Sqlite): (minutes: readonly MinuteCounter[]) =
   };
 }
 
-/** Returns a function that adds refused labels to the counts of the hour of a stamp. */
+/** Returns a function that adds refused labels to the counts of the hour that contains the given stamp. */
 export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['refusals'], stamp: Micros) => void {
   const add = db.prepare(
     `INSERT INTO refusal(hour, source, reason, n) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n`,
@@ -69,7 +69,7 @@ export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['re
   };
 }
 
-/** Returns a function that stores changes of positions at an instant. */
+/** Returns a function that stores changes of positions with the given acceptance time. */
 export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) => void {
   const put = db.prepare(
     `INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)

@@ -255,7 +255,7 @@ export class DayReader implements CountedDay {
   }
 
   /**
-   * Returns the last stamp and the time of the last accepted batch, of this day or carried over from the previous day.
+   * Returns the last stamp and the time of the last accepted batch; both may be carried over from the previous day.
    */
   ends(): { last: Micros | null; through: Micros | null } {
     return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
@@ -279,7 +279,7 @@ export class DayReader implements CountedDay {
     return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
   }
 
-  /** Yields the identities of rows accepted at or after an instant, in stamp order. Only for open days. */
+  /** Yields the identities of rows accepted at or after `since`, in stamp order. Only for open days. */
   *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
     const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
     for (const row of this.#iterate<[number, unknown]>(sql, [since])) {
@@ -300,7 +300,7 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** Returns every counter of hours or of minutes, with the numeric id of its source. */
+  /** Returns all hour or minute counters, each with the numeric id of its source. */
   allCounters(bucket: 'hour' | 'minute'): [bucket: number, source: number, applied: number, removed: number][] {
     return this.#all(
       `SELECT ${bucket}, source, applied, removed FROM counter_${bucket} ORDER BY ${bucket}, source`,

@@ -22,5 +22,8 @@ export function openSealed(path: string, cacheBytes: number): Sqlite {
 export function assertVersion(file: DayFile, version: number): void {
   const [applied] = file.column('SELECT max(version) FROM migration', []);
   if (applied === version) return;
-  throw new StoreError('damaged', `${file.path} has schema ${version} but records the steps of ${String(applied)}`);
+  throw new StoreError(
+    'damaged',
+    `${file.path} has schema version ${version}, but records a migration to ${String(applied)}`,
+  );
 }

@@ -8,7 +8,7 @@ import { groupsOfPacked } from './packed-rows.ts';
 /** Counts of an account's rows on one day. */
 export interface AccountGroups {
   readonly groups: readonly Group[];
-  /** Number of rows that were read to count them. */
+  /** Number of rows that were read to compute the counts. */
   readonly looked: number;
   /** True if the counts are stored in the file because the account is hot. */
   readonly kept: boolean;

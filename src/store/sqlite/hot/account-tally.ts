@@ -80,7 +80,7 @@ export class AccountTallies {
 interface SealedRun {
   readonly first: number;
   readonly last: number;
-  /** Serial numbers of the day files as they are currently open. */
+  /** Serial numbers of the currently opened day files. */
   readonly files: readonly number[];
 }
 

@@ -7,10 +7,11 @@ import { countsSql, targetSql } from '../schema/row-sql.ts';
 import { maxGroups } from './group.ts';
 
 /**
- * Number of one-byte counters. Subjects with the same hash share a counter, so a counter is at least the number of rows
- * of each of its subjects since the start.
+ * Number of one-byte counters. Subjects with the same hash share a counter, so a counter below its maximum is at least
+ * the number of rows of each of its subjects since the writer started.
  */
 const counters = 2 ** 20;
+/** Maximum value of a counter. */
 const highest = 255;
 /**
  * Maximum length in bytes of a subject key with stored counts; the key of a did:plc has 15 bytes. The limit bounds the
@@ -34,8 +35,9 @@ export class OpenDayCounter {
   readonly #noticed = Buffer.alloc(counters);
   readonly #kept: (subject: SubjectKey) => boolean;
   readonly #refused = new Set<string>();
-  /** Returns the number of a subject's rows, at most `most`. `#groups` does the same for its groups. */
+  /** Returns the number of a subject's rows, at most `most`. */
   readonly #rows: (subject: SubjectKey, most: number) => number;
+  /** Returns the number of a subject's groups, at most `most`. */
   readonly #groups: (subject: SubjectKey, most: number) => number;
   /** Adds a subject's rows from the stamp `from` onwards to its stored counts. */
   readonly #add: (subject: SubjectKey, from: number) => void;
@@ -104,8 +106,8 @@ export class OpenDayCounter {
   }
 
   /**
-   * Counts one row of a subject. Returns an upper bound of the subject's rows since the start, at most 255. After a
-   * failed commit the bound may be too high.
+   * Counts one row of a subject. Returns the subject's counter: an upper bound of its rows, or 255 for more rows. After
+   * a failed commit the bound may be too high.
    */
   #notice(subject: SubjectKey): number {
     const counter = counterOf(subject);

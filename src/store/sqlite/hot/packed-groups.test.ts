@@ -16,7 +16,7 @@ it('unpackGroups restores packed groups', () => {
   );
 });
 
-it('unpackGroups reports damage for packed groups that were truncated or have a flipped bit', () => {
+it('unpackGroups throws damaged for packed groups that were truncated or have a flipped bit', () => {
   const bit = fc.tuple(groups, fc.nat(), fc.nat({ max: 7 }));
   fc.assert(
     fc.property(bit, ([all, at, shift]) => {

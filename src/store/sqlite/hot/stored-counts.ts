@@ -56,7 +56,7 @@ export class StoredCounts {
     return found ? this.#unpacked(key, found[0]) : [];
   }
 
-  /** Returns the last subjects, in key order, that have stored groups but at most `fewGroups` of them. */
+  /** Returns up to `limit` subjects with stored groups, but at most `fewGroups` of them, in descending key order. */
   subjects(limit: number): SubjectKey[] {
     if (!this.isStored) return [];
     const few = this.#isPacked

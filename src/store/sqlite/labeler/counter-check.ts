@@ -7,7 +7,7 @@ export class LabelerCounterCheck {
   readonly #from: number;
   readonly #expected = new Map<number, DayCounters>();
 
-  /** Rows with a stamp before `from` are not counted. */
+  /** `from` is the stamp from which the stored counters include rows. */
   constructor(from: number) {
     this.#from = from;
   }
@@ -44,10 +44,15 @@ export class LabelerCounterCheck {
   }
 }
 
+/** Formats the counts of a counter. */
+function described([applied, removed]: Events): string {
+  return `${applied} applied and ${removed} removed`;
+}
+
 function* differences(stored: DayCounters, rows: DayCounters, nameOf: NameOf): Generator<string> {
   for (const verdict of signatureVerdicts) {
     const [has, expected] = [stored.verdicts.get(verdict) ?? 0, rows.verdicts.get(verdict) ?? 0];
-    if (has !== expected) yield `${verdict} signatures has ${has}, the rows have ${expected}`;
+    if (has !== expected) yield `${verdict} signatures has ${has}, but the rows have ${expected}`;
   }
   const others: Events = [0, 0];
   for (const [value, [applied, removed]] of rows.values) {
@@ -56,16 +61,16 @@ function* differences(stored: DayCounters, rows: DayCounters, nameOf: NameOf): G
     others[1] += removed;
   }
   if (!same(stored.others, others))
-    yield `other values has ${stored.others.join('+')}, the rows have ${others.join('+')}`;
+    yield `other values has ${described(stored.others)}, but the rows have ${described(others)}`;
   for (const [value, events] of stored.values) {
-    const expected = rows.values.get(value) ?? [0, 0];
+    const expected: Events = rows.values.get(value) ?? [0, 0];
     if (!same(events, expected)) {
-      yield `${nameOf('val', value)} has ${events.join('+')}, the rows have ${expected.join('+')}`;
+      yield `${nameOf('val', value)} has ${described(events)}, but the rows have ${described(expected)}`;
     }
   }
   for (const range of new Set([...stored.delays.keys(), ...rows.delays.keys()])) {
     const [has, expected] = [stored.delays.get(range) ?? 0, rows.delays.get(range) ?? 0];
-    if (has !== expected) yield `delays of range ${range} has ${has}, the rows have ${expected}`;
+    if (has !== expected) yield `the delay range ${range} has ${has}, but the rows have ${expected}`;
   }
 }
 

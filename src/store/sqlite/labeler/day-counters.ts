@@ -3,7 +3,7 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayRangeOf, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
-/** Numbers of applications and removals. */
+/** Number of applications and number of removals. */
 export type Events = [applied: number, removed: number];
 
 /** Counters of one labeler's rows on one day. Values are identified by their numeric ids in the day's file. */
@@ -30,12 +30,12 @@ export interface CountedRow {
   readonly delay: number | null;
 }
 
-/** Returns counters that count no rows. */
+/** Returns counters in which every count is zero. */
 export function emptyCounters(): DayCounters {
   return { verdicts: new Map(), values: new Map(), others: [0, 0], delays: new Map() };
 }
 
-/** Returns true if the counters count no rows. */
+/** Returns true if every count is zero. */
 export function isEmpty({ verdicts }: DayCounters): boolean {
   return signatureVerdicts.every((verdict) => (verdicts.get(verdict) ?? 0) === 0);
 }
@@ -70,7 +70,7 @@ function delayRange(id: number, cts: number | null, text: string | null): number
   return delayRangeOf(Math.max(0, Math.floor((id - authored) / 1000)));
 }
 
-/** Adds a row to the counters. A value whose text is too long gets no entry of its own. */
+/** Adds a row to the counters. A value whose text is too long gets no separate entry. */
 export function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
   const { values } = counters;
   if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);

@@ -56,7 +56,7 @@ export class StoredLabelerCounters {
     return unpackCounters(packed, source, this.#file.path);
   }
 
-  /** Check the version each time, because a writer may have migrated an open day since the file was opened. */
+  /** Returns true if the file has counters. A writer may migrate an open day while it is open, so nothing is cached. */
   #isStored(): boolean {
     return schemaVersion(this.#file.db) >= labelersCountedFrom[this.#form];
   }

@@ -53,7 +53,7 @@ describe('readAccount with a row budget', () => {
     }
   });
 
-  it('reads no more rows than the budget allows, and the next chunk continues after the last row read', async () => {
+  it('reads no more rows than the budget allows, and returns the stamp of the last row read as next', async () => {
     const store = await storeInTest();
     const filter = { value: 'never' };
     const stampOf = (n: number): number => noon + Math.floor(n / rowsADay) * day + (n % rowsADay);

@@ -23,7 +23,7 @@ interface Closed {
 export class Counts {
   readonly #days: Days;
   /**
-   * Cached sums of days that no longer change, by opened file. A day that is sealed or purged is opened as a new file.
+   * Cached sums of days that no longer change, by opened file. After a day is sealed or purged, its new file is opened.
    */
   readonly #closed = new WeakMap<DayReader, Closed>();
 
@@ -65,7 +65,7 @@ export class Counts {
     if (start % length !== 0 || end % length !== 0 || end - start > longest[bucket]) {
       throw new StoreError(
         'invalid_query',
-        `the interval must consist of whole ${bucket}s and be at most ${longest[bucket]} us`,
+        `the interval must consist of whole ${bucket}s and be at most ${longest[bucket]} µs long`,
       );
     }
     return this.#days.over(query, ({ days }) => {

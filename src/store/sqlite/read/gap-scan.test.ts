@@ -64,7 +64,7 @@ test('a scan clips, merges and sorts the gaps of all sources like a single query
   expect(opened).toHaveLength(1);
 });
 
-test('a scan reads the gaps as of the time of the call in all turns, and a later scan sees later changes', async () => {
+test('each scan reads the gaps as of the time of its own call, in all its turns', async () => {
   const before = state.gaps(window);
   const reading = scan.over(window);
   const again = scan.over(window);

@@ -13,7 +13,7 @@ const rowsPerTurn = 500;
 
 type Key = readonly [source: string, started: number, ended: number, reason: string];
 
-/** A gap whose end may still be moved later while the gaps of its source are read. */
+/** A gap whose end may be extended while the other gaps of its source are read. */
 type OpenGap = { -readonly [Name in keyof StoredGap]: StoredGap[Name] };
 
 /**
@@ -85,7 +85,7 @@ export class GapScan {
   }
 }
 
-/** Collects gaps by the day of their start, so that each day can be sorted in a separate turn of the event loop. */
+/** Collects gaps by the day on which they start, so that each day is sorted in a separate turn of the event loop. */
 class GapsByDay {
   readonly #interval: Interval;
   readonly #days = new Map<number, OpenGap[]>();

@@ -17,11 +17,12 @@ const stepMs = 4;
 /** Number of labelers that are processed between two checks of the time. */
 const labelersAtOnce = 50;
 
-/** Sum of days that no longer change. `counters` caches results for labelers that have no rows on the newest day. */
+/** Sum of days that no longer change. */
 interface Closed {
   /** Serial numbers of the included files, oldest day first. */
   readonly serials: number[];
   readonly sums: Map<string, LabelerSum>;
+  /** Cached results for labelers that have no rows on the newest day. */
   readonly counters: Map<string, LabelerCounters>;
   /** Labelers in `sums`, sorted by DID, or null until first needed. */
   names: readonly string[] | null;
@@ -38,7 +39,7 @@ interface Progress {
 
 /**
  * Sums of the counters of all labelers over days. The counters of each day that no longer changes are cached per opened
- * file, and so are the sums of sets of such days. A day that is sealed or purged is opened as a new file.
+ * file, and so are the sums of sets of such days. After a day is sealed or purged, its new file is opened.
  */
 export class LabelerTotals {
   readonly #days: Days;
@@ -181,7 +182,7 @@ function countersOf(labeler: string, closed: Closed, today: ReturnType<OpenDay['
   return counters;
 }
 
-/** Returns the instant before which rows of a day are not counted, or 0 if all rows of the day are counted. */
+/** Returns the stamp before which rows of a day are not counted, or 0 if all rows of the day are counted. */
 function uncountedUntil(day: DayReader): number {
   const from = day.labelerCounters.from();
   return from > dayStart(day.day) ? from : 0;

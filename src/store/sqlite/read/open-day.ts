@@ -3,7 +3,7 @@ import type { DayReader } from '../day/day-reader.ts';
 import { type DayCounters, isEmpty } from '../labeler/day-counters.ts';
 import { LabelerSum } from '../labeler/labeler-sum.ts';
 
-/** Unpacked counters of one labeler in the open day, with their packed form. */
+/** Counters of one labeler on the open day, in packed and unpacked form. */
 interface Entry {
   readonly packed: Buffer;
   readonly labeler: string;

@@ -11,7 +11,7 @@ export interface CountedDay {
 
 /** Counters of all labelers of one day in a single array, because objects would need several times the memory. */
 export class PackedDay {
-  /** Index in the array at which a labeler's counters begin. */
+  /** Index in `#numbers` at which the counters of each labeler begin. */
   readonly #labelers: ReadonlyMap<string, number>;
   readonly #numbers: Float64Array;
   readonly #values: ReadonlyMap<number, string>;

@@ -166,7 +166,7 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
   } satisfies Partial<StoreReader>;
 }
 
-/** Verifies one day. Returns null if the day has expired, also during the check: missing rows are then expected. */
+/** Verifies one day. Returns null if the day expires before the check ends, because missing rows are then expected. */
 function reportOf(day: number, generationId: string, state: StateQueries, days: Days): DayReport | null {
   const end = dayStart(day + 1);
   const floor = state.floor();

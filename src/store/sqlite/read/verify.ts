@@ -63,16 +63,17 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   reportAll(() => labelers.problems(day.labelerCounters.all(), day.nameOf), report);
   if (day.form === 'sealed') {
     compareFilter(day, report);
-    if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
+    if (day.meta(metaNames.rows) !== rows)
+      report(`the file states ${day.meta(metaNames.rows)} rows, but contains ${rows}`);
   }
   const stated = day.meta(metaNames.last);
-  // The file still states the stamp of a last row that was purged, because that stamp must not be assigned again.
+  // If the last row was purged, the file still states its stamp, because that stamp must not be assigned again.
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
   if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but its last row is ${last}`);
   return rows;
 }
 
-/** Reports every problem. If reading fails, reports that error, too. */
+/** Reports every problem, and also an error that ends the reading. */
 function reportAll(problems: () => Generator<string>, report: (problem: string) => void): void {
   try {
     for (const problem of problems()) report(problem);
@@ -107,14 +108,15 @@ function compareCounters(
     left.delete(key);
     if (a !== applied || r !== removed) {
       report(
-        `${bucket} ${at} of ${day.nameOf('source', source)}: the counter has ${applied}+${removed}, the rows have ${a}+${r}`,
+        `${bucket} ${at} of ${day.nameOf('source', source)}: the counter has ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
       );
     }
   }
-  for (const [key, [a, r]] of left) report(`${bucket} ${key}: no counter exists, the rows have ${a}+${r}`);
+  for (const [key, [a, r]] of left)
+    report(`${bucket} ${key}: no counter exists, but the rows have ${a} applied and ${r} removed`);
 }
 
-/** Checks that a sealed day's subject filter is exactly that of its subjects. */
+/** Checks that the stored subject filter of a sealed day equals the filter computed from its subjects. */
 function compareFilter(day: DayReader, report: (problem: string) => void): void {
   if (!day.keepsFilter) return;
   const kept = day.filterBlocks();
@@ -126,7 +128,7 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   }
 }
 
-/** Checks that a sealed day's stamps match its counters of minutes. */
+/** Checks that the packed stamps of a sealed day match its rows. */
 function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) => void): void {
   const bySource = new Map<string, [number, number]>();
   const expected = new Map<string, [number, number]>();
@@ -148,6 +150,8 @@ function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) 
   for (const [name, [a, r]] of expected) {
     const [applied, removed] = bySource.get(name) ?? [0, 0];
     if (a !== applied || r !== removed)
-      report(`minute ${name}: the stamps have ${applied}+${removed}, the rows have ${a}+${r}`);
+      report(
+        `minute ${name}: the stamps have ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
+      );
   }
 }

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-describe('the total size limit of label definitions', () => {
+describe('putDefinitions above the total size limit', () => {
   const shares = {
     isProtected: (did: string) => did.startsWith('seed'),
     groupOf: (did: string) => did.replace(/\d+$/, ''),
@@ -43,7 +43,7 @@ describe('the total size limit of label definitions', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('then removes the newest revision of the labeler with the largest share, regardless of the insertion order', () => {
+  test('removes the newest revision of the labeler with the largest share if no superseded revision is left, regardless of the insertion order', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);
@@ -72,7 +72,7 @@ describe('the total size limit of label definitions', () => {
     expect(kept('seed-a', 'seed-b', 'seed-c', 'seed-d').filter((marks) => marks === '')).toHaveLength(1);
   });
 
-  test('excludes a rolled-back change from the total', () => {
+  test('does not count a rolled-back change', () => {
     const { put, kept } = storeOf(100);
     put('a', '1', 60);
     db.exec("CREATE TRIGGER full BEFORE INSERT ON definitions BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
@@ -82,7 +82,7 @@ describe('the total size limit of label definitions', () => {
     expect(kept('a', 'b', 'c')).toEqual(['1', '', '1']);
   });
 
-  test('includes stored definitions after the store is reopened', () => {
+  test('counts the stored definitions after the store is reopened', () => {
     storeOf(100).put('a', '1', 60);
     const { put, kept } = storeOf(100);
     put('b', '1', 50);

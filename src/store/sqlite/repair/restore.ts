@@ -72,7 +72,7 @@ export async function restoreStore({
     const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
     if (!existsSync(copied)) {
       assertEmpty(folder);
-      // Remove the incomplete copy that an interrupted restore may have left, and copy again.
+      // Remove the incomplete copy that an interrupted restore may have left, then copy the backup again.
       rmSync(copying, { recursive: true, force: true });
       copyBackup(from, copying, onFile);
       faults?.('restore.copied');

@@ -14,7 +14,7 @@ import { refusedRowsTable } from './refused-schema.ts';
  *   (`blocks.ts`), and `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
  * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/packed-counters.ts`), from
- * the instant `counted_from` onwards, or all rows if `counted_from` is absent.
+ * the stamp `counted_from` onwards, or all rows if `counted_from` is absent.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, and the text of any other DID. `cts` is in
  * milliseconds if the exact text can be restored from them; otherwise it is NULL and `cts_text` contains the text.
@@ -66,12 +66,12 @@ CREATE INDEX observation_subject ON observation(subject);${shared}`,
     version: 2,
     // The index contains all columns by which an account's rows are counted and filtered, so that these queries need
     // not read the rows, which are spread over the file.
-    name: 'what is counted and filtered stands in the index by subject',
+    name: 'subject index with the counted and filtered columns',
     sql: `DROP INDEX observation_subject;
 CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
   },
   { version: 3, name: 'counts of subjects with many rows', sql: countsTable },
-  { version: 4, name: 'refused rows in a table of their own', sql: refusedRowsTable },
+  { version: 4, name: 'separate table for refused rows', sql: refusedRowsTable },
   {
     version: 5,
     // Rows of earlier versions do not state whether they were live, so counting starts after the last of them.
@@ -96,12 +96,12 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
   },
   {
     version: 3,
-    name: 'which subjects have no row',
+    name: 'filter for subjects without rows',
     sql: 'CREATE TABLE subject_filter(block INTEGER PRIMARY KEY, bits BLOB NOT NULL);',
   },
   {
     version: 4,
-    name: 'counts of a subject in one place',
+    name: 'counts of each subject in one row',
     // The table has a separate index: if it were clustered by subject, a search would read the counts of every subject
     // that it passes.
     sql: `DROP TABLE busy;
@@ -109,9 +109,9 @@ CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed
   },
   {
     version: 5,
-    // From this version on, the checksums in `busy_groups` and `subject_filter` also cover the subject or the block
+    // Starting with this version, the checksums in `busy_groups` and `subject_filter` also cover the subject or the block
     // index.
-    name: 'checksums of what is served',
+    name: 'checksums of the served data',
     sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
   rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
 CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY(part, key)) WITHOUT ROWID;`,
@@ -136,8 +136,9 @@ export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'ref
 export const metaNames = {
   last: 'last',
   through: 'observed_through',
-  /** Values of `last` and `observed_through` that were carried over from the previous day when this day was created. */
+  /** Value of `last` that was carried over from the previous day when this day was created. */
   carriedLast: 'carried_last',
+  /** Value of `observed_through` that was carried over from the previous day when this day was created. */
   carriedThrough: 'carried_through',
   generation: 'generation',
   rows: 'rows',

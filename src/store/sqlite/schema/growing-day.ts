@@ -8,9 +8,9 @@ import { sealedDayMigrations } from './day-schema.ts';
 export const growingCacheBytes = 32 * 1024 * 1024;
 
 /**
- * Creates the file in which a sealed day is built, after removing what an earlier attempt left. The file has no journal
- * on disk: the caller must flush it before the rename, and a crash before the flush leaves an unusable file. Returns
- * the opened file.
+ * Creates and opens the file in which a sealed day is built. An incomplete file of an earlier attempt is removed first.
+ * The file has no journal on disk: the caller must flush it before the rename, and a crash before the flush leaves an
+ * unusable file.
  */
 export function createGrowingDay(growing: string): Sqlite {
   removeDatabase(growing);

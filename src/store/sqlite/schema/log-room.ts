@@ -5,8 +5,8 @@ import { storeError } from '../base/store-error.ts';
 
 /**
  * Throws `wal_full` if a commit of up to `most` bytes could make a day's write-ahead log longer than its limit. SQLite
- * restarts the log by itself when no reader uses its end. If the log has become long, restarts it explicitly; this
- * fails only if a stalled reader still uses the log.
+ * restarts the log by itself when no reader uses its end. If the log has become too long, this function restarts it
+ * explicitly, which fails only if a stalled reader still uses the log.
  */
 export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogBytes: number): void {
   if (logBytes(path) + most <= maxLogBytes) return;
@@ -20,7 +20,7 @@ export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogByte
   }
   const left = logBytes(path);
   if (left + most <= maxLogBytes) return;
-  throw new StoreError('wal_full', `a reader holds ${left} bytes of ${path}-wal; end that reader`);
+  throw new StoreError('wal_full', `a reader is using ${left} bytes of ${path}-wal; stop that reader`);
 }
 
 function logBytes(path: string): number {

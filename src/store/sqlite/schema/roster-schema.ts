@@ -38,7 +38,7 @@ const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text
  * REAL, which a STRICT table rejects.
  */
 const isSafe = (value: string) => `${value} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
-/** Returns SQL that yields an instant if the field is a safe integer, and NULL otherwise. */
+/** Returns SQL that yields the field's value if it is a safe integer, and NULL otherwise. */
 const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'integer' THEN
   CASE WHEN ${isSafe(`detail ->> '${field}'`)} THEN detail ->> '${field}' END END`;
 

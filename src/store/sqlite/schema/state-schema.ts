@@ -25,7 +25,7 @@ CREATE TABLE note(name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT 
   },
   {
     version: 2,
-    name: 'removal of rows at request',
+    name: 'removal of rows on request',
     // `at_day` is the day that is being changed: set before the first change of the day and cleared after the last one.
     sql: `
 ALTER TABLE epoch ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
@@ -34,7 +34,7 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
   removed INTEGER NOT NULL, next_day INTEGER NOT NULL, at_day INTEGER) STRICT, WITHOUT ROWID;
 `,
   },
-  { version: 3, name: 'typed columns for what the instrument stores', sql: rosterMigration },
+  { version: 3, name: 'typed columns for the data of the instrument', sql: rosterMigration },
   {
     version: 4,
     name: 'removal of rows about spaces',

@@ -6,16 +6,16 @@ import type { SubjectKey } from '../base/row.ts';
 
 /**
  * Bloom filter of the subjects that have rows in a sealed day. It is divided into blocks, each stored as one row of a
- * table. A query takes at most one small read and no memory. The filter saves most reads, because most accounts have
+ * table. A query reads at most one small block and
+ * keeps nothing in memory. The filter saves most reads, because most accounts have
  * rows on only a few days of a window.
  */
 
-/**
- * Number of bits per subject. A look-up tests seven of them; about one in a hundred absent subjects is a false
- * positive.
- */
+/** Number of bits per subject. About one look-up in a hundred for an absent subject is a false positive. */
 const bitsEach = 10;
+/** Number of bits that a look-up tests. */
 const looks = 7;
+/** Number of bits per block. */
 const blockBits = 2_048;
 const crcBytes = 4;
 

@@ -22,7 +22,7 @@ const cacheBytes = 1024 * 1024;
 /** Options for a standby: those of a writer, except that a clock replaces the current time. */
 export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
-  /** Sends a signal to a process; absent for the real one. Tests replace it. */
+  /** Sends a signal to a process; absent for `process.kill`. Tests replace it. */
   readonly signal?: (pid: number, signal: 'SIGKILL') => void;
 }
 
@@ -124,7 +124,9 @@ function takeStandbyLock(paths: StorePaths): WriterLock {
     return takeWriterLock(paths.standbyLock);
   } catch (error) {
     if (!(error instanceof StoreError && error.code === 'second_writer')) throw error;
-    throw new StoreError('second_writer', 'this store has a standby; a store has at most one', { cause: error });
+    throw new StoreError('second_writer', 'this store already has a standby; a store can have only one', {
+      cause: error,
+    });
   }
 }
 
@@ -134,19 +136,20 @@ function sightingOf(paths: StorePaths): WriterSighting {
   return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null };
 }
 
-/** Kills the recorded writer if it is certain that the recorded process is still the same one. */
+/** Kills the recorded writer if it is certain that the process with its id is still the recorded one. */
 function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') => void): WriterEnd {
   const present = readPresent(paths.writer);
   if (present === null) return { kind: 'kept', why: 'writer.json does not identify the writer' };
   const { process: recorded } = present;
   if (recorded === null) return { kind: 'kept', why: 'the operating system of the writer does not identify processes' };
-  if (!isRunning(recorded)) return { kind: 'kept', why: `process ${recorded.pid} is no longer visible as the writer` };
+  if (!isRunning(recorded))
+    return { kind: 'kept', why: `process ${recorded.pid} is not running or not visible to this process` };
   try {
     signal(recorded.pid, 'SIGKILL');
     return { kind: 'killed', pid: recorded.pid };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { kind: 'kept', why: `process ${recorded.pid} may not be signalled (${code})` };
+    return { kind: 'kept', why: `this process may not signal process ${recorded.pid} (${code})` };
   }
 }
 

@@ -7,7 +7,7 @@ import type { Sqlite } from '../base/connection.ts';
 /** Maximum number of stored purge requests. A completed request is removed once its days are before the floor. */
 const maxPurges = 20_000;
 
-/** Creates the functions that change the state file during purges. Each call is one durable commit. */
+/** Creates the functions that record purges in the state file. Each call is one durable commit. */
 export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
@@ -25,7 +25,7 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const complete = db.prepare('UPDATE purge SET completed_at = ? WHERE source = ?');
 
   return {
-    /** Invalidates all earlier reads, including those of a later revision that the file has lost. */
+    /** Invalidates all earlier reads, including reads of a later revision that was lost. */
     endReads: (revision: number): void => void endReads.run(revision),
     requestPurge: db.transaction(({ source, at }: { readonly source: string; readonly at: Micros }): boolean => {
       const floor = floorOf.get() ?? micros(0);

@@ -31,7 +31,7 @@ export function spaceRemovalQueries(db: Sqlite) {
        FROM space_removal`,
     );
   let row: ReturnType<typeof prepare> | null = null;
-  /** Returns the removal, or null if the store needs none or no writer has migrated it yet. */
+  /** Returns the progress of the removal, or null if the store needs none or no writer has migrated it yet. */
   const spaceRow = (): SpaceRow | null => {
     if (row === null && schemaVersion(db) >= spaceRemovalVersion) row = prepare();
     return row?.get() ?? null;
@@ -47,7 +47,7 @@ export function spaceRemovalQueries(db: Sqlite) {
   };
 }
 
-/** Creates the functions that change the state file during the removal. Each call is one durable commit. */
+/** Creates the functions that record the removal in the state file. Each call is one durable commit. */
 export function spaceRemovalChanges(db: Sqlite) {
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
   const reviseDay = db.prepare('UPDATE day SET revision = revision + 1 WHERE day = ?');

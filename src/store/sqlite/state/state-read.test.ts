@@ -5,7 +5,7 @@ import { migrate } from '../base/migrate.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from './state-write.ts';
 
-test("the query of one labeler's coverage does not read the gaps of other labelers", () => {
+test('a coverage query for one labeler does not read the gaps of other labelers', () => {
   const db = new Database(':memory:');
   migrate(db, stateMigrations, '2026-07-01T00:00:00Z');
   const state = stateChanges(db);

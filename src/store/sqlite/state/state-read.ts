@@ -80,8 +80,8 @@ export function stateQueries(db: Sqlite) {
 }
 
 /**
- * Returns a function that prepares the queries of tables of a later schema version, or returns null as long as the file
- * does not have them. A reader may have opened the file before its writer migrated it.
+ * Returns a function that prepares the queries of the tables for removals, or returns null while the file does not have
+ * these tables. A reader may have opened the file before its writer migrated it.
  */
 function removalQueries(db: Sqlite) {
   const prepare = () => ({

@@ -51,19 +51,20 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
   const sealed = dayPath(paths, day, 'sealed');
-  // The sealed file already exists if an earlier run wrote it but was interrupted before it recorded the sealing.
+  // The sealed file already exists if an earlier run was interrupted after writing it but before recording the day as
+  // sealed.
   if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
   else if (!sameRows(sealed, open)) {
     throw new StoreError(
       'damaged',
-      `${dayName(day)} is listed as open in the state file, but has a sealed file with other rows`,
+      `${dayName(day)} is listed as open in the state file, but a sealed file with other rows exists`,
     );
   }
   syncFolder(paths.days);
   faults?.('seal.renamed');
   state.addDay(day, true);
   faults?.('seal.recorded');
-  // Readers that have the open form open keep it until their next query. The name of the open form is never used again.
+  // Readers that have opened the open form keep it until their next query. Its file name is never used again.
   removeDatabase(open);
   onFile({
     name: basename(open),

@@ -11,8 +11,8 @@ import {
 } from './row-removal.ts';
 
 /**
- * Maximum number of minutes with rows of the source that are read per commit. Reading a minute requires a scan of all
- * its rows.
+ * Maximum number of minutes with rows of the source that are read per commit. Reading a minute scans the rows of all
+ * sources.
  */
 const minutesAtOnce = 30;
 /** Number of minutes per day. */
@@ -30,8 +30,9 @@ export class OpenDayPurge {
   /** Numeric id of the source in this file, or undefined if the file does not contain the source. */
   readonly #source: number | undefined;
   readonly #removeRows: (rows: readonly RemovedRow[]) => void;
-  /** Next minute of the day to process, and the first stamp in it that is not processed. */
+  /** Next minute of the day to process. */
   #minute = 0;
+  /** First stamp in this minute that is not processed. */
   #from = 0;
 
   constructor(path: string, day: number, source: string, options: OpenDayOptions) {
@@ -61,7 +62,7 @@ export class OpenDayPurge {
     return any.get(this.#source, this.#source) !== undefined;
   }
 
-  /** Removes some rows in one durable commit. Returns their identities, or an empty list if no rows remain. */
+  /** Removes the next rows in one durable commit. Returns their identities, or an empty list if no rows remain. */
   removeSome(): readonly Buffer[] {
     const rows = this.#nextRows();
     if (rows.length === 0) return [];

@@ -46,7 +46,7 @@ export function assertUnaltered(sealed: string, day: number): void {
 
 /**
  * Rewrites a sealed day into `growing` without the data of a source. Returns the number of omitted rows. The file is
- * complete and durable when the function returns. Removes what an earlier attempt left.
+ * complete and durable when the function returns. An incomplete file of an earlier attempt is removed first.
  */
 export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
   assertUnaltered(sealed, day);

@@ -74,7 +74,7 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
   }
 }
 
-/** Removes expired days and unfinished new days, and moves foreign files aside. Returns true if the file is kept. */
+/** Removes or moves aside the file of an expired, unfinished or foreign day. Returns true if the file is kept. */
 function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
   const name = nameOf(day, form);
   switch (content.kind) {
@@ -120,7 +120,7 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
     removeDatabase(open.path);
     onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
   } else if (isSealed) {
-    onFile({ ...event, action: 'left', reason: 'the state file names the sealed file, which contains other rows' });
+    onFile({ ...event, action: 'left', reason: 'the state file lists the sealed file, which contains other rows' });
   } else {
     const what = `${dayName(day)} has an open and a sealed file with different rows`;
     throw new StoreError(
@@ -133,8 +133,8 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
 const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
 
 /**
- * Removes the incomplete file that an interrupted sealing of an existing day left, and reports every other file that is
- * not a day file.
+ * Removes the incomplete file that an interrupted seal of an existing day left behind, and reports every other file that
+ * is not a day file.
  */
 function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
   for (const name of names) {

@@ -18,7 +18,7 @@ export interface Replacing {
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
-  /** Days to which no checksums could be added since the store was opened; they are not tried again. */
+  /** Days for which adding checksums has failed since the store was opened; they are not tried again. */
   readonly refused: Set<number>;
 }
 

@@ -21,8 +21,8 @@ const rowsAtOnce = 20_000;
 
 /**
  * Writes the sealed form of a day, clustered by (subject, id), into `growing`. Returns the number of rows. The file is
- * complete and durable when the function returns. Removes what an earlier attempt left. Throws `busy` if a stalled
- * reader prevents a complete checkpoint of the day's log.
+ * complete and durable when the function returns. An incomplete file of an earlier attempt is removed first. Throws
+ * `busy` if a stalled reader prevents a complete checkpoint of the day's log.
  */
 export function sealDay(open: string, growing: string, day: number): number {
   foldLog(open);
@@ -77,7 +77,7 @@ function foldLog(open: string): void {
   try {
     db.pragma('busy_timeout = 0');
     const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    if (result?.busy !== 0) throw new StoreError('busy', `a reader uses the log of ${open}`);
+    if (result?.busy !== 0) throw new StoreError('busy', `a reader is using the write-ahead log of ${open}`);
     // Read the file sequentially to warm the cache, because the following queries read it in subject order.
     db.prepare('SELECT sum(length(identity)) FROM observation').get();
   } catch (error) {
@@ -110,7 +110,7 @@ function copyRows(db: Sqlite, growing: string): number {
   }
 }
 
-/** Copies the counters of minutes, with the packed stamps of their rows. */
+/** Copies the minute counters and adds the packed stamps of their rows. */
 function copyStamps(db: Sqlite, day: number): void {
   const read = db
     .prepare<[number, number], [number, number, number]>(

@@ -55,14 +55,15 @@ export function suspendSpaceDay({ paths, state }: PurgeWork): void {
   state.suspendSpaceDay(atDay, removed);
 }
 
-/** A day of the removal, and the first incomplete day after it is processed. */
+/** One step of the removal, which processes one day. */
 interface DayStep {
   readonly day: number;
+  /** First incomplete day after this step. */
   readonly nextDay: number;
 }
 
 /**
- * Removes the rows from a sealed day. If the day cannot be rewritten and a retry would not help, leaves the day
+ * Removes the rows about spaces from a sealed day. If the day cannot be rewritten and a retry would not help, leaves the day
  * unchanged and reports it, because damage to one old day must not stop the writer.
  */
 async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep): Promise<void> {

@@ -27,7 +27,7 @@ export class Acceptance {
   #writer: DayWriter | null = null;
   #last: Micros | null = null;
   /**
-   * Keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that becomes
+   * Reader that keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that becomes
    * visible only when SQLite recovers the log, which happens when the first connection opens. The recovery must happen
    * before the identities are read, not after.
    */
@@ -107,7 +107,7 @@ export class Acceptance {
     const { paths, state, durable, faults } = this.#options;
     const newest = state.catalog().days.at(-1);
     if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
-      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, which is already closed`);
+      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, to which no more rows can be added`);
     }
     const generation = state.epoch().generationId;
     const carried: Carried = this.#newest((reader) => ({

@@ -7,9 +7,9 @@ import type { Sqlite } from '../base/connection.ts';
  * state file.
  */
 export interface Fence {
-  /** Throws `fenced` if another process has set its token since. */
+  /** Throws `fenced` if another process has set its token since this writer set its own. */
   assertWriter(): void;
-  /** Checks the token and runs a change of the state file, in one transaction. */
+  /** Checks the token, then runs a change of the state file, in one transaction. */
   run<T>(work: () => T): T;
 }
 

@@ -41,7 +41,7 @@ export interface SqliteWriterOptions {
   readonly maxLogBytes?: number;
   /** False for a store that can be regenerated: commits then do not wait for the disk. Absent means true. */
   readonly durable?: boolean;
-  /** Called for each file that the store removes, moves or rewrites, or leaves because it might still be needed. */
+  /** Called for each file event; see `FileEvent`. */
   readonly onFile?: OnFile;
   /** Identities that a standby has already read; absent if there was no standby. */
   readonly known?: KnownIdentities;

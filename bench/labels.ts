@@ -26,6 +26,7 @@ import { plainTable } from './store-day.ts';
 
 /** Index of the core that the program uses. This process and the simulated network use the other core. */
 const core = 0;
+/** Number of simulated labelers that send the burst. */
 const burstSources = 20;
 const batchRows = 500;
 

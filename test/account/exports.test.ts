@@ -353,7 +353,7 @@ describe('a download', () => {
   it.each([
     ['nothing', '', 'invalid_cursor'],
     ['an account', `did=${account}`, 'unknown_parameter'],
-  ])('is refused with %s, and the error states what the path accepts', async (_what, search, code) => {
+  ])('is refused with %s in an error that states what the path accepts', async (_what, search, code) => {
     const { url } = await observed(1);
     expect((await ask(`${url}/download`, search)).body.error).toEqual({
       status: 409,

@@ -314,7 +314,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('is reported in one line if the disk is full, and no file remains', async () => {
+  it.skipIf(!canMount)('is reported in one line and leaves no file if the disk is full', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;

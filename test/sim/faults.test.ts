@@ -292,7 +292,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('can be huge: a valid post of the requested size', async () => {
+  it('can be huge, as valid posts of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });

@@ -15,7 +15,7 @@ const place = useSqliteFolder();
 const { open } = place;
 
 describe('damage of a store', () => {
-  it('ends reads with a fatal error if it is in a page, and verify reports the day', async () => {
+  it('ends reads with a fatal error if it is in a page, and is reported by verify with its day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();

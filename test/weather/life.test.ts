@@ -103,7 +103,7 @@ describe('an instrument that restarts while its host is unreachable', () => {
 });
 
 describe('a host that sends only unreadable frames', () => {
-  test('is treated as silent: the connection is closed and resumed', async () => {
+  test('is treated as silent, so that its connection is closed and resumed', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -116,7 +116,7 @@ describe('a host that sends only unreadable frames', () => {
 });
 
 describe('an observation that has not begun', () => {
-  test('is published as absent: no collection, no rate, no count', async () => {
+  test('is published without any collection, rate or count', async () => {
     const stopped: Sim = createSim();
     const { jetstream } = await stopped.start();
     await stopped.stop();
@@ -166,7 +166,7 @@ describe('a full disk', () => {
 });
 
 describe('a removed artifact directory', () => {
-  test('is logged without stopping the instrument, and the artifact is written again once the directory exists again', async () => {
+  test('is logged without stopping the instrument, which writes the artifact again once the directory exists again', async () => {
     const one = await station();
     await filledIn(one);
     // Retry the removal, because an artifact may be being written at that moment.

@@ -31,7 +31,7 @@ describe('a resume by time', () => {
     expect(progress.position).toEqual(at(101));
   });
 
-  test('is not continuous if no event has the time of the position: the cursor was clamped, or the event is gone', () => {
+  test('is not continuous if no event has the time of the position, after a clamped cursor or the loss of the event', () => {
     const clamped = resumedAt(at(100));
     expect(feed(clamped, [150])).toEqual(['counted']);
     expect(clamped.continuous).toBe(false);

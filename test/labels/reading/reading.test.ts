@@ -175,7 +175,7 @@ test('frames that arrive with the handshake are all read, even if they exceed th
   await until('all', () => observed.stored.size === 3_000);
 });
 
-test('rows with decreasing numbers are stored, and the position does not decrease', async () => {
+test('rows with decreasing numbers are stored without decreasing the position', async () => {
   const observed = await made({
     days: 1,
     page: () => answer([]),

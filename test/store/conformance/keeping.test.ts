@@ -80,7 +80,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       reason,
     });
 
-    it('are merged if they touch and have the same source and reason, and an ongoing outage grows', async () => {
+    it('are merged if they touch and have the same source and reason, and grow during an ongoing outage', async () => {
       for (const end of [2, 4, 6]) await on.store.recordGap(gap(mod, 1, end));
       await on.store.recordGap(gap(mod, 6, 7));
       await on.store.recordGap(gap(mod, 9, 10));

@@ -66,7 +66,7 @@ export const factsSettings = {
     'the weather artifact, instead of the one in --artifacts',
   ),
   ...freshnessSettings,
-  pollSeconds: integer('poll-seconds', 'S', 10, { min: 1, max: 3600 }, 'how often an artifact URL is fetched'),
+  pollSeconds: integer('poll-seconds', 'S', 10, { min: 1, max: 3600 }, 'interval between fetches of an artifact URL'),
   unreachableSeconds: integer(
     'unreachable-seconds',
     'S',

@@ -38,13 +38,13 @@ export const labelsSettings = {
     parse: ([first = '']) => first,
   } satisfies Setting<string>,
   contact: contactSetting,
-  publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'how often the artifact is written'),
+  publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'interval between writes of the artifact'),
   discoverySeconds: integer(
     'discovery-seconds',
     'S',
     3600,
     { min: 1, max: 86_400 },
-    "how often the relays' labeler lists are fetched",
+    "interval between fetches of the relays' labeler lists",
   ),
   minFreeMegabytes: integer(
     'min-free-megabytes',

@@ -40,7 +40,7 @@ export class HttpHost {
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
     // Reject after `stop`: no caller would close the new listener.
-    if (this.#stopped) throw new Error('the host was stopped before it listened');
+    if (this.#stopped) throw new Error('the host was stopped before it started listening');
     const server = createServer((request, response) => {
       response.sendDate = false;
       response.setHeader('Date', new Date(this.#handlers.nowUs() / 1000).toUTCString());

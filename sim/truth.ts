@@ -102,7 +102,7 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 
 /**
  * Record of all events and deliveries. It stores only the delivered ranges, and computes counts on request from the
- * generator's table of meanings.
+ * species of the events.
  */
 export class Truth {
   /** Deliveries by connection, oldest first. If there are very many, those of the oldest connections are merged. */
@@ -245,7 +245,7 @@ export class Truth {
           const time = timeUs[seq - first] ?? 0;
           const index = species[seq - first] ?? 0;
           const meaning = this.#source.species[index];
-          // A frame without a time does not belong to any window. Count it at its position in the file or in the grid.
+          // A frame without a time belongs to no interval. Count it by its position among the other frames.
           const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
           if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;
         }

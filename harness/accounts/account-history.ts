@@ -4,7 +4,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { rosterRow } from '../store/roster-row.ts';
 
-/** Creates a store with a history that ends now, for tests of account pages. The store's own writer writes the rows. */
+/** Creates a store with a history of labels for tests of account pages, using the store's own writer. */
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 

@@ -246,11 +246,13 @@ export interface SiegeOutcome {
   readonly peakMb: number;
 }
 
-/** Number of clients, duration and kind of a siege. */
+/** Options for a siege. */
 export interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;
+  /** Number of hostile clients. */
   readonly hostile: number;
+  /** Number of honest clients. */
   readonly honest: number;
   /** Process id of the service. */
   readonly pid: number;

@@ -13,8 +13,9 @@ import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores that the label instrument filled from simulated labelers over several weeks of a simulated clock. */
 export interface ObservedAccounts {
-  /** Store directories: `old` of an instrument that started 33 days ago, `young` of one that started recently. */
+  /** Store directory of an instrument that started 33 days ago. */
   readonly old: string;
+  /** Store directory of an instrument that started recently. */
   readonly young: string;
   /** Labels on the ordinary account within the window, oldest first. */
   readonly plain: readonly LabelFields[];

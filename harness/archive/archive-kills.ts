@@ -16,7 +16,7 @@ import { SmallDisk } from '../faults/small-disk.ts';
 import { killedHours, killedRespond } from './killed-service.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
-/** Number of kills and of full disks, and the seed of the random delays. */
+/** Number of kills, number of times that the disk is filled, and seed of the random delays. */
 export interface ArchiveKillPlan {
   readonly kills: number;
   readonly disks: number;
@@ -33,6 +33,7 @@ export interface ArchiveKillReport {
   readonly differences: readonly string[];
   /** Number of archived hours. */
   readonly hours: number;
+  /** Number of closed days. */
   readonly closedDays: number;
   /** Reasons of the gaps in all gap manifests, sorted. */
   readonly reasons: readonly string[];

@@ -25,6 +25,7 @@ import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
 export interface ClosedArchive {
   /** End of the archived period, in milliseconds since 1970. The last archived day is the day before it. */
   readonly before: number;
+  /** Number of archived days. */
   readonly days: number;
   readonly faults?: SimulatedFaults;
   /** Number of characters added to each archived body. */

@@ -27,7 +27,7 @@ function listedDays(content: Content): readonly ListedDay[] {
   return parseIndex(content.get('index.json') ?? Buffer.alloc(0))?.days ?? [];
 }
 
-/** Replaces the log with one of the given days and a valid signature, and updates the index. */
+/** Replaces the log with a validly signed one that contains the given days, and updates the index. */
 export function signDays(content: Content, days: readonly DayLeaf[], key: SignerKey): void {
   for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
   const entries = days.map(formatLeaf);

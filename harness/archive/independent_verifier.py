@@ -138,7 +138,7 @@ def open_checkpoint(note, key):
                 raise Difference("signature", "the signature is invalid")
             origin, size, root = text.split("\n")[:3]
             if origin != name:
-                raise Difference("signature", "the checkpoint is of another log")
+                raise Difference("signature", "the checkpoint belongs to another log")
             return int(size), base64.b64decode(root, validate=True)
     raise Difference("signature", "the key has not signed the checkpoint")
 

@@ -20,8 +20,8 @@ const heldHours = [
   [70, 76],
 ] as const;
 /**
- * Interval, in hours since the start, without an hours file of the labels. It is longer than the time that one file
- * covers.
+ * Interval, in hours since the start, during which the label instrument has no hours file. It is longer than the time
+ * that one file covers.
  */
 const missingHours = [[34, 120]] as const;
 

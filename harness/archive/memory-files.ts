@@ -32,7 +32,7 @@ export function diskFull(): Error {
   return Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 }
 
-/** Creates an archive in memory, empty by default. `head` is the last signed checkpoint. */
+/** Creates an archive in memory, empty by default. `signed` is the last signed checkpoint. */
 export function memoryArchive(
   initial: ReadonlyMap<string, Buffer> = new Map(),
   signed: Buffer | null = null,

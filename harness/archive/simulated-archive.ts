@@ -20,13 +20,13 @@ export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.
 
 /** Options for a simulated archive. */
 export interface SimulationOptions {
-  /** Returns the response for a path at a time; by default that of a service without gaps. */
+  /** Returns the response for a path at time `now`; by default that of a service without gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
   /** Returns the time in the service's `Date` header; by default the archiver's time. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
   readonly findIdentityIn?: (name: string, value: object) => string | null;
-  /** Returns the hours files at a time; by default those of instruments without gaps. */
+  /** Returns the hours files at time `now`; by default those of instruments without gaps. */
   readonly hours?: (now: number) => HoursReadings | null;
   readonly telemetry?: ArchiveTelemetry;
   /** Files of the archive; empty by default. */

@@ -13,9 +13,9 @@ const minuteMs = 60_000;
 const keptMs = 45 * 24 * hourMs;
 /** Labelers of the simulated instrument, in DID order. */
 export const simulatedLabelers = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:web:labels.example.com'] as const;
-/** Collections of the simulated weather. */
+/** Collections of the simulated weather instrument. */
 export const simulatedCollections = ['post.create', 'like.create'] as const;
-/** Host of the simulated weather. */
+/** Host of the simulated weather instrument. */
 export const simulatedHost = 'jetstream.example';
 
 /** An interval that an instrument did not observe, in milliseconds since 1970. */
@@ -36,13 +36,13 @@ export interface SimulatedFaults {
   readonly labels?: readonly SimulatedGap[];
   /** DIDs of the labelers; defaults to `simulatedLabelers`. */
   readonly labelers?: readonly string[];
-  /** Hosts of the weather; defaults to `simulatedHost` alone, with the gaps in `weather`. */
+  /** Hosts of the weather instrument; defaults to `simulatedHost` alone, with the gaps in `weather`. */
   readonly hosts?: readonly SimulatedHostState[];
   /** Number of the label store's epoch, a single digit; defaults to 1. */
   readonly epoch?: number;
 }
 
-/** A host of the weather at one time, with its own gaps. */
+/** State of a weather host at one time, with the host's own gaps. */
 export interface SimulatedHostState {
   readonly host: string;
   readonly published: boolean;
@@ -73,13 +73,13 @@ export function countOf(name: string, start: number, seconds: number): number | 
   return seconds === 0 ? null : Math.ceil((simulatedCount(name, start) * seconds) / 3600);
 }
 
-/** Returns the hours files at a time, as results of reading them. */
+/** Returns the hours files generated at `now`, as results of reading them. */
 export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
   const { weather, labels } = simulatedFiles(now, faults);
   return { weather: { kind: 'readable', artifact: weather }, labels: { kind: 'readable', artifact: labels } };
 }
 
-/** Returns the hours files at a time. */
+/** Returns the hours files generated at `now`. */
 export function simulatedFiles(
   now: number,
   faults: SimulatedFaults = {},

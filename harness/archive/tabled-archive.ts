@@ -5,7 +5,10 @@ import { findIdentityIn } from '../../src/main/archived-identity.ts';
 import { parseCsv } from './parse-csv.ts';
 import { type SimulatedArchive, type SimulationOptions, simulateArchive, simulatedStart } from './simulated-archive.ts';
 
-/** Returns the instant of a day, hour and minute after the start of a simulated archive, in milliseconds since 1970. */
+/**
+ * Returns the time that is `day` days, `hour` hours and `minute` minutes after the start of a simulated archive, in
+ * milliseconds since 1970.
+ */
 export function at(day: number, hour: number, minute = 0): number {
   return simulatedStart + day * dayMs + hour * hourMs + minute * 60_000;
 }

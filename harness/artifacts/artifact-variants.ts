@@ -37,7 +37,7 @@ function object(artifact: JsonObject, key: string): JsonObject {
 
 const day = 86_400_000;
 
-/** Generates an interval within 30 days of the fixtures' `generated_at`. */
+/** Generates an interval that starts between 31 days before and one day after the fixtures' `generated_at`. */
 const stretch = fc
   .tuple(fc.integer({ min: -31 * day, max: day }), fc.nat({ max: 3 * day }), fc.constantFrom(...gapReasons, 'novel'))
   .map(([start, length, reason]) => ({

@@ -6,7 +6,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { formatTimestamp, parseTimestamp } from '../../src/contract/timestamp.ts';
 import { type ArtifactFixture, fixture } from './fixtures.ts';
 
-/** Returns an artifact fixture with every time shifted so that `generated_at` is the given instant. */
+/** Returns an artifact fixture with every time shifted so that its `generated_at` equals `generatedAt`. */
 export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): object {
   return shifted(fixture(name), generatedAt);
 }
@@ -32,7 +32,7 @@ export function artifactFolderInTest(): string {
   return path;
 }
 
-/** Shifts every time of an artifact so that `generated_at` is the given instant (milliseconds since 1970). */
+/** Shifts every time of an artifact so that its `generated_at` equals `now` (milliseconds since 1970). */
 function shifted(artifact: unknown, now: number): object {
   const generated =
     typeof artifact === 'object' && artifact !== null && 'generated_at' in artifact

@@ -48,7 +48,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Returns the UTC days of the window that ends at an instant, oldest first. */
+/** Returns the UTC days of the window that ends at `end` (milliseconds since 1970), oldest first. */
 export function daysOfWindow(end: number): string[] {
   const first = Math.floor((end - windowDays * dayMs) / dayMs);
   const last = Math.floor((end - 1) / dayMs);

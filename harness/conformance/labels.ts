@@ -8,7 +8,7 @@ import { day, micros } from '../../src/store/time.ts';
 const accounts = ['aaaaaaaaaaaaaaaaaaaaaaaa', 'ewvi7nxzyoun6zhxrhs64oiz', '2222222222222222222222zz'];
 /** Subjects of generated labels, with both did:plc and did:web DIDs. */
 export const subjects = [...accounts.map((id) => `did:plc:${id}`), 'did:web:alice.example'];
-/** DIDs of the labelers of generated labels. */
+/** DIDs of the labelers in generated labels. */
 export const labelers = ['did:plc:labelerlabelerlabelerlab', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:mod.example'];
 
 /** Noon of an arbitrary day, in microseconds since 1970. */

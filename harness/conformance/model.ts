@@ -118,8 +118,8 @@ export class StoreModel {
   }
 
   /**
-   * Returns the counters of every labeler over the days that an interval touches. Valid only while every value is
-   * counted by name.
+   * Returns the counters of every labeler over the days that an interval touches. Valid only while a labeler has so few
+   * values that the store counts each of them by name.
    */
   labelerCounters({ start, end }: Interval, floor: number): LabelersCounters {
     const whole = { start: dayStart(dayOf(start)), end: dayStart(dayOf(end - 1) + 1) };

@@ -86,7 +86,7 @@ export async function everyRow(store: StoreReader, interval: Interval): Promise<
   return all.flat().sort((a, b) => a.observedAt - b.observedAt);
 }
 
-/** Returns the problems that `verify` reports over all days. */
+/** Returns the problems that `verify` reports for all days. */
 export async function problems(store: StoreReader): Promise<string[]> {
   const found: string[] = [];
   for await (const report of store.verify()) found.push(...report.problems.map((text) => `${report.day}: ${text}`));

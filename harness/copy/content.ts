@@ -10,7 +10,10 @@ import { rosterRow } from '../store/roster-row.ts';
 
 const verdicts = ['verified', 'invalid', 'unsigned', 'unverified', 'verified_earlier_key'] as const;
 
-/** Returns observations of arbitrary valid labels. They have every verdict, and some of them are live. */
+/**
+ * Returns observations of arbitrary valid labels. They cover every signature verdict, and some of them were received
+ * live.
+ */
 export function observations(count: number, seed: number): NewObservation[] {
   const labels = fc.sample(anyLabel, { numRuns: count * 2, seed }).filter((label) => unfit(label) === null);
   return labels.slice(0, count).map((label, i) => ({

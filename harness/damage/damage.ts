@@ -4,7 +4,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
 export type DamageKind = (typeof damageKinds)[number];
 
-/** Returns pseudo-random numbers from 0 to 1, determined by a seed. */
+/** Returns the next number from 0 to 1 of a seeded pseudo-random sequence. */
 export type Random = () => number;
 
 /** Creates a mulberry32 generator. */
@@ -31,7 +31,7 @@ export function damage(path: string, kind: DamageKind, random: Random, earlier: 
   const bytes = readFileSync(path);
   if (bytes.length === 0) {
     writeFileSync(path, Buffer.from([below(random, 256)]));
-    return 'a byte in an empty file';
+    return 'one byte written to an empty file';
   }
   switch (kind) {
     case 'truncation': {

@@ -32,7 +32,7 @@ const compared = (found: unknown, expected: unknown): Judged =>
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
   [labels]: (folder, truth) => judgeArtifact(join(folder, labels), join(truth, labels)),
   [weather]: (folder, truth) => judgeArtifact(join(folder, weather), join(truth, weather)),
-  // A damaged hold must remain a hold, even if its reason is lost.
+  // A damaged hold file must still hold the label facts, even if its reason is lost.
   'labels-hold.json': async (folder) => compared((await readHold(folder)) !== null, true),
   'labels-denied.json': async (folder, truth) => {
     const [found, expected] = [await readDenyFile(folder), await readDenyFile(truth)];

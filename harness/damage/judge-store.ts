@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file, from harmless to harmful: none; an error for all or some queries; an earlier state with a
- * gap for the missing commits; a wrong result that `verify` detects; an undetected wrong result.
+ * Effects of a damaged file, from harmless to harmful: none; an error in some or all queries; an earlier state with a
+ * gap for the missing commits; a wrong result that `verify` detects; a wrong result that nothing detects.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -125,11 +125,11 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   if (rows) {
     const served = new Set(rows.map(published));
     const invented = [...served].find((row) => !truth.rows.has(row));
-    if (invented !== undefined) wrong.push(`invented ${invented}`);
+    if (invented !== undefined) wrong.push(`a row was never stored: ${invented}`);
     const missing = [...truth.rows].filter(([text]) => !served.has(text)).map(([, row]) => row);
     isEarlier = missing.length > 0;
     const hidden = missing.find(({ observedAt, label }) => !covers(observedAt, label.src));
-    if (hidden) wrong.push(`hidden ${JSON.stringify(hidden)}`);
+    if (hidden) wrong.push(`a row is missing and no gap covers it: ${JSON.stringify(hidden)}`);
     wrong.push(...(await wrongCounts(reader, rows, asked)));
   }
   for (const [name, ask] of Object.entries(questions)) {
@@ -150,7 +150,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
     );
     if (isThere) continue;
     if (covers(gap.start, gap.source ?? '')) isEarlier = true;
-    else wrong.push(`a gap is hidden: ${JSON.stringify(gap)}`);
+    else wrong.push(`a gap is missing: ${JSON.stringify(gap)}`);
   }
   const [first] = [...undocumented, ...wrong];
   if (first === undefined) return verdictWithout(refused, isEarlier);
@@ -163,7 +163,7 @@ function verdictWithout(refused: string | null, isEarlier: boolean): Judged {
   return isEarlier ? { verdict: 'gap', why: 'a state before the last commits' } : { verdict: 'unchanged', why: '' };
 }
 
-/** Returns the counters and stored counts that do not match the served rows. */
+/** Returns a problem for each counter or stored count that does not match the served rows. */
 async function wrongCounts(
   reader: StoreReader,
   rows: readonly Observation[],
@@ -175,9 +175,10 @@ async function wrongCounts(
   const counts = await asked(() => reader.countsByLabeler(interval));
   for (const { labeler, applied, removed } of counts ?? []) {
     if (expected.get(labeler) !== applied + removed)
-      wrong.push(`${applied + removed} rows were counted for ${labeler}`);
+      wrong.push(`${applied + removed} rows were counted for ${labeler}, but ${expected.get(labeler) ?? 0} are served`);
   }
-  if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers were counted`);
+  if (counts && counts.length !== expected.size)
+    wrong.push(`${counts.length} labelers were counted, expected ${expected.size}`);
   wrong.push(...(await wrongLabelers(reader, rows, asked)));
   for (const account of subjects) {
     const tally = await asked(() => reader.tallyAccount({ account, ...interval, budget: 1e6 }));
@@ -188,7 +189,7 @@ async function wrongCounts(
   return wrong;
 }
 
-/** Returns the labeler counters, by verdict and by value, that do not match the served rows. */
+/** Returns a problem for each labeler counter, by verdict or by value, that does not match the served rows. */
 async function wrongLabelers(
   reader: StoreReader,
   rows: readonly Observation[],

@@ -116,7 +116,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       await wait(50);
     }
   }
-  /** Runs until an hour of the day, checking the facts throughout. */
+  /** Runs until the given hour of the day, checking the facts throughout. */
   async function liveTo(at: number): Promise<void> {
     do {
       await look('/v1/labels/overview', truth.labels);

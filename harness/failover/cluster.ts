@@ -6,7 +6,7 @@ import { until } from '../process/until.ts';
 import { writeCertificates } from './certificates.ts';
 import { call, createMachine, createNetwork, type Machine } from './machine.ts';
 
-/** Name, role and state of a member, as Patroni reports them. */
+/** A cluster member as Patroni reports it. */
 interface Member {
   readonly name: string;
   readonly role: string;
@@ -33,7 +33,7 @@ export interface Cluster {
 const names = ['db1', 'db2', 'db3'];
 /** Password of all roles. The cluster runs in an isolated network. */
 const password = 'a-password-of-the-failover-proof';
-/** Maximum time until all members stream again. It covers a Patroni timeout, a rewind or a new base copy. */
+/** Maximum time until all members stream again. It allows for a Patroni timeout, a rewind or a new base backup. */
 const wholeMs = 180_000;
 
 /** Writes the files of three machines below a directory and starts them. */
@@ -66,7 +66,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
       },
       whole: () =>
         until(
-          'the cluster is whole',
+          'all cluster members are streaming',
           async () => {
             const views = await Promise.all(machines.map(membersSeenBy));
             return views.every(isWhole) && new Set(views.map(rolesIn)).size === 1;

@@ -17,8 +17,9 @@ export interface Observatory {
   readonly accountUrls: readonly string[];
   /** Artifact directory of each instrument. */
   readonly artifacts: readonly string[];
-  /** Store URLs that bypass the links cut by faults: `store` on the primary, `anyServer` on any server. */
+  /** URL of the store on the primary. Connections to it bypass the links that faults cut. */
   readonly store: string;
+  /** URL of the store on any server. Connections to it bypass the links that faults cut. */
   readonly anyServer: string;
   roles(): Promise<StoreProcesses>;
   /**

@@ -89,7 +89,8 @@ interface Answer {
 }
 
 /**
- * Repeatedly reads the rows of all labelers up to a server's frontier. A server must never claim fewer rows than exist.
+ * Repeatedly reads the rows of all labelers up to a server's frontier. A server must never report fewer rows than
+ * exist.
  */
 export async function watchCounts(url: string): Promise<Observed> {
   const answers: Answer[] = [];
@@ -123,7 +124,7 @@ export async function watchCounts(url: string): Promise<Observed> {
       for (const { start, end, counts } of answers) {
         const now = await reader.countsByLabeler({ start, end });
         if (!isDeepStrictEqual(sorted(now), sorted(counts)))
-          problems.push(`a server claimed ${total(counts)} rows before ${end}, but there are ${total(now)}`);
+          problems.push(`a server reported ${total(counts)} rows before ${end}, but there are ${total(now)}`);
       }
       await reader.close();
       return problems;

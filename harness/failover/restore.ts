@@ -6,17 +6,17 @@ import type { Observatory } from './observatory.ts';
 
 const data = '/var/lib/postgresql/patroni/almanac';
 const control = '/usr/lib/postgresql/15/bin/pg_ctl';
-/** Time for which rows are still stored after the target instant of the restore, in milliseconds. */
+/** Time for which the instruments continue to store rows after the target time of the restore, in milliseconds. */
 const laterMs = 15_000;
 
 /**
- * Restores the database to an earlier instant as docs/operations/failover.md describes, while the instruments run.
- * Returns that instant and the time of the restore, in microseconds.
+ * Restores the database to an earlier point in time as docs/operations/failover.md describes, while the instruments
+ * run. Returns that point in time and the time of the restore, in microseconds.
  */
 export async function restoreEarlier(cluster: Cluster, observatory: Observatory) {
   const to = Date.now() * 1000;
   await wait(laterMs);
-  // The restore can reach the instant only if the WAL archive contains a later commit.
+  // The restore can reach the target time only if the WAL archive contains a later commit.
   await cluster.sql('postgres', ['SELECT pg_switch_wal()']);
   await wait(laterMs);
   const at = Date.now() * 1000;

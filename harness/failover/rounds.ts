@@ -17,7 +17,7 @@ export interface RoundsOptions {
   readonly seed: number;
   /** Labels per second of each of the six labelers. */
   readonly rate: number;
-  /** True to restore the database to an earlier instant after the rounds. */
+  /** True to restore the database to an earlier point in time after the rounds. */
   readonly restore: boolean;
   /** Directory for the files of the machines and processes. */
   readonly folder: string;
@@ -27,7 +27,7 @@ export interface RoundsOptions {
 /** Duration of a fault, in milliseconds. It exceeds Patroni's timeouts and a writer's lease. */
 const faultMs = 35_000;
 
-/** Maximum time between the target instant and the last commit that the restore keeps, in microseconds. */
+/** Maximum time between the last commit that the restore keeps and the target time, in microseconds. */
 const restoredMicros = 3_000_000;
 
 /** Interval from the start of a fault to the recovery from it, in microseconds. */
@@ -66,7 +66,7 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
   let observatory: Observatory | null = null;
   const watches: Responses[] = [];
   try {
-    print('the cluster is whole');
+    print('the cluster is complete');
     observatory = await startObservatory(cluster, addresses, folder);
     const { store, anyServer, accountUrls, accounts } = observatory;
     const comparison = new StoreComparison(sim, store);
@@ -82,7 +82,7 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
       print,
     };
     await observatory.whole(running.account);
-    print('the observatory is whole');
+    print('the observatory is ready');
     for (const [at, url] of accountUrls.entries())
       watches.push(watchResponses(url, running.account, () => running.down === accounts[at]?.name));
     const observed = await watchCounts(anyServer);
@@ -122,7 +122,7 @@ async function round(running: Running, number: number, fault: Fault, problems: s
   problems.push(...found.problems.map((problem) => `after round ${number} (${name}): ${problem}`));
   const unserved = watches.map((watch) => Math.round(watch.takeLongestMs() / 1000)).join(' and ');
   print(
-    `round ${number}: ${name} (${injected.target}): rows again after ${resumed} s, whole after ${Math.round((to - from) / 1e6)} s, no page for ${unserved} s, ${found.rows} of ${found.emitted} labels`,
+    `round ${number}: ${name} (${injected.target}): rows stored again after ${resumed} s, recovered after ${Math.round((to - from) / 1e6)} s, no page for ${unserved} s, ${found.rows} of ${found.emitted} labels stored`,
   );
   return { from, to };
 }
@@ -149,7 +149,7 @@ async function judge(
   problems.push(...(await observed.compare(observatory.store)));
   let expected = troubles;
   if (restores) {
-    // The last commit before the instant is the last one that the restore keeps.
+    // The restore keeps only commits before its target time.
     const from = Date.now() * 1000 - restoredMicros;
     const { to: instant, at } = await restoreEarlier(cluster, observatory);
     await observatory.whole(running.account);
@@ -158,17 +158,17 @@ async function judge(
       ({ start, end }) => start <= instant + restoredMicros && end >= at,
     );
     if (!gap) problems.push(`no gap covers the time from ${instant} to ${at} that the restore lost`);
-    print(`restored to an earlier instant: ${gap ? 'the lost time is a gap' : 'NO GAP'}`);
+    print(`restored to an earlier point in time: ${gap ? 'the lost time is a gap' : 'NO GAP'}`);
   }
   await allStored(running, problems);
   for (const gap of await gapsOf(observatory.store)) {
     print(`gap of ${((gap.end - gap.start) / 1e6).toFixed(1)} s: ${gap.source ?? 'all'}, ${gap.reason}`);
     if (!expected.some(({ from, to }) => from <= gap.start && gap.end <= to))
-      problems.push(`a gap outside every round: ${JSON.stringify(gap)}`);
+      problems.push(`a gap lies outside every round: ${JSON.stringify(gap)}`);
   }
   for (const { name, ends } of [...observatory.instruments, ...observatory.accounts])
     for (const end of ends) print(`${name} ended: ${end}`);
-  return `${observed.count} row counts of servers compared`;
+  return `compared ${observed.count} row counts that servers reported`;
 }
 
 /** Ends the traffic, and checks that every label is stored. */

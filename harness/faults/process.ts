@@ -41,8 +41,8 @@ function applicable(call: CallClass): readonly Failure[] {
 }
 
 /**
- * Plans one failure for every call. If that exceeds the limit, plans a failure for every second or third call, and so
- * on; the seed determines the first one.
+ * Plans one failure for every call. If there are more calls than the limit, plans a failure for every second or third
+ * call, and so on; the seed determines the first one.
  */
 function each(calls: readonly CallClass[], seed: number): Planned[] {
   const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));

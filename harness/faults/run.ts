@@ -18,7 +18,7 @@ export interface Outcome {
 /** Thrown to stop a run after a step. */
 class Stop extends Error {}
 
-/** Runs one operation in its own directory, and knows the states that it may leave. */
+/** Runs one operation in its own directory, and records the states that it may leave. */
 export class FaultRun {
   readonly #operation: Operation;
   readonly #template: string;
@@ -82,7 +82,7 @@ export class FaultRun {
     const call = met.calls[nth - 1] ?? null;
     const reported = error ?? report;
     const mustReport = call !== null && failure.name !== 'short write' && this.#operation.reports.includes(call);
-    const silent = mustReport && reported === null ? `a failed ${call} was not reported` : null;
+    const silent = mustReport && reported === null ? `a failed ${call} call was not reported` : null;
     const broken = silent ?? (await this.#judge(error, steps)) ?? (await this.#repeat());
     return {
       nth,
@@ -118,9 +118,11 @@ export class FaultRun {
       await this.#run(() => undefined);
       const state = await this.#operation.state(this.#place);
       const expected = this.#states.at(-1);
-      return isDeepStrictEqual(state, expected) ? null : `repeated, it differs: ${difference(state, expected)}`;
+      return isDeepStrictEqual(state, expected)
+        ? null
+        : `the repeated run left a different state: ${difference(state, expected)}`;
     } catch (error) {
-      return `cannot be repeated: ${describe(error)}`;
+      return `the repeated run failed: ${describe(error)}`;
     }
   }
 

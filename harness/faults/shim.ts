@@ -30,6 +30,7 @@ export interface Failure {
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
 /** Pseudo error number for a write of half the bytes, as in shim.c. */
 const shortWrite = 10_000;
+/** Classes of calls that may need space on the disk. */
 const takesSpace: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
 /** All injected failures. */
@@ -54,6 +55,7 @@ export function compileShim(directory: string): Readonly<Record<string, string>>
 
 /** Offsets in `struct control` of shim.c. */
 const at = { armed: 0, nth: 4, error: 8, onwards: 12, classes: 16, count: 20, injected: 24, directory: 32, where: 512 };
+/** Offset of the list of call classes in the control file. */
 const seenAt = 1024;
 const maxCalls = 16_384;
 const controlBytes = seenAt + maxCalls;
@@ -63,7 +65,7 @@ export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
   readonly injected: number;
-  /** Path of the first failed call, relative to the directory. */
+  /** Path of the file on which the first call failed, relative to the directory. */
   readonly where: string;
 }
 

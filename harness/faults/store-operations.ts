@@ -57,7 +57,7 @@ async function fill(folder: string, days: readonly number[], rows = 12): Promise
 const commitAt = [0, hour, day, day + hour] as const;
 const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
 
-/** Commits batches across midnight and the instrument's other data. The first batch creates the store. */
+/** Commits batches on both sides of midnight, and the instrument's other data. The first batch creates the store. */
 const commit: Operation = {
   name: 'commit',
   prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
@@ -166,7 +166,7 @@ const migrate: Operation = {
   reports: [],
 };
 
-/** Replaces the filter's checksums with those of version 3. */
+/** Replaces the blocks of the subject filter with those of version 3. */
 function withoutPlaces(path: string): void {
   const db = new Database(path);
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();

@@ -12,10 +12,11 @@ export interface Cost {
 }
 
 /**
- * Fixed part of the heap budget for reading one input, in bytes; `heapPerByte` adds a part proportional to its length.
- * The limits on elements keep even an input that expands during decoding within this budget.
+ * Fixed part of the heap budget for reading one input, in bytes. The limits on elements keep even an input that expands
+ * during decoding within the budget.
  */
 const heapFixed = 64 * 1024 * 1024;
+/** Part of the heap budget for each byte of an input, in bytes. */
 const heapPerByte = 16;
 /**
  * Maximum number of measurements. Other load, garbage collection and compilation also take processor time and may
@@ -48,6 +49,7 @@ export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> 
 
 /** Minimum total time of a measurement in microseconds. Some systems count processor time in steps of milliseconds. */
 const enoughMicroseconds = 40_000;
+/** Maximum number of runs of one input in a measurement. */
 const maxRepeats = 2_000;
 
 /** Returns the cost of an input, averaged over as many runs as a precise measurement requires. */

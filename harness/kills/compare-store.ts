@@ -9,7 +9,7 @@ import { EmittedLabels } from './emitted-labels.ts';
 
 /** Interval between two comparisons while labels are still being read, in milliseconds. */
 const compareMs = 200;
-/** Maximum time without progress, in milliseconds. After it, an instrument counts as stuck. */
+/** Maximum time without progress, in milliseconds. An instrument that exceeds it counts as stuck. */
 const stuckMs = 90_000;
 
 /** Result of comparing a store with the labels emitted so far. */
@@ -90,7 +90,7 @@ async function refusedIn(store: StoreReader, span: Interval): Promise<Record<str
   return refused;
 }
 
-/** Returns the sources whose read position is ahead of the rows that are stored. */
+/** Returns a problem for each source whose read position is ahead of its stored rows. */
 function positionsAhead(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
   return positions.flatMap(({ source, value }) => {
     const position = readPosition(value);
@@ -101,11 +101,14 @@ function positionsAhead(positions: readonly Position[], counts: Counts, emitted:
     const due = emitted.acceptedThrough(source, Math.max(position.seq ?? 0, position.cursor ?? 0));
     const { applied = 0, removed = 0 } = counts.get(source) ?? {};
     const ahead = due - applied - removed;
-    return ahead > 0 ? [`the position of ${source} is ${ahead} rows ahead`] : [];
+    return ahead > 0 ? [`the position of ${source} is ${ahead} rows ahead of the store`] : [];
   });
 }
 
-/** Returns the labelers and refusal reasons with more stored labels than were emitted. */
+/**
+ * Returns a problem for each labeler with more stored rows than emitted labels, and for each reason with more refusals
+ * than expected.
+ */
 function excess(counts: Counts, refused: Readonly<Record<string, number>>, emitted: EmittedLabels): string[] {
   const { byAction } = emitted;
   const twice = [...counts].flatMap(([labeler, { applied, removed }]) => {

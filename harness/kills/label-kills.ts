@@ -12,12 +12,13 @@ import { StoreComparison } from './compare-store.ts';
 /** Result of killing a label instrument repeatedly. */
 export interface LabelKillReport {
   readonly kills: number;
-  /** Number of stored rows, and number of acceptable labels emitted since the epoch. */
+  /** Number of stored rows. */
   readonly stored: number;
+  /** Number of acceptable labels emitted since the epoch. */
   readonly emitted: number;
   /** Number of rows counted as refused. */
   readonly refused: number;
-  /** Number of kills that found more stored rows than the previous kill. */
+  /** Number of kills after which more rows were stored than after the previous kill. */
   readonly moved: number;
   /** Number of kills that happened before the store was open. */
   readonly early: number;
@@ -112,8 +113,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
 }
 
 /**
- * Returns the intervals without a running instrument that no gap of the instrument covers. Also returns all gaps of
- * individual sources: none are expected, because no source lost a label.
+ * Returns a problem for each interval without a running instrument that no gap of the instrument covers, and for each
+ * gap of an individual source. No source has a gap, because none lost a label.
  */
 async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
   const store = openSqliteReader(folder);
@@ -127,7 +128,7 @@ async function uncovered(folder: string, missed: readonly Missed[]): Promise<str
         .map(({ from, to }) => `no instrument ran from ${from} to ${to}, and no gap covers this time`),
       ...gaps
         .filter(({ source }) => source !== null)
-        .map((gap) => `a gap although nothing was missed: ${JSON.stringify(gap)}`),
+        .map((gap) => `a gap was recorded although nothing was missed: ${JSON.stringify(gap)}`),
     ];
   } finally {
     await store.close();

@@ -5,8 +5,8 @@ import { openStoreStandby } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 
 /**
- * Compares each row of a store without a writer with the labels that a network has emitted. Counts alone would not
- * reveal a lost row if another row is stored twice.
+ * Compares each row of a store without a writer with the labels that a network has emitted. Returns the problems.
+ * Counts alone would not reveal a lost row if another row is stored twice.
  */
 export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   const stored = new Map<string, number>();

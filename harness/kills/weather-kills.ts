@@ -13,10 +13,11 @@ import { everythingKept, leaks } from '../weather/weather-leaks.ts';
 /** Result of killing a weather instrument repeatedly. */
 export interface KillReport {
   readonly kept: Kept;
-  /** Counts per minute: those in the store, and those of the generated events. */
+  /** Stored counts per minute. */
   readonly stored: ReturnType<typeof minutesOf>;
+  /** Counts of the generated events per minute. */
   readonly happened: ReturnType<typeof minutesOf>;
-  /** Number of kills that found a position ahead of that at the previous kill. */
+  /** Number of kills after which the stored position was ahead of that after the previous kill. */
   readonly moved: number;
   /** Number of kills that happened during a backfill. */
   readonly replaying: number;

@@ -25,7 +25,7 @@ export interface WriterChangesReport {
   readonly slowestMs: number;
   /** Duration of each change in milliseconds, in order. */
   readonly changeMs: readonly number[];
-  /** Number of rows that a standby stored and the previous writer had not. */
+  /** Number of rows that a standby stored when it took over, because the previous writer had not stored them. */
   readonly saved: number;
   readonly problems: readonly string[];
 }
@@ -187,7 +187,7 @@ function rowsSaved(standby: LabelsProcess): number {
   return typeof rows === 'number' ? rows : 0;
 }
 
-/** Returns the gaps in the store and in the overview. There must not be any. */
+/** Returns a problem for each gap in the store and in the overview. There must not be any. */
 async function gapsIn(url: string, artifacts: string): Promise<string[]> {
   const store = await openStoreReader(url);
   try {
@@ -197,8 +197,8 @@ async function gapsIn(url: string, artifacts: string): Promise<string[]> {
       coverage: { gaps: unknown[] };
     };
     return [
-      ...gaps.map((gap) => `a gap although an instrument was reading: ${JSON.stringify(gap)}`),
-      ...overview.coverage.gaps.map((gap) => `a gap in the overview: ${JSON.stringify(gap)}`),
+      ...gaps.map((gap) => `a gap was recorded although an instrument was reading: ${JSON.stringify(gap)}`),
+      ...overview.coverage.gaps.map((gap) => `the overview has a gap: ${JSON.stringify(gap)}`),
     ];
   } finally {
     await store.close();

@@ -22,7 +22,7 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Creates a row of the scripted labeler that was authored `ageMs` milliseconds ago. */
+/** Creates a row that the scripted labeler authored `ageMs` milliseconds ago. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
@@ -54,6 +54,7 @@ export interface LabelReader {
   readonly stored: Set<string>;
   /** Gaps that the reader recorded, in order. */
   readonly gaps: StoredGap[];
+  /** Gaps that the reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;

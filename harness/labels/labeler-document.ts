@@ -68,7 +68,7 @@ export function labelerDocument(did = `did:plc:${'labeler'.repeat(4).slice(0, 24
         values_omitted: 0,
       },
     },
-    caveats: ['Counts are observed events, and not labels that are active now.'],
+    caveats: ['Observed application and removal events do not establish which labels are active now.'],
     provenance: {
       ...{
         instrument: 'labels',

@@ -24,6 +24,7 @@ export interface ScriptedPorts {
   readonly stored: Set<string>;
   /** Gaps that a reader recorded, in order. */
   readonly gaps: StoredGap[];
+  /** Gaps that a reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
 }
@@ -93,7 +94,6 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
 }
 
 /** Sets the position of a source as if every row up to it had been stored. */
-
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
 }

@@ -1,12 +1,12 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Fault, ReadingEvent, Unread } from '../../src/labels/state/reading-events.ts';
 
-/** Creates the event that an attempt to read a source begins. */
+/** Creates the event for the start of an attempt to read a source. */
 export function asked(now: Micros): ReadingEvent {
   return { kind: 'asked', now };
 }
 
-/** Creates the event that a page or frames of a source were admitted. */
+/** Creates the event for the admission of a source's page or frames. */
 export function answered(
   now: Micros,
   { dated, undated, live = false }: { readonly dated: number; readonly undated: number; readonly live?: boolean },
@@ -14,12 +14,12 @@ export function answered(
   return { kind: 'answered', now, dated, undated, live };
 }
 
-/** Creates the event that an attempt to read a source failed. */
+/** Creates the event for a failed attempt to read a source. */
 export function failed(now: Micros, fault: Fault): ReadingEvent {
   return { kind: 'failed', now, fault };
 }
 
-/** Creates the event that a source was read completely, back to `reached`. */
+/** Creates the event for a source that has been read completely, back to `reached`. */
 export function caughtUp(
   reached: Micros,
   now: Micros,

@@ -5,6 +5,7 @@ import type { JsonObject } from './values.ts';
 
 /** Generates cases for the model of the facts API: two artifacts, and requests at times near their limits. */
 
+/** Two artifacts, and the requests to send while they are served. */
 export interface Case {
   readonly world: number;
   readonly labels: Uint8Array | null;
@@ -13,6 +14,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
+/** One request, and the time at which it is sent. */
 export interface Step {
   readonly method: string;
   readonly path: string;

@@ -50,7 +50,10 @@ function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonO
 
 let attribution: string | null = null;
 
-/** Returns the fixed attribution of a summary without its `calm` signal. The text is read once from the program. */
+/**
+ * Returns the fixed attribution that the service publishes when it removes the `calm` signal from a summary. The text
+ * is read once from the program.
+ */
 export function learnedAttribution(): string {
   attribution ??= attributionOf();
   return attribution;

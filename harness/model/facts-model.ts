@@ -7,17 +7,20 @@ import { clockInstant, floorDivide, instant, type JsonObject, seconds } from './
  * A model of the facts API, derived from the contract. It computes the required response from a request and its time.
  */
 
+/** Maximum age of an artifact and of the data in it, in seconds. */
 export interface Bounds {
   readonly maxAgeSeconds: number;
   readonly collectionMaxAgeSeconds: number;
 }
 
+/** Everything on which a response depends except the request and its time. */
 export interface World {
   readonly artifacts: Readonly<Record<Instrument, Uint8Array | null>>;
   readonly bounds: Bounds;
   readonly basePath: string;
 }
 
+/** The parts of a request that affect its response. */
 export interface Request {
   readonly method: string;
   readonly target: string;
@@ -25,7 +28,7 @@ export interface Request {
   readonly acceptEncoding: string | undefined;
 }
 
-/** The required response. `body` takes the build time, which a representation contains. */
+/** The required response. `bodyAt` takes the time at which the representation was built, which the body contains. */
 export type Expected =
   | { readonly kind: 'options' | 'health' | 'asset' }
   | { readonly kind: 'refused method' }
@@ -54,8 +57,8 @@ const tolerance = 300_000_000_000n;
 const minute = 60_000_000_000n;
 
 /**
- * Returns the required response to a request at a time. `validatorOf` returns the ETag of a fact's age bucket if it is
- * known.
+ * Returns the required response to a request at time `now`. `validatorOf` returns the ETag of a fact's age bucket if it
+ * is known.
  */
 export function expectedOf(
   world: World,

@@ -10,6 +10,7 @@ import type { Bounds, Request } from './facts-model.ts';
 
 /** The program under test: the facts application over artifacts in memory, without sockets. */
 
+/** A facts application whose artifacts a test sets. */
 export interface FactsProgram {
   readonly bounds: Bounds;
   readonly basePath: string;

@@ -27,7 +27,9 @@ const censusValues = {
   classification_confidence: levels,
   auditability: levels,
 };
-/** Placeholder for the service's fixed attribution of a summary without its `calm` signal. */
+/**
+ * Placeholder for the fixed attribution that the service publishes when it removes the `calm` signal from a summary.
+ */
 export const fixedAttribution = '@fixed';
 
 export function legacyReading(artifact: JsonObject): Reading {

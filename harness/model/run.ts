@@ -1,6 +1,6 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
-/** Minimum number of cases from which every kind of response must occur. The replay of a failure has fewer cases. */
+/** Number of cases from which a run must produce every kind of response. The replay of a failure has fewer cases. */
 export const enoughCases = 5_000;
 
 /**

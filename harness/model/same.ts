@@ -12,5 +12,5 @@ export function includes<T>(listed: readonly T[], wanted: T): void {
 }
 
 export function holds(condition: boolean, claim: string): void {
-  if (!condition) assert.fail(`false claim: ${claim}`);
+  if (!condition) assert.fail(`assertion failed: ${claim}`);
 }

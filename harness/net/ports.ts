@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
  * to a connection or to another test's server.
  */
 const lowest = 10_000;
+/** Upper end of the range of ports, exclusive. */
 const highest = 32_000;
 const given = new Set<number>();
 

@@ -123,7 +123,7 @@ await emit({ createLabelVals: ['afterwards'] });
 await until('reading continues', async () => (await stored(byStream)).length === emitted.length);
 assert.deepEqual(await stored(byStream), emitted);
 passed(
-  `a database that was emptied: ${[...byStream.quirks.keys()].join(', ')}; a gap is recorded, and reading continues`,
+  `an emptied database is detected (quirks: ${[...byStream.quirks.keys()].join(', ')}), a gap is recorded, and reading continues`,
 );
 const resetsByPoll = async () => (await gaps(byPoll)).filter((gap) => gap === 'theirs cursor_reset').length;
 await until('the reset is recorded by poll', async () => (await resetsByPoll()) === 1);
@@ -172,7 +172,9 @@ await (async () => {
   await after.stop();
   removeStation(after);
 })();
-passed('a label signed with a rotated key is verified_earlier_key within five minutes after the period of the key');
+passed(
+  'a label signed with a replaced key gets the verdict verified_earlier_key within five minutes after the key was replaced',
+);
 
 // Register another endpoint in the DID document, and close the earlier endpoint.
 const { port: ozonePort } = new URL(ozone.url);

@@ -8,9 +8,9 @@ export type Documents = Readonly<Record<string, unknown>>;
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
- * Returns the parts of a page that its documents do not support: digits outside a figure, a figure whose number differs
- * from the referenced one, or a quoted text that is not from the instrument. Parses the visible numbers independently
- * of the program.
+ * Describes each part of a page that its documents do not support: digits outside a figure, a figure whose number
+ * differs from the referenced one, or a quoted text that is not from the instrument. Parses the visible numbers
+ * independently of the program.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
   const faults: string[] = [];

@@ -1,10 +1,7 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/**
- * States that the page must be able to show, each with two current artifacts; null means that the artifact is missing.
- */
-
+/** Two current artifacts that make the page show one of its states; null means that the artifact is missing. */
 interface PageState {
   readonly labels: object | null;
   readonly weather: object | null;

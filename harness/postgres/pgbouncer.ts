@@ -19,7 +19,10 @@ export interface PgBouncer {
 
 let reported = false;
 
-/** Returns true if PgBouncer is installed. Otherwise reports it once, or throws in CI, where PgBouncer is required. */
+/**
+ * Returns true if PgBouncer is installed. Otherwise prints one message per process, or throws in CI, where PgBouncer is
+ * required.
+ */
 export function hasPgBouncer(): boolean {
   if (existsSync(command)) return true;
   const missing = 'PgBouncer is not installed: apt-get install pgbouncer; its tests are SKIPPED';

@@ -43,7 +43,8 @@ rm -rf "$0"`;
 let reported = false;
 
 /**
- * Returns true if PostgreSQL is installed. Otherwise reports it once, or throws in CI, where PostgreSQL is required.
+ * Returns true if PostgreSQL is installed. Otherwise prints one message per process, or throws in CI, where PostgreSQL
+ * is required.
  */
 export function hasPostgres(): boolean {
   if (bin !== undefined) return true;

@@ -16,7 +16,7 @@ import { startProgramInTest } from './program-in-test.ts';
 /** DID of the account whose rows are exported. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const neighbour = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-/** DID of the labeler of every second row of the account. */
+/** DID of the labeler that emitted every second row of the account. */
 export const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
 const values = ['spam', '=HYPERLINK("http://x.example")', 'a,"b"', 'two\r\nlines', "'quoted", '-1', '🜁‮hide', '!warn'];

@@ -15,6 +15,7 @@ export interface Program {
   readonly child: ChildProcess;
   /** Lines that the program has printed to stdout so far. */
   readonly stdout: readonly string[];
+  /** Lines that the program has printed to stderr so far. */
   readonly stderr: readonly string[];
   /** Returns the parsed log lines in `stderr`. */
   log(): Record<string, unknown>[];
@@ -96,7 +97,7 @@ export function startProgram(
     async stop() {
       child.kill('SIGTERM');
       try {
-        return await inTime('the end', (resolve, reject) => void ended.then(resolve, reject));
+        return await inTime('the exit', (resolve, reject) => void ended.then(resolve, reject));
       } finally {
         if (isRunning()) child.kill('SIGKILL');
       }

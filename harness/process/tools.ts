@@ -32,7 +32,7 @@ export function lacks(...needed: readonly Tool[]): boolean {
   const missing = needed.filter((tool) => !existsSync(toolPath(tool)));
   if (missing.length === 0) return false;
   const packages = missing.map((tool) => tools[tool][1]).join(' ');
-  const what = `${missing.join(', ')} not installed (apt-get install ${packages})`;
+  const what = `missing programs: ${missing.join(', ')} (apt-get install ${packages})`;
   if (process.env.CI !== undefined) throw new Error(what);
   process.stderr.write(`SKIPPED: ${what}\n`);
   return true;

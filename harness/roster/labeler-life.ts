@@ -24,15 +24,17 @@ const shares = {
   flapping: 0.05,
   /** Share of labelers that stop responding permanently. */
   dying: 0.015,
-  /** Share of labelers that permanently respond with 401 from a random time. */
+  /** Share of labelers that permanently respond with 401 from a random time onwards. */
   refusing: 0.005,
   /** Share of labelers that do not respond for 9 to 12 days. */
   absent: 0.005,
 } as const;
 
-/** Mean time between two outages and mean duration of an outage, in microseconds. */
+/** Parameters of random outages. */
 interface Pattern {
+  /** Mean time between two outages, in microseconds. */
   readonly up: number;
+  /** Mean duration of an outage, in microseconds. */
   readonly down: number;
 }
 const steady: Pattern = { up: 12 * hour, down: 10 * minute };

@@ -14,7 +14,7 @@ import { fraction, type Life } from './labeler-life.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Creates the event that a source was read completely from `reached` to `now`. */
+/** Creates the event for a source that has been read completely from `reached` to `now`. */
 function caughtUp(reached: Micros, now: Micros): ReadingEvent {
   return { kind: 'caught_up', now, reached, before: { since: reached, target: reached } };
 }

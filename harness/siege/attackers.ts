@@ -54,7 +54,7 @@ export class Attackers {
       this.#child.send(command);
     });
     if (answer.kind !== kind)
-      throw new Error(`the hostile network: ${answer.kind === 'failed' ? answer.why : answer.kind}`);
+      throw new Error(`the hostile network failed: ${answer.kind === 'failed' ? answer.why : answer.kind}`);
     return answer as Answer<Kind>;
   }
 }

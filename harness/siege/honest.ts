@@ -5,12 +5,18 @@ import { type Interval, micros } from '../../src/store/time.ts';
 import { scanAccount } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
-/** One labeler in this many has no stream. It is polled, so its labels are accepted later. */
+/**
+ * Number of labelers per labeler without a stream. A labeler without a stream is polled, so its labels are accepted
+ * later.
+ */
 const polledEvery = 20;
 /** Time after a start during which streams are opened one after another, in milliseconds. */
 const settlingMs = 5_000;
 
-/** Creates an ordinary network with the reference rates. Each labeler has its own loopback address. */
+/**
+ * Creates a network of honest labelers with the given total number of labels per second. Each labeler has its own
+ * loopback address.
+ */
 export function honestNetwork(seed: number, labelers: number, labelRate: number): Sim {
   return createSim({
     ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },
@@ -33,16 +39,19 @@ export interface Lag {
 
 /** Result of comparing the honest labels with the stored rows. */
 export interface HonestRows {
-  /** Number of labels that could be stored, and number of labels that were. */
+  /** Number of emitted labels that could be stored. */
   readonly emitted: number;
+  /** Number of these labels that were stored. */
   readonly stored: number;
-  /** Labels that were not stored: those that their labelers still serve, and those that were replaced. */
+  /** Number of labels that were not stored although their labelers still serve them. */
   readonly lost: number;
+  /** Number of labels that were not stored and that their labelers have replaced. */
   readonly replaced: number;
   /** Number of surplus rows: stored twice, or never sent by any labeler. */
   readonly surplus: number;
-  /** Delays of labels emitted during the attack while the instrument was running, by transport. */
+  /** Delays of streamed labels emitted during the attack while the instrument was running. */
   readonly streamed: Lag;
+  /** Delays of polled labels emitted during the attack while the instrument was running. */
   readonly polled: Lag;
   /** Delays of labels emitted before the attack, for comparison. */
   readonly before: Lag;
@@ -96,7 +105,7 @@ export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boole
   return [...due].every(([did, count]) => (stored.get(did) ?? 0) >= count);
 }
 
-/** Returns true if every honest label emitted within an interval is stored. */
+/** Returns true if every honest label emitted within an interval is stored or has been replaced. */
 export async function areStored(sim: Sim, store: StoreReader, fromUs: number, toUs: number): Promise<boolean> {
   const { startedAt } = await store.epoch();
   const due = dueLabels(sim, startedAt, fromUs, toUs);

@@ -14,9 +14,11 @@ export type HostileCommand =
       readonly count: number;
       /** Names of the kinds of hostile labelers. */
       readonly kinds: readonly string[];
+      /** True if a name server resolves names below `.test`. */
       readonly names: boolean;
       /** Port of hosts with their own address. Hosts that share an address use the following ports. */
       readonly port: number;
+      /** Share of labelers that become hostile only after the command `turn`. */
       readonly lateShare: number;
       readonly floodBytesPerSecond: number;
       readonly bystanders: readonly string[];

@@ -5,8 +5,9 @@ import { type Enclosure, enclose } from './unit-limits.ts';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** Timeout for a stop and delay before a restart, in milliseconds, as in the systemd unit. */
+/** Timeout for a stop, in milliseconds, as in the systemd unit. */
 const stopTimeoutMs = 15_000;
+/** Delay before a restart, in milliseconds, as in the systemd unit. */
 const restartMs = 2_000;
 /** Number of crashes after which the instrument is no longer restarted. */
 const maxCrashes = 10;
@@ -15,7 +16,7 @@ const maxLines = 1_000;
 /** Maximum duration of a start, in milliseconds. A longer start counts as stuck. */
 const startTimeoutMs = 120_000;
 
-/** Interval without an observing instrument, in milliseconds of the wall clock. */
+/** Interval in which no instrument was observing, in milliseconds of the wall clock. */
 export interface Downtime {
   readonly fromMs: number;
   /** Time at which the instrument was observing again. */

@@ -8,7 +8,7 @@ import { comesToHold } from './watch.ts';
  */
 const patienceMs = 10_000;
 
-/** Function that returns the parts of a page that its documents do not support. */
+/** Function that describes each part of a page that its documents do not support. */
 export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
 /** Returns the differences between the served overview and the artifact, and between the page and the facts. */

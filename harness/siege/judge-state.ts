@@ -19,7 +19,7 @@ const graceMs = 60_000;
  */
 const newGraceMs = 120_000;
 
-/** An honest source that is in a wrong state. */
+/** An honest source in a wrong state, and the time during which it was in that state. */
 export interface Undeserved {
   readonly did: string;
   readonly state: string;
@@ -72,7 +72,7 @@ export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<
   );
 }
 
-/** Returns the gaps of honest sources that nothing explains. Downtime of the instrument is an explanation. */
+/** Returns the unexplained gaps of honest sources. A gap during a downtime of the instrument counts as explained. */
 export async function undeservedGaps(
   store: StoreReader,
   { labelers }: Sim,
@@ -94,7 +94,7 @@ export async function undeservedGaps(
     .filter(isUndeserved)
     .map(
       ({ source, reason, start, end }) =>
-        `a gap of ${((end - start) / 1e6).toFixed(1)} s (${reason}) of ${source ?? 'every source'}`,
+        `a gap of ${((end - start) / 1e6).toFixed(1)} s (${reason}) in the coverage of ${source ?? 'every source'}`,
     );
 }
 

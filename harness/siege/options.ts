@@ -11,6 +11,7 @@ export interface SiegeOptions {
   readonly honest: number;
   /** Duration of the attack in seconds, excluding restarts of the instrument. */
   readonly seconds: number;
+  /** Number of restarts of the instrument during the attack. */
   readonly restarts: number;
   /** Maximum time from the end of the attack to the recovery, in seconds. */
   readonly recoverySeconds: number;
@@ -26,7 +27,7 @@ export interface SiegeOptions {
   readonly diskBudgetMegabytes: number;
   /** Path of the CSV file for samples, or null to write none. */
   readonly csv: string | null;
-  /** Function that reads the observatory's page, or null if this runtime cannot load the page components. */
+  /** Function that checks the observatory's page, or null if this runtime cannot load the page components. */
   readonly readPage: ReadPage | null;
   /** Called with progress messages. */
   readonly onProgress: (what: string) => void;

@@ -111,7 +111,7 @@ function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes'
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const megabytes = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // Parse only the fields after the command name, which may contain blanks. The 12th and 13th of them are utime and
+    // Parse only the fields after the command name, which may contain spaces. The 12th and 13th of them are utime and
     // stime.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')

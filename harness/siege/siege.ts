@@ -11,7 +11,7 @@ import { buildWorld, type World } from './world.ts';
 const beforeMs = 10_000;
 /** Maximum time from the last emitted label until all labels must be stored, in milliseconds. */
 const settleMs = 60_000;
-/** Age in milliseconds below which a label need not have arrived yet from a recovered source. */
+/** Age below which a label from a recovered source may still be missing, in milliseconds. */
 const recentMs = 15_000;
 
 /**
@@ -37,7 +37,7 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
   try {
     onProgress(
       `${honest.size} honest labelers, ${options.hostile} hostile ones of ${world.kinds.length} kinds; ` +
-        `memory bounded by ${instrument.memory}, ${world.names ? 'with' : 'without'} a name server`,
+        `memory limited by ${instrument.memory}, ${world.names ? 'with' : 'without'} a name server`,
     );
     const areEstablished = async (): Promise<boolean> =>
       establishedOf(await rosterOf(store), honest).size === honest.size;
@@ -159,14 +159,15 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
   for (const { state } of watch.states.undeserved) states.set(state, (states.get(state) ?? 0) + 1);
   for (const [state, count] of states) problems.push(`${count} honest sources were ${state}`);
   const rss = watch.samples.maxRss;
-  if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
+  if (rss > maxRssMegabytes)
+    problems.push(`the instrument used ${rss.toFixed(0)} MB, but the limit is ${maxRssMegabytes} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview returned status ${status} ${count} times`);
   // Every kind must have received a request; otherwise its attack was not tested. Exceptions are kinds without a
-  // listener, and did:web labelers, whose documents wait for a turn.
+  // listener, and did:web labelers, whose documents may still be waiting to be read.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
-      problems.push(`the kind ${name} received no request`);
+      problems.push(`labelers of the kind ${name} received no request`);
   }
   return problems;
 }
@@ -174,5 +175,5 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
 function diskProblems(megabytes: number, { diskBudgetMegabytes }: SiegeOptions): string[] {
   return megabytes <= diskBudgetMegabytes
     ? []
-    : [`the store took ${megabytes.toFixed(0)} MB, the budget is ${diskBudgetMegabytes} MB`];
+    : [`the store took ${megabytes.toFixed(0)} MB, but the budget is ${diskBudgetMegabytes} MB`];
 }

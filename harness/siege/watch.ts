@@ -6,7 +6,7 @@ import { Samples } from './samples.ts';
 import type { World } from './world.ts';
 
 const sampleMs = 2_000;
-/** The roster and the facts are checked once per this many samples. */
+/** Number of samples per check of the roster and the facts. */
 const rosterEvery = 5;
 
 /** Checks that run throughout a siege. */

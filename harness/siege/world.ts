@@ -21,6 +21,7 @@ export interface World {
   readonly sim: Sim;
   /** DIDs of the honest labelers. */
   readonly honest: ReadonlySet<string>;
+  /** Kinds of hostile labelers in the siege. */
   readonly kinds: readonly Kind[];
   readonly names: boolean;
   readonly attackers: Attackers;

@@ -13,7 +13,7 @@ export interface LabelSim {
   pass(seconds: number): void;
 }
 
-/** Start time of every such network, in milliseconds since 1970. */
+/** Start time of every network that `startLabelSim` starts, in milliseconds since 1970. */
 export const startMs = Date.UTC(2026, 6, 4);
 
 /** Starts a small network whose clock the test advances. */

@@ -3,7 +3,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 /** Batches that the appending process sends. The parent process derives the expected rows from them. */
 
-/** DID of the labeler of all labels. */
+/** DID of the labeler that emitted all labels. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
 /** Number of rows per batch. */
 export const rowsOfBatch = 40;

@@ -135,8 +135,8 @@ function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier
 }
 
 /**
- * Returns the labels that could have been accepted, were not accepted, and lie outside every gap of their source. The
- * list must be empty.
+ * Returns a problem for each label that could have been accepted, was not accepted, and lies outside every gap of its
+ * source.
  */
 export function hiddenLosses(
   compared: Compared,

@@ -14,7 +14,7 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], { hasStandb
   const problems =
     own.join() === Array.from({ length: paused }, () => 'ingest_paused').join()
       ? []
-      : [`the gaps of the instrument are ${own.join()}`];
+      : [`unexpected gaps of the instrument: [${own.join()}]`];
   const { list } = sim.labelers;
   for (const labeler of list) {
     const role = roleAt(labeler.profile.index, list.length);

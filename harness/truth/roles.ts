@@ -22,6 +22,7 @@ export interface Role {
   readonly act: 'waits' | 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
   /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
+  /** Makes the role's events happen. */
   readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>) => unknown;
   /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
@@ -30,7 +31,7 @@ export interface Role {
 const softwares: readonly Software[] = ['ozone', 'skyware'];
 const nothing = (): void => undefined;
 
-/** Returns true if the role makes its labeler leave the enrolment during a proof. */
+/** Returns true if the role ends its labeler's enrolment during a proof. */
 export function departs(role: Role | null): boolean {
   return role?.act === 'leaves' || role?.act === 'denied';
 }
@@ -43,6 +44,7 @@ function well(name: string, software: Software, act: Role['act'], happens: Role[
 
 /** Profile of a labeler without regular traffic. Separate roles cover odd labels and unordered pages. */
 const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
+/** Profile of a labeler without a stream, which is read by poll. */
 const byPoll = { ailment: 'no_stream' } as const;
 const reset: Partial<Role> = { gaps: ['cursor_reset'] };
 const oneStream: Partial<Role> = { affectsOneStream: true };
@@ -74,7 +76,10 @@ async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>):
   }
 }
 
-/** Returns events that prepare a fault and then end the open stream, so that the fault affects the next stream. */
+/**
+ * Returns a `happens` function that prepares a fault and then ends the open stream, so that the fault affects the next
+ * stream.
+ */
 function nextStream(meets: (labeler: Labeler) => void): Role['happens'] {
   return (labeler) => {
     meets(labeler);

@@ -31,7 +31,8 @@ export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string
       `${instant(startUs)}: ${different.length} counts differ, ${name} is ${minute[name] ?? 0}, not ${wanted}`,
     );
   }
-  for (const startUs of stored.keys()) problems.push(`${instant(startUs)}: counted, but nothing was delivered`);
+  for (const startUs of stored.keys())
+    problems.push(`${instant(startUs)}: events were counted, but none were delivered`);
   return [...problems, ...resyncDifferences(sim, kept)];
 }
 

@@ -22,12 +22,15 @@ const hourMs = 3_600_000;
 const backfillHours = 1.5;
 /** Maximum age of the newest committed event of a host that is sending, in milliseconds of the simulated clock. */
 const currentMs = 3_000;
-/** Number of checks for committed events before the clock starts to advance, and its advance at each further check. */
+/** Number of checks for committed events before the clock starts to advance. */
 const freeLooks = 40;
+/** Time by which the clock advances at each further check, in milliseconds. */
 const lookMs = 250;
-/** Collections that the hosts stop sending. All of them are frequent. */
+/** Frequent collections that each host stops sending for 12 minutes. */
 const follows: readonly CollectionName[] = ['follow.create', 'follow.delete'];
+/** Frequent collections that the first host stops sending if `failures` selects a silent collection. */
 const likes: readonly CollectionName[] = ['like.create', 'like.delete'];
+/** Collections that the second host never sends. */
 const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
 /** Ways in which the first host fails. The seed selects one. */
 const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
@@ -51,6 +54,7 @@ interface Host {
   readonly place: HostPlace;
   /** Name of the series that belongs to the host. */
   readonly name: string;
+  /** Intervals in which the host did not send some collections. */
   readonly muted: Muted[];
 }
 
@@ -266,7 +270,8 @@ class Run {
     const host = this.#hosts.find(({ name }) => name === artifact.source.endpoint);
     if (!host || !first || !second) throw new Error('the artifact does not belong to an observed host');
     if (host === second && this.#failoverMs === null) this.#failOver(now);
-    if (host === first && this.#failoverMs !== null) this.#problems.push(`${instant(now)}: the first host returned`);
+    if (host === first && this.#failoverMs !== null)
+      this.#problems.push(`${instant(now)}: the first host was published again`);
     // Until the backfill is over, the earlier time is only partly observed.
     if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;

@@ -33,7 +33,7 @@ export function readQuestion(message: Buffer): Question | null {
   return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
 }
 
-/** Encodes a response with IPv4 addresses. For any other record type, the answer section is empty. */
+/** Encodes a response with IPv4 addresses. The answer section is empty unless the question asks for type A. */
 export function writeAnswer(
   question: Question,
   code: number,

@@ -4,7 +4,7 @@ import { readQuestion, responseCodes, writeAnswer } from './message.ts';
 /** The response of a name server to queries for one name. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
-  /** Responds with the addresses after a delay in milliseconds. */
+  /** Responds with the addresses after `delayMs` milliseconds. */
   | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
   | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
 

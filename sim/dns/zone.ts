@@ -6,7 +6,7 @@ import type { DnsVerdict } from './server.ts';
  *   a-127-64-0-1.d7.test          that address
  *   slow-127-64-0-1.…             that address after four seconds
  *   never-…, nx-…, fail-…, junk-… no response, NXDOMAIN, SERVFAIL, invalid bytes
- *   private-…                     addresses that every guard must refuse
+ *   private-…                     addresses that every address check must refuse
  *   many-127-64-0-1.…             that address among two dozen that refuse connections
  *
  * Names outside `.test` do not exist, except `localhost`.

@@ -5,8 +5,9 @@ import { compileTemplate, type Template } from './template.ts';
 import { accountWeights, commitWeights, identityWeight, postShares } from './traffic-mix.ts';
 import { eventsTemplate, type Wire } from './wire.ts';
 
-/** Number of random bits that select a template, and size of the table that maps them. */
+/** Number of random bits that select a template. */
 const tableBits = 18;
+/** Number of entries in the table that maps these bits to templates. */
 const tableSize = 2 ** tableBits;
 const plain = { reply: false, embed: null } as const;
 
@@ -14,7 +15,7 @@ const plain = { reply: false, embed: null } as const;
 export interface Catalogue {
   readonly templates: Template[];
   readonly species: Species[];
-  /** Returns the template at `index` in the format of a protocol. */
+  /** Returns the template at `index` in the format of the protocol `wire`. */
   on(wire: Wire, index: number): Template | undefined;
   /**
    * Template index for each value of the top 18 bits of a random number. The number of entries per template follows the

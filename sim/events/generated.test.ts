@@ -50,7 +50,7 @@ describe('generated traffic', () => {
     expect(digest(source(), 10)).toBe('f556aa25d56aca4d60828cfce2e6d80ba7ed22a18ae2195c09da51b5f8231590');
   });
 
-  it('numbers events without holes and strictly increases their times within a second', () => {
+  it('has consecutive event numbers and strictly increasing times within each second', () => {
     for (const rate of [1, 330, 100_000]) {
       const some = source({ rate });
       const [one, next] = [blockAt(some, noonUs), blockAt(some, noonUs + 1_000_000)];
@@ -141,7 +141,7 @@ describe('generated traffic', () => {
   });
 });
 
-it('has 64 metric names', () => {
+it('the list of metric names contains 64 distinct names', () => {
   expect(new Set(metricNames).size).toBe(64);
 });
 

@@ -44,7 +44,7 @@ export class GeneratedSource implements EventSource {
     'jetstream.legacy': new Map(),
     'jetstream.subscribeEvents': new Map(),
   };
-  /** Maps events to the event whose account and time they take: rows of a re-sync have those of their `sync`. */
+  /** Maps an event to the event whose account and time it takes. Rows of a re-sync take those of their `sync` event. */
   readonly #stampedAs = new Map<number, number>();
   #cached = 0;
   #speciesTable: Uint16Array | null = null;
@@ -105,7 +105,7 @@ export class GeneratedSource implements EventSource {
         for (const species of this.#sketch(second).species) counts[species] = (counts[species] ?? 0) + 1;
         continue;
       }
-      // Makes the same random choices as `#sketch`, but without times: batching changes only times within a second.
+      // Make the same random choices as `#sketch`, but skip the times: batching changes only times within a second.
       let state = hash(this.#seed, 10, second) | 0;
       for (let seq = first; seq < next; seq++) {
         state = (state + 0x6d2b79f5) | 0;
@@ -131,7 +131,10 @@ export class GeneratedSource implements EventSource {
     this.#forget();
   }
 
-  /** Gives events the account and time of another event. Must not be called for events that were already read. */
+  /**
+   * Gives the events in `seqs` the account and time of the event `model`. Must not be called for events that were
+   * already read.
+   */
   stampAs(seqs: readonly number[], model: number): void {
     for (const seq of seqs) this.#stampedAs.set(seq, model);
     this.#forget();
@@ -174,7 +177,8 @@ export class GeneratedSource implements EventSource {
       mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
       mixed ^= mixed >>> 14;
       const time = startUs + Math.floor((at + ((mixed & 0x3fff) / 0x4000) * 0.9) * width);
-      // Events lie on a grid, so times strictly increase as long as each event has at least one microsecond.
+      // Events are spaced evenly except for a random shift within their slot, so times strictly increase if each slot
+      // lasts at least one microsecond.
       previous = time > previous ? time : previous + 1;
       timeUs[at] = previous;
       templates[at] = table[mixed >>> 14] ?? 0;
@@ -252,8 +256,8 @@ function randomAt(state: number, at: number): number {
 }
 
 /**
- * Gives all events of a group the same time. Within the interval, a group begins at the first event of a second and
- * ends with that second at the latest.
+ * Gives every `size` consecutive events of one second within the interval the same time. No group extends into the next
+ * second.
  */
 function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
   const from = lowerBound(timeUs, fromUs);

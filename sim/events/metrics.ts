@@ -20,7 +20,7 @@ export type Alias = (typeof aliases)[number];
 export type Operation = (typeof operations)[number];
 /** Embed types that have metrics of their own. */
 export type EmbedAlias = (typeof embeds)[number];
-/** Name of a metric in the network's record. */
+/** Name of a metric that the simulated network counts. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`
@@ -55,7 +55,7 @@ export const embedTypes: ReadonlyMap<string, EmbedAlias> = new Map(
   embeds.filter((alias) => alias !== 'other').map((alias) => [`app.bsky.embed.${alias}`, alias] as const),
 );
 
-/** All 64 metric names of the network's record. */
+/** Names of all 64 metrics that the simulated network counts. */
 export const metricNames: readonly MetricName[] = [
   ...aliases.flatMap((alias) => operations.map((operation) => `${alias}.${operation}` as const)),
   ...writes.flatMap((write) => (['reply', 'quote'] as const).map((shape) => `post.${write}.${shape}` as const)),

@@ -5,7 +5,7 @@ export interface ParsedFrame {
   readonly species: Species;
   /** Time of the event in microseconds, or null if the frame is not an event. */
   readonly timeUs: number | null;
-  /** Value of `cursor` in a frame of the second version; null for other frames. */
+  /** Value of `cursor` in a frame of the second version of Jetstream; null for other frames. */
   readonly cursor: number | null;
 }
 
@@ -13,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Parses a frame completely as JSON. The parser is deliberately simple and slow: it is the reference for recorded
- * frames and for the generator's table of meanings.
+ * frames and for the species of generated frames.
  */
 export function parseFrame(text: string): ParsedFrame {
   let value: unknown;
@@ -39,7 +39,9 @@ export function parseFrame(text: string): ParsedFrame {
   };
 }
 
-/** Parses a `subscribeEvents` frame completely. Rows after a `sync` look like any other commit. */
+/**
+ * Parses a `subscribeEvents` frame completely. It cannot distinguish rows that follow a `sync` from ordinary commits.
+ */
 export function parseMethodFrame(text: string): ParsedFrame {
   let value: unknown;
   try {

@@ -32,7 +32,7 @@ describe('rare frames', () => {
     },
   );
 
-  it('increment every metric when taken together', () => {
+  it('together increment every metric', () => {
     const raised = new Set(frames.flatMap(({ species }) => species.metrics));
     expect(metricNames.filter((name) => !raised.has(name))).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { framed } from './template.ts';
 export interface RecordedOptions {
   /** Frames as text, in file order. */
   readonly frames: readonly string[];
-  /** `history`: all events occurred before the start. `live`: the events occur one by one, beginning at `startUs`. */
+  /** `history`: all events occurred before `startUs`. `live`: the events occur one by one, beginning at `startUs`. */
   readonly as: 'history' | 'live';
   /** Number of events per second in live mode. */
   readonly rate: number;
@@ -53,8 +53,8 @@ export class RecordedSource implements EventSource {
   }
 
   /**
-   * Returns the first matching frame in the file, where a replay would begin. Recorded frames need not be sorted by
-   * time.
+   * Returns the number of the first frame in the file that is stamped at or after `timeUs`. A replay begins there.
+   * Recorded frames need not be sorted by time.
    */
   seek(timeUs: number): number {
     const found = this.#block.timeUs.findIndex((time) => time >= timeUs);

@@ -12,8 +12,8 @@ export interface EventSource {
   /** Returns the block of events around number `seq`, without the bytes of their frames. */
   plan(seq: number): Plan;
   /**
-   * Returns the block of events around number `seq`, with frames in the format of a protocol; defaults to the legacy
-   * one.
+   * Returns the block of events around number `seq`, with frames in the format of the protocol `wire`, which defaults
+   * to the legacy protocol.
    */
   block(seq: number, wire?: Wire): Block;
   /** Returns the number after the newest event at `nowUs`. */

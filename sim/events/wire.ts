@@ -13,8 +13,9 @@ export interface Filter {
   readonly wantedCollections: readonly string[];
 }
 
-/** NSIDs of the two methods that current hosts serve. */
+/** NSID of the method that streams events. */
 export const subscribeEvents = 'network.bsky.jetstream.subscribeEvents';
+/** NSID of the method that returns the dictionary for compressed frames. */
 export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;

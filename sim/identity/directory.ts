@@ -32,6 +32,7 @@ interface Entry {
   state: DocumentState;
   /** Endpoint in an outdated document, or null to use the current endpoint. */
   endpoint: string | null;
+  /** Key in an outdated document, as a multikey, or null to use the current key. */
   key: string | null;
 }
 
@@ -57,8 +58,9 @@ export class Directory {
   state: DirectoryState = 'up';
   /** Response time in the state `slow`, in milliseconds of real time. */
   slowMs = 3_000;
-  /** Number of requests by DID (`asked`), and by kind of response (`fired`). */
+  /** Number of requests, by DID. */
   readonly asked = new Map<string, number>();
+  /** Number of requests, by the state that determined the response. */
   readonly fired = new Map<DocumentState | DirectoryState, number>();
   readonly #entries = new Map<string, Entry>();
   readonly #host: HttpHost;
@@ -218,7 +220,7 @@ export class Directory {
   }
 }
 
-/** Returns the operation that results in a document; for null, a tombstone. */
+/** Returns the PLC operation that produces a document, or a tombstone operation for null. */
 function operationOf(document: SimulatedDocument | null): unknown {
   if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
   const { alsoKnownAs, verificationMethod, service } = document;

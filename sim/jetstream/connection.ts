@@ -95,7 +95,7 @@ export class Connection {
     this.delivery = options.delivery;
     this.webSocket = options.webSocket;
     this.next = options.start;
-    // Without a replay, there is no transition to live traffic.
+    // A connection without a replay has no transition to live traffic.
     this.#cutover = options.start < options.source.edge(options.nowUs()) ? options.cutover : null;
     this.#allowedAtUs = options.nowUs();
     if (options.greeting !== null) this.sendText(options.greeting);
@@ -112,7 +112,7 @@ export class Connection {
     this.#options.socket.write(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
   }
 
-  /** Sends a frame that is not an event, and closes the connection. */
+  /** Closes the connection with a code, after sending `text` as a frame unless it is null. */
   closeWith(code: number, text: string | null): void {
     this.#ending = true;
     if (text !== null) this.sendText(text);
@@ -262,7 +262,7 @@ export class Connection {
     return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
   }
 
-  /** Returns true if the protocol of the connection shows all events. */
+  /** Returns true if the connection's protocol carries all events of the source. */
   #hidesNothing(): boolean {
     return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
   }
@@ -272,8 +272,8 @@ export class Connection {
   }
 
   /**
-   * Returns true if compaction removed an event. The same events are removed for every consumer. Deletes and markers
-   * remain.
+   * Returns true if compaction removed an event. The same events are removed for every consumer. It removes only
+   * creates and updates.
    */
   #isGone(seq: number, species: number): boolean {
     const metrics = this.#options.source.species[species]?.metrics ?? [];

@@ -44,6 +44,7 @@ export interface FaultRecord {
   readonly connections: readonly number[];
   /** Number of the first affected event, or null if the fault affects no event. */
   readonly fromSeq: number | null;
+  /** Number after the last affected event, or null if the fault affects no event. */
   readonly toSeq: number | null;
 }
 
@@ -103,7 +104,7 @@ export class Faults implements HandshakeFaults {
     this.#chance = dice(scope.seed ^ 0xfa17);
   }
 
-  /** Ends the socket without a close frame: after the last byte (`end`), immediately (`reset`), or within a frame. */
+  /** Ends the socket after the last byte (`end`), immediately (`reset`), or within a frame, without a close frame. */
   drop({ how = 'end', ...which }: OneConnection & { readonly how?: 'end' | 'reset' | 'mid_frame' } = {}): FaultRecord {
     return this.#each('drop', which, (connection) => connection.drop(how));
   }
@@ -213,7 +214,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Treats the next cursor as lying in the future, so that nothing is replayed and the connection is live. */
+  /** Treats the next cursor as lying in the future: the connection replays nothing and starts with live events. */
   futureCursor(): void {
     this.#nextStart = (connection, _, honest) => {
       const start = this.#edge();
@@ -231,15 +232,15 @@ export class Faults implements HandshakeFaults {
     return this.#fire('batch_time', [], source.seek(fromUs), source.seek(toUs));
   }
 
-  /** Replaces the next events with frames that cannot be counted. Uses the named variants in turn, or all of them. */
+  /** Replaces the next events with frames that cannot be counted. Uses the given variants in turn, by default all. */
   malformed({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     this.#malformed ??= this.#added(malformedFrames(this.#scope.style, this.#chance));
     return this.#replace('malformed', events, variants, this.#malformed);
   }
 
   /**
-   * Replaces the next events with events of unknown kinds and rare shapes. Uses the named variants in turn, or all of
-   * them.
+   * Replaces the next events with events of unknown kinds and rare shapes. Uses the given variants in turn, by default
+   * all.
    */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     return this.#replace('unknown', events, variants, this.#unknownFrames());
@@ -271,7 +272,7 @@ export class Faults implements HandshakeFaults {
     return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
   }
 
-  /** Closes the connections of slow consumers. `subscribeEvents` also reports ConsumerTooSlow. */
+  /** Closes connections as if the consumers were too slow. `subscribeEvents` first sends ConsumerTooSlow. */
   tooSlow(which: OneConnection = {}): FaultRecord {
     return this.#each('too_slow', which, (connection) => {
       const message = `reading below the floor rate; reconnect with cursor=${connection.next}`;
@@ -279,7 +280,7 @@ export class Faults implements HandshakeFaults {
     });
   }
 
-  /** Closes connections as a host does that is being moved. */
+  /** Closes connections with the close code 1001 (going away). */
   goingAway(which: OneConnection = {}): FaultRecord {
     return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }

@@ -102,7 +102,7 @@ export class JetstreamServer {
     if (this.#ping) clearInterval(this.#ping);
     if (!this.#http.listening) return;
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    for (const { webSocket } of this.connections) webSocket.close(1001, 'the simulation ends');
+    for (const { webSocket } of this.connections) webSocket.close(1001, 'the simulation has ended');
     const deadline = setTimeout(() => this.#destroyAll(), this.connections.length > 0 ? goodbyeMs : 0);
     this.#http.closeAllConnections();
     await closed;
@@ -130,7 +130,8 @@ export class JetstreamServer {
     const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
     const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    // Decide on the refusal first: a refused handshake has no first event and must not use up a fault of the start.
+    // Decide on the refusal first: a refused handshake has no first event, so it must not trigger a fault that changes
+    // the first event.
     const begins = refused === null && subscription !== null && isSubscription(subscription);
     const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
@@ -187,7 +188,7 @@ export class JetstreamServer {
     webSocket.on('ping', (data) => {
       if (connection.mode !== 'half_open') webSocket.pong(data);
     });
-    if (connection.isMethod) webSocket.on('message', () => webSocket.close(1008, 'this stream takes no messages'));
+    if (connection.isMethod) webSocket.on('message', () => webSocket.close(1008, 'this stream accepts no messages'));
     webSocket.on('error', () => webSocket.terminate());
     socket.once('close', () => {
       delivery.closedAtUs = nowUs();
@@ -198,9 +199,9 @@ export class JetstreamServer {
   }
 
   /**
-   * Returns the first event for a cursor, or a refusal. A cursor in the future starts live. A time before the oldest
-   * event is moved forward to it, which `subscribeEvents` reports with a notice. `subscribeEvents` refuses a sequence
-   * number that is too old.
+   * Returns the first event for a subscription's cursor, or a refusal. For a cursor in the future, only live events
+   * follow. A time before the oldest event is moved forward to it, which `subscribeEvents` reports with a notice.
+   * `subscribeEvents` refuses a sequence number that is too old.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;
@@ -230,7 +231,7 @@ export class JetstreamServer {
   }
 }
 
-/** Number of a consumer's first event, and the notice that precedes it or null. */
+/** Number of a consumer's first event, and the notice that precedes it (null for none). */
 interface Start {
   readonly from: number;
   readonly greeting: string | null;

@@ -45,7 +45,7 @@ it('a label value is applied to a subject before it is removed, and may be appli
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
-it('a restored database assigns the lost seq numbers again, and a recreated one begins at 1', () => {
+it('seq numbers are assigned again after a restore, and start at 1 after a recreation', () => {
   const database = new Database(logOf('skyware'), false);
   database.loseTail(3, 10);
   expect([...database.read(1, 12)].map((n) => [n, database.seqOf(n)]).slice(-3)).toEqual([

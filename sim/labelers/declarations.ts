@@ -3,7 +3,10 @@ import type { LabelDefinition } from './profile.ts';
 
 const collection = 'app.bsky.labeler.service';
 
-/** Values that a labeler declares, with their definitions unless these are plain. */
+/**
+ * Values that a labeler declares, with their definitions. If `definitions` is absent, the values have plain
+ * definitions.
+ */
 export interface DeclaredValues {
   readonly values: readonly string[];
   readonly definitions?: readonly LabelDefinition[];
@@ -42,7 +45,7 @@ export function declaration({ values, definitions }: DeclaredValues): Record<str
   };
 }
 
-/** Returns a plain definition for each value, except for global values of the system. */
+/** Returns a plain definition for each value, except for system values, which begin with `!`. */
 export function plainDefinitions(values: readonly string[]): LabelDefinition[] {
   return values
     .filter((value) => !value.startsWith('!'))

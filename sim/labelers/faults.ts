@@ -38,8 +38,9 @@ export interface LabelerFaultRecord {
   readonly fault: LabelerFault;
   /** Time on the simulated clock, in microseconds. */
   readonly atUs: number;
-  /** Numbers of the affected labels, end exclusive, or null if it affects no label. */
+  /** Number of the first affected label, or null if the fault affects no label. */
   readonly fromN: number | null;
+  /** Number after the last affected label; null if the fault affects no label, or all labels from `fromN` onwards. */
   readonly toN: number | null;
 }
 

@@ -24,6 +24,7 @@ export interface LoggedLabel {
  * Duplicates have the distance 1.
  */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
+/** Share of labels that remove or renew an earlier label. */
 const followingShare = 0.12;
 /** Share of labels that concern one account with a very large number of labeled records. */
 const denseShare = 0.02;

@@ -282,7 +282,7 @@ export class Labeler {
         tooSlow: () => this.faults.tellTooSlow(),
       });
       webSocket.on('error', () => webSocket.terminate());
-      // A fault that waits for a stream with a cursor is not affected by streams without one.
+      // Only a stream with a cursor triggers a prepared cursor fault.
       const condition = Number.isNaN(cursor) ? null : this.faults.onCursor();
       if (condition === 'future' || cursor > this.database.newestSeq(edge)) {
         stream.refuse(

@@ -23,7 +23,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** Returns the number of the newest label at a time, or 0 if there is none. */
+  /** Returns the number of the newest label at `nowUs`, or 0 if there is none. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;

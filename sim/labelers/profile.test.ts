@@ -18,7 +18,7 @@ it('a population of 300 labelers has every ailment, but none among the ten large
   expect(profiles.slice(0, 10).map(({ ailment }) => ailment)).toEqual(Array.from({ length: 10 }, () => 'none'));
 });
 
-it('the seed determines the population, and 700 labelers have distinct DIDs', () => {
+it('a population is determined by its seed, and its labelers have distinct DIDs', () => {
   expect(createPopulation(options)).toEqual(createPopulation(options));
   expect(new Set(Array.from({ length: 700 }, (_, index) => labelerDid(1, index))).size).toBe(700);
 });

@@ -202,8 +202,8 @@ export function labelerDid(seed: number, index: number): string {
 }
 
 /**
- * Returns the share of a labeler in percent, following the distribution of June 2026. The largest labeler has 10.8 %;
- * the largest 3 have 32 %, 5 have 52 %, 10 have 84 %, 20 have 98 %, and 81 have everything.
+ * Returns a labeler's share of all labels in percent, following the distribution of June 2026. The largest labeler has
+ * 10.8 %; the largest 3 have 32 %, 5 have 52 %, 10 have 84 %, 20 have 98 %, and 81 have everything.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

@@ -28,7 +28,7 @@ const nonces: Record<Curve, Nonce[]> = { k256: [], p256: [] };
 
 /**
  * A labeler's key, derived from a name. Signatures are valid and deterministic. They are cheap to compute because the
- * nonces come from a short list. An attacker could therefore compute the key from two signatures, but it protects
+ * nonces come from a short list. An attacker could therefore compute the key from two signatures, but the key protects
  * nothing.
  */
 export class SigningKey {

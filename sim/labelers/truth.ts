@@ -32,9 +32,11 @@ export interface EmittedLabel extends LoggedLabel {
 export interface Expected {
   readonly accepted: number;
   readonly refused: Readonly<Record<Refusal, number>>;
-  /** Number of accepted labels by labeler, by labeler and action, and by account. */
+  /** Number of accepted labels by labeler. */
   readonly byLabeler: ReadonlyMap<string, number>;
+  /** Number of accepted labels by labeler and action. */
   readonly byAction: ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
+  /** Number of accepted labels by account. */
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
@@ -42,8 +44,9 @@ export interface Expected {
 export interface Question {
   /** Start of the instrument's epoch, in microseconds. */
   readonly epochUs: number;
-  /** Interval of the emission, end exclusive; defaults to all time. */
+  /** Earliest emission time, in microseconds; by default unlimited. */
   readonly fromUs?: number;
+  /** End of the emission times, exclusive, in microseconds; by default unlimited. */
   readonly toUs?: number;
   /** `served` (default) selects the labels that a consumer received, `emitted` all labels. */
   readonly which?: 'served' | 'emitted';
@@ -88,7 +91,8 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals of the duplicates seen so far: of several duplicates, only the first one that was served is stored.
+    // Originals of the duplicates seen so far. Of several duplicates, an instrument stores only the first one that was
+    // served.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;

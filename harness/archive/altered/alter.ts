@@ -24,7 +24,7 @@ export function setLines(content: Content, path: string, lines: readonly string[
   content.set(path, Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
-/** Flips one bit of the byte at an offset. */
+/** Flips the lowest bit of the byte at an offset. */
 export function flip(content: Content, path: string, at: number): void {
   const bytes = bytesOf(content, path);
   bytes[at] = (bytes[at] ?? 0) ^ 1;

@@ -72,7 +72,10 @@ export class MonthOracle {
     this.#closed.add(day);
   }
 
-  /** A new store has no hours from before the loss of the old one, so it must not replace known hours. */
+  /**
+   * Records an hour of each host from a weather file. The file of a new store lacks the hours before the old store was
+   * lost, so it must not replace known hours.
+   */
   #copyWeather(start: number, madeAt: number): void {
     for (const { host, gaps } of plan.hostsAt(madeAt)) {
       const own: KnownHours = this.#weather.get(host) ?? new Map<number, number>();
@@ -93,7 +96,7 @@ export class MonthOracle {
     }
   }
 
-  /** Returns the hosts of a day in table order. */
+  /** Returns the hosts with known hours on a day, in table order. */
   hostsOf(day: string): string[] {
     const hosts = [...this.#weather].filter(([, hours]) => startsOf(day).some((start) => hours.has(start)));
     return hosts.map(([host]) => host).sort();
@@ -112,8 +115,8 @@ export class MonthOracle {
   }
 
   /**
-   * Returns the state of each second of an hour of a labeler, or of the instrument. Returns null for an unknown hour or
-   * labeler.
+   * Returns the state of each second of a labeler's hour, or of the instrument's hour if `did` is null. Returns null
+   * for an unknown hour or labeler.
    */
   labelSeconds(did: string | null, start: number): Second[] | null {
     const known = this.#labels.get(start);

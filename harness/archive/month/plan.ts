@@ -11,7 +11,9 @@ export const monthDays = 30;
 /** Number of hours for which the archiver runs. */
 export const monthHours = (monthDays + 4) * 24;
 
-/** Returns a time of the month in milliseconds since 1970. */
+/**
+ * Returns the time at the given day, hour, minute and second of the month, in milliseconds since 1970. Days start at 0.
+ */
 export function at(day: number, hour: number, minute = 0, second = 0): number {
   return simulatedStart + (day * 24 + hour) * hourMs + minute * 60_000 + second * secondMs;
 }
@@ -22,7 +24,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Returns true if an instant lies in one of the spans. */
+/** Returns true if `instant` lies in one of the spans. */
 export function isWithin(instant: number, spans: readonly Span[]): boolean {
   return spans.some(({ start, end }) => instant >= start && instant < end);
 }
@@ -57,7 +59,7 @@ export const aheadTimes: readonly Span[] = [span([18, 5], [18, 7])];
 /** Times at which the instruments lose their stores. */
 export const lostStores = { weather: at(24, 3, 40), labels: at(19, 6, 20) };
 
-/** Hosts of the weather. The second one takes over from the first, which the operator later removes. */
+/** Hosts of the weather instrument. The second one takes over from the first, which the operator later removes. */
 export const hosts = {
   first: 'jetstream.example',
   second: 'backup.example',
@@ -79,7 +81,9 @@ export const labelers: readonly PlannedLabeler[] = [
   { did: 'did:web:labels.example.com', enrolled: ever },
 ];
 
-/** Returns the labelers in the hours file of an instant: those enrolled at any time within the hours of that file. */
+/**
+ * Returns the labelers in the hours file generated at `now`: those enrolled at any time within the hours of that file.
+ */
 export function listedLabelers(now: number): readonly PlannedLabeler[] {
   return labelers.filter(({ enrolled }) => enrolled.start <= now && enrolled.end > now - 72 * hourMs);
 }
@@ -103,7 +107,7 @@ const isAfterStop = (spans: readonly Span[]): SimulatedGap[] => spans.map((one) 
 /** A gap that both instruments detect so late that it covers the first hours of their files. */
 const lateGap = { ...span([14, 20], [15, 4, 40]), knownAt: at(17, 22, 30) };
 
-/** Gaps of the weather, regardless of the host that is read. */
+/** Gaps of the weather instrument, regardless of the host that it reads. */
 const weatherGaps: readonly SimulatedGap[] = [
   lateGap,
   ...randomGaps(() => chance.pick([{}, {}, { collection: 'like.create' }, { collection: 'post.create' }])),
@@ -111,7 +115,7 @@ const weatherGaps: readonly SimulatedGap[] = [
   span([6, 3], [7, 9, 30]),
 ];
 
-/** Returns the hosts in the hours file of an instant, with their gaps. */
+/** Returns the hosts in the hours file generated at `now`, with their gaps. */
 export function hostsAt(now: number) {
   const isOver = now >= hosts.failover;
   const lost = { ...ever, end: lostStores.weather, knownAt: lostStores.weather };

@@ -4,6 +4,7 @@ import { accounts, labelers, values } from './account-world.ts';
 
 /** Generates queries for the account view. Most are well-formed and lie near the bounds of rows, gaps and windows. */
 
+/** A query, and the store and program that it is sent to. */
 export interface Query {
   readonly world: number;
   readonly program: number;
@@ -29,6 +30,7 @@ export type Interval =
    */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
+/** A bound of an interval, as an offset in microseconds from an anchor. */
 export interface Bound {
   readonly anchor: 'row' | 'gap' | 'floor' | 'epoch' | 'now' | 'observed through' | 'anywhere';
   readonly pick: number;

@@ -19,6 +19,7 @@ import { historyEnd } from './account-world.ts';
 
 /** Time of every request, in milliseconds. Cursors are used slightly later. */
 const nowMs = historyEnd / 1000;
+/** Time of every request, in microseconds. */
 const now = historyEnd;
 
 type Body = Record<string, unknown>;
@@ -164,7 +165,7 @@ class Conversation {
       same([status, body.error], [200, undefined]);
       same(body.manifest, created.manifest);
       const page = body.rows as unknown[];
-      holds(page.length <= bounds.pageRows, 'a page keeps its bound');
+      holds(page.length <= bounds.pageRows, 'a page has at most the maximum number of rows');
       same(page, wanted.slice(rows.length, rows.length + page.length));
       rows.push(...page);
       same(body.terminal, body.next_cursor === null);
@@ -203,7 +204,9 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-  /** Checks that the account page has the same status, and that its downloads match an export at the same time. */
+  /**
+   * Checks that the account page has the expected status, and that its downloads together contain the expected rows.
+   */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;

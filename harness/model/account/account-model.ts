@@ -32,7 +32,10 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-  /** Time at which the labeler left the enrolment, or null. Until then the labeler was read completely. */
+  /**
+   * Time at which the labeler's enrolment ended, or null if it is still enrolled. Until then the labeler was read
+   * completely.
+   */
   readonly leftAt: At | null;
 }
 
@@ -108,7 +111,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Expected coverage of an interval. The same rule applies to every surface. Timestamps are in microseconds. */
+/** Expected coverage of an interval. The same rule applies to pages and exports. Timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;

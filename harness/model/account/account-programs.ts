@@ -8,17 +8,20 @@ import { createReadingPool } from '../../../src/account/reading/reading-pool.ts'
 
 /** The program under test: the account application over a real store, without sockets. */
 
+/** Limits of the account application. */
 export interface AccountBounds {
   readonly maxExportRows: number;
   readonly pageRows: number;
   readonly ttlMs: number;
 }
 
+/** Status and body of a response. */
 export interface AccountAnswer {
   readonly status: number;
   readonly text: string;
 }
 
+/** An account application with its limits. */
 export interface AccountProgram {
   readonly bounds: AccountBounds;
   get(target: string, now: number): Promise<AccountAnswer>;

@@ -85,7 +85,7 @@ function stateProblems(line: LabelerLine, expected: ExpectedLabeler): string[] {
   return [
     ...differ('enrolled', expected.enrolled, line.enrolled),
     ...differ('state', expected.state, line.state),
-    ...(expected.problems.includes(line.problem) ? [] : [`the problem is ${line.problem}`]),
+    ...(expected.problems.includes(line.problem) ? [] : [`unexpected problem ${line.problem}`]),
     ...differ('found_by', [...expected.foundBy].sort(), [...line.found_by].sort()),
     ...differ('read_by', expected.readBy, line.read_by),
   ];

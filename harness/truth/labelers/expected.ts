@@ -28,6 +28,7 @@ export interface ExpectedLabeler {
   readonly state: LabelerState;
   /** Published problems that would be correct for the state; null stands for no problem. */
   readonly problems: readonly (LabelerProblem | null)[];
+  /** Ways in which the instrument can discover the labeler. */
   readonly foundBy: readonly DiscoveryWay[];
   readonly readBy: ReadingTransport | null;
   /** Interval that contains the first response; null if the labeler never responded. */
@@ -42,7 +43,7 @@ export interface ExpectedLabeler {
   readonly unread: Unread;
   /** Reasons of the labeler's own gaps, in chronological order. */
   readonly gaps: readonly GapReason[];
-  /** True if the other of two instruments may have read what a gap would cover. */
+  /** True if there may be no gap because another instrument may have read the labels that one instrument missed. */
   readonly mayHaveNoGap: boolean;
   /** Times at which the labeler's database was recreated. Each must lie in a gap. */
   readonly resets: readonly Micros[];
@@ -143,7 +144,7 @@ function problemsOf({ profile: { ailment } }: Labeler, role: Role | null, state:
   if (role?.act === 'leaves') return ['no_labeler_service'] as const;
   if (role?.act === 'denied') return ['denied_by_operator'] as const;
   const problems = ailmentProblems[ailment] ?? ['unknown'];
-  // A labeler that left the enrolment is only tried once a day, and may not have been tried since the restart.
+  // A labeler that is no longer enrolled is tried only once a day, and may not have been tried since the restart.
   return state === null ? ([...problems, 'unknown'] as const) : problems;
 }
 

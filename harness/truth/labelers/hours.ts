@@ -11,8 +11,8 @@ import type { AcceptedRow } from './rows.ts';
 const toleranceSeconds = 4;
 
 /**
- * Returns the differences between the hours file and the overview of the same generation time, or an empty list without
- * an hours file.
+ * Returns the differences between the hours file and the overview generated at the same time, or an empty list if there
+ * is no hours file.
  */
 export function hourSumProblems({ hours: file, overview, header }: LabelersSet): string[] {
   if (file === null) return [];

@@ -89,7 +89,7 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   const isListed = (at: number): boolean => gaps.some(({ start, end }) => start - second <= at && at <= end + second);
   for (const at of expected.resets) if (!isListed(at)) problems.push(`the reset at ${dateOf(at)} is outside every gap`);
   if (expected.gaps.length > maxLabelerGaps) return [...problems, ...overflowProblems(line, gaps)];
-  if (line.gap_overflow) problems.push('gap_overflow is set');
+  if (line.gap_overflow) problems.push('gap_overflow is set, but the line can list all gaps');
   if (expected.firstAnswered === null) return problems;
   const own = gaps.filter(
     (gap) =>
@@ -113,16 +113,17 @@ function overflowProblems(
   line: LabelerLine,
   gaps: readonly (Interval & { readonly reason: LabelerLine['gaps'][number]['reason'] })[],
 ): string[] {
-  const problems = line.gap_overflow ? [] : ['gap_overflow is not set'];
+  const problems = line.gap_overflow ? [] : ['gap_overflow is not set, but the line cannot list all gaps'];
   // The line may list fewer gaps than the maximum only if two more would not have fitted.
   const isFull = JSON.stringify(line).length + 2 * gapBytes > maxLabelerLineBytes;
   if (gaps.length > maxLabelerGaps || (gaps.length < maxLabelerGaps && !isFull))
-    problems.push(`${gaps.length} gaps are listed`);
+    problems.push(`${gaps.length} gaps are listed, expected ${maxLabelerGaps}`);
   for (const [at, { start }] of gaps.entries()) {
     if (start < (gaps[at - 1]?.end ?? start)) problems.push(`gap ${at} overlaps the previous gap`);
   }
   const possible: readonly string[] = ['cursor_reset', 'ingest_paused', 'not_observed', 'unknown'];
-  for (const { reason } of gaps) if (!possible.includes(reason)) problems.push(`a gap has the reason ${reason}`);
+  for (const { reason } of gaps)
+    if (!possible.includes(reason)) problems.push(`a gap has the unexpected reason ${reason}`);
   return problems;
 }
 
@@ -184,8 +185,10 @@ function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Com
     ...expected.rows.map(({ acceptedUs, authoredUs }) => settledAfter(course, acceptedUs, now) - authoredUs),
   );
   const problems: string[] = [];
-  if (labels < 1 || labels > expected.rows.length + expected.repeats) problems.push(`${labels} labels have a delay`);
+  if (labels < 1 || labels > expected.rows.length + expected.repeats)
+    problems.push(`the delays cover ${labels} labels, expected 1 to ${expected.rows.length + expected.repeats}`);
   // A percentile is published as the upper bound of its delay class, which is at most twice the delay.
-  if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10) problems.push(`the delays are ${p50} and ${p90} ms`);
+  if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10)
+    problems.push(`the delays are implausible: p50 ${p50} ms, p90 ${p90} ms`);
   return problems;
 }

@@ -19,14 +19,14 @@ import {
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import type { Check } from '../../../src/artifact/schema.ts';
 
-/** The two files of a labelers artifact, with the overview of the same generation time. */
+/** The two files of a labelers artifact, with the overview and the hours file generated at the same time. */
 export interface LabelersSet {
   readonly header: LabelersHeader;
   readonly labelers: readonly LabelerLine[];
   readonly definitionsHeader: DefinitionsHeader;
   readonly definitions: readonly LabelerDefinitionsLine[];
   readonly overview: RecentOverview;
-  /** Hours file of the same generation time; null in a set that was generated without one. */
+  /** Hours file generated at the same time; null in a set without one. */
   readonly hours: LabelsHours | null;
 }
 

@@ -24,6 +24,7 @@ export interface AcceptedRow {
 export interface AcceptedRows {
   /** Labels without repeats, in order of emission. */
   readonly rows: readonly AcceptedRow[];
+  /** Number of labels that count as repeats. */
   readonly repeats: number;
   /** Labels including repeats. */
   readonly all: readonly AcceptedRow[];

@@ -1,6 +1,6 @@
 import type { LabelersSet } from './read-set.ts';
 
-/** Compares the sums over all labelers with the overview of the same generation time. */
+/** Compares the sums over all labelers with the overview generated at the same time. */
 export function sumProblems({ header, labelers, overview }: LabelersSet): string[] {
   const problems: string[] = [];
   const same = (what: string, sum: number, whole: number | null | undefined): void => {

@@ -3,7 +3,7 @@ import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
 import { dayName, dayOf } from '../../../src/store/time.ts';
 import type { AcceptedRow } from './rows.ts';
 
-/** Lexicon syntax of a label value. Global values of the system begin with an exclamation mark. */
+/** Lexicon syntax of a label value. System values begin with an exclamation mark. */
 const valueSyntax = /^!?[a-z-]{1,100}$/;
 /** Smallest count that is published as a number. */
 const minPublished = 5;

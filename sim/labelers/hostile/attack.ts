@@ -54,7 +54,7 @@ export interface Attack {
   readonly record?: (exchange: Exchange) => void;
   /** Serves the document of a did:web labeler. */
   readonly document?: (exchange: Exchange, sound: Record<string, unknown>) => void;
-  /** Handles a websocket handshake itself. */
+  /** Handles websocket handshakes. If absent, `stream` determines the response. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex) => void;
   /**
    * Called when a stream has been opened. If absent, handshakes are refused with 501. If null, streams open and stay

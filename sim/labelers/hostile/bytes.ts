@@ -27,7 +27,10 @@ export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true }
 
 const labelsHeader = encode({ op: 1, t: '#labels' });
 
-/** Builds CBOR that decodes to a very large number of small values. `where` is their location in the frame. */
+/**
+ * Builds a websocket frame of CBOR that decodes to a very large number of small values. `where` is their location in
+ * the message.
+ */
 export function wideFrame(
   item: 'array' | 'map' | 'integer' | 'text',
   where: 'labels' | 'field',
@@ -45,7 +48,7 @@ export function wideFrame(
   });
 }
 
-/** Builds CBOR that is nested to the given depth. */
+/** Builds a websocket frame of CBOR that is nested to the given depth. */
 export function deepFrame(depth: number): Buffer {
   return once(`deep ${depth}`, () => {
     const nest = Buffer.concat([Buffer.alloc(depth, 0x81), Buffer.from([0x80])]);

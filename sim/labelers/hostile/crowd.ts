@@ -1,4 +1,4 @@
-/** Prefix of the crowd's DIDs. It spares the directory a list of them. */
+/** Prefix of the crowd's DIDs. The directory recognises them by it and needs no list. */
 export const crowdPrefix = 'did:plc:crwd';
 
 /**

@@ -36,8 +36,8 @@ const sharedAddress = '127.66.6.6';
 const maxShared = 2_000;
 
 /**
- * Returns the labelers of a population. They cycle through the kinds and, within each kind, through four placements: an
- * own address, a shared host, an own domain, and a shared domain.
+ * Returns the labelers of a population. They cycle through the kinds and, within each kind, through four placements:
+ * their own address, a shared host, their own domain, and a shared domain.
  */
 export function placeLabelers({ seed, count, kinds, port, names, lateShare }: HostilePopulation): PlacedIdentity[] {
   let shared = 0;

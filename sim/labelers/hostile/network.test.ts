@@ -59,7 +59,7 @@ test('the hostile network has exactly one description per kind', () => {
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a hostile labeler behaves regularly until the attack, and a late one until its own turn', async () => {
+test('a hostile labeler behaves regularly until the attack, or until its turn if it is late', async () => {
   const { network, labelers } = await started({
     count: 2,
     kinds: kinds.filter(({ name }) => name === 'roulette'),
@@ -81,7 +81,7 @@ test('a hostile labeler behaves regularly until the attack, and a late one until
   expect(network.met.get('roulette')?.pages).toBe(2);
 });
 
-test('a page bomb is small until it is decompressed', async () => {
+test('a gzip page is small until it is decompressed', async () => {
   const { network, of } = await started({ kinds: kinds.filter(({ name }) => name === 'gzip-pages'), count: 1 });
   network.attack();
   const { host } = new URL(of('gzip-pages').endpoints[0] ?? '');
@@ -110,7 +110,7 @@ test('a flood continues while it is being read, within the limit of the process'
   }
 });
 
-test('after the attack no hostile labeler listens, but the Jetstream continues', async () => {
+test('after the attack, hostile labelers stop listening while the Jetstream continues', async () => {
   const { network, of, jetstream } = await started();
   network.attack();
   const consumer = new WebSocket(jetstream);

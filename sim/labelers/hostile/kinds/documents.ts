@@ -47,7 +47,7 @@ export const moving: Kind = {
 /** Has a document of almost the maximum size in the directory. */
 export const hugeDocuments: Kind = {
   name: 'huge-documents',
-  does: 'has a document with thousands of names, keys and services in the directory',
+  does: 'has a document with 400 names and 150 keys in the directory',
   describe: (sound, { did }) => ({
     ...sound,
     alsoKnownAs: Array.from({ length: 400 }, (_, at) => `at://${'x'.repeat(20)}${at}.test`),
@@ -69,10 +69,10 @@ export const webHangs: Kind = {
   attack: () => ({ document: () => undefined }),
 };
 
-/** Has a did:web whose document is too large, too deeply nested or belongs to another DID. */
+/** Has a did:web whose document is too large or too deeply nested, has too many services or has another DID. */
 export const webDocuments: Kind = {
   name: 'web-documents',
-  does: 'is a did:web whose document is too large, too deeply nested or belongs to another DID',
+  does: 'is a did:web whose document is too large or too deeply nested, has too many services or has another DID',
   identity: 'web',
   attack: ({ labeler, chance }) => ({
     document: ({ response }, sound) => {

@@ -1,7 +1,7 @@
 import type { Exchange, Kind } from '../attack.ts';
 import { sendText } from '../sound.ts';
 
-/** Redirects to the same host, to other labelers, and to addresses that every guard must refuse. */
+/** Redirects to the same host, to other labelers, and to addresses that every address check must refuse. */
 export const redirects: Kind = {
   name: 'redirects',
   does: 'redirects every request to itself, to another labeler or to a private address',

@@ -1,7 +1,8 @@
 import type { Kind } from '../attack.ts';
 
 /**
- * Notations of addresses that every guard must refuse. The hostile zone also has names that resolve to such addresses.
+ * Notations of addresses that every address check must refuse. The hostile zone also has names that resolve to such
+ * addresses.
  */
 const literals = [
   'http://10.0.0.1',

@@ -3,6 +3,7 @@ import { deepFrame, wideFrame } from '../bytes.ts';
 
 /** Number of values in a frame, chosen so that the frame is just below the size limit. */
 const count = 11_900_000;
+/** Nesting depth of the deeply nested frames. */
 const depth = 2_000_000;
 const items = ['array', 'map', 'integer', 'text'] as const;
 

@@ -63,7 +63,7 @@ describe('a SQLite result code', () => {
 
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
-    ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start again; if it recurs, run almanac labels verify/],
+    ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start the process again; if the error recurs, run almanac labels verify/],
   ])('is followed by an instruction for the operator in the message (%s)', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });

@@ -15,7 +15,7 @@ function archiveInTest(options: SimulationOptions = {}) {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  /** Returns the gaps of a day without the gaps in the hourly counts, which `tables.test.ts` checks. */
+  /** Returns the gaps in a day's manifest, except gaps in the hourly counts, which `tables.test.ts` checks. */
   const gaps = (day: string) => {
     const manifest = JSON.parse(read(`days/${day}/gaps.json`).toString('utf8')) as { gaps: { fact?: string }[] };
     return manifest.gaps.filter(({ fact }) => fact?.endsWith('-hours') !== true);
@@ -23,7 +23,7 @@ function archiveInTest(options: SimulationOptions = {}) {
   return { ...archive, read, lines, gaps };
 }
 
-/** Simulates a facts API whose published state depends on the hours since the start. */
+/** Simulates a facts API whose published state depends on the number of hours since the start. */
 function respondWith(stateAt: (hour: number) => Omit<PublishedState, 'now'> | null): SimulationOptions {
   return {
     respond(path, now) {
@@ -34,7 +34,7 @@ function respondWith(stateAt: (hour: number) => Omit<PublishedState, 'now'> | nu
 }
 
 describe('an archiver', () => {
-  it('archives every body of an hour once, byte for byte, with the status', async () => {
+  it('archives each published body once per hour, byte for byte, with its HTTP status', async () => {
     const { tickAt, lines, read } = archiveInTest(respondWith((hour) => ({ isHeld: hour === 1 })));
     const at = simulatedStart + 5_000;
     await tickAt(at);
@@ -85,7 +85,7 @@ describe('an archiver', () => {
     expect(lines('days/2026-11-20/labels-overview.jsonl')).toMatchObject([{ status: null, failure: 'withheld' }]);
     expect(lines('days/2026-11-20/instruments.jsonl')).toMatchObject([{ status: 200 }]);
     expect(messages.map(({ message }) => message)).toEqual([
-      'a published body contains an identity and is not archived',
+      'a published body contains an identity and was not archived',
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('an archiver', () => {
   });
 });
 
-describe('a day', () => {
+describe('a day of the archive', () => {
   it('is closed 48 hours after its end and added to a log that verifies', async () => {
     const { run, verify, read } = archiveInTest();
     await run(72);
@@ -128,9 +128,9 @@ describe('a day', () => {
   });
 
   it.each([
-    ['differs from that of the service', simulatedStart],
-    ['cannot be compared', null],
-  ])('stays open while the clock of the archiver %s', async (_difference, date) => {
+    ['differs from the clock of the facts API', simulatedStart],
+    ['cannot be compared with the clock of the facts API', null],
+  ])('stays open while the archiver clock %s', async (_difference, date) => {
     let isWrong = true;
     const { run, tickAt, verify } = archiveInTest({ serviceClock: (now) => (isWrong ? date : now) });
     await tickAt(simulatedStart);
@@ -143,7 +143,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 9 });
   });
 
-  it('stays open while the clocks of both the archiver and the service are days ahead', async () => {
+  it('stays open while the clocks of both the archiver and the facts API are days ahead', async () => {
     const { run, verify } = archiveInTest();
     await run(30);
     await run(10, 24 * 200);
@@ -152,7 +152,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 1 });
   });
 
-  it('gets a new revision for each change while it is open, and each names the digest of its predecessor', async () => {
+  it('gets a new revision with each change while it is open, and each revision contains the digest of its predecessor', async () => {
     const { run, read } = archiveInTest();
     await run(1);
     const first = parseIndex(read('index.json'))?.days[0]?.sha256;
@@ -190,7 +190,7 @@ describe('a day', () => {
 });
 
 describe('the gap manifest', () => {
-  it('names refused facts with the code of the refusal, and joins consecutive hours', async () => {
+  it('states the error code of a refused fact, and merges consecutive hours into one gap', async () => {
     const { run, gaps } = archiveInTest(respondWith((hour) => ({ isHeld: hour >= 3 && hour < 6 })));
     await run(25);
     expect(gaps('2026-11-20')).toEqual([
@@ -239,7 +239,7 @@ describe('a log', () => {
     for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
     restart();
     await expect(tickAt(simulatedStart + 73 * hourMs)).rejects.toThrow(
-      'the log of the archive does not contain the 1 days that its key has signed',
+      'the log of the archive lacks days that its key has signed (1 in total)',
     );
   });
 

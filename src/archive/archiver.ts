@@ -111,7 +111,7 @@ class HourlyArchiver implements Archiver {
     const since = pausedSince(this.#options.files, this.#options.dayLog, now);
     if (since === null) return;
     this.#options.log.warn(
-      'a day became due while the archive was not written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published one',
+      'a day became due for closing while the archive was not being written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published log',
       { since },
     );
   }
@@ -141,7 +141,7 @@ class HourlyArchiver implements Archiver {
     this.#compareClock(at, fetched.date);
     const identity = this.#options.findIdentity(fetched.served.body);
     if (identity !== null) {
-      log.error('a published body contains an identity and is not archived', { path, why: identity });
+      log.error('a published body contains an identity and was not archived', { path, why: identity });
       telemetry.withheld(lineFileOf(name));
       telemetry.line(name, 'withheld');
       return this.#append(name, at, formatFailure(path, at, 'withheld'));
@@ -187,15 +187,15 @@ class HourlyArchiver implements Archiver {
     const { files, dayLog, key, findIdentityIn, readHours, clock, log, telemetry } = this.#options;
     const damaged = new Set<string>();
     const onDamage = (path: string): void => {
-      log.error('a file of the archive is damaged and not used', { path });
+      log.error('an archive file is damaged and was ignored', { path });
       damaged.add(path);
     };
     const onIdentity = (path: string, why: string): void => {
-      log.error('a file of the archive contains an identity and is not written', { path, why });
+      log.error('an archive file contains an identity and was not written', { path, why });
       telemetry.withheld(path);
     };
     const onFuture = (name: string): void =>
-      log.warn('an hours file is dated in the future and not archived: compare the clocks', { file: name });
+      log.warn('an hours file is dated in the future and was not archived: check the clocks', { file: name });
     const now = clock();
     const mayClose = this.#confirmedHour === hourOf(now);
     const upkeep = {

@@ -17,7 +17,7 @@ it.each(['nothing', 'torn', 'complete', 'full'] as const)(
   60_000,
 );
 
-it('a closed day whose log entry does not fit on the disk stays unchanged, although an issue and a gap become known later', async () => {
+it('a closed day whose log entry does not fit on the disk stays unchanged, even if an issue and a gap become known later', async () => {
   const [day, memory] = ['2026-11-20', memoryArchive()];
   let isFull = false;
   const replace = (path: string, bytes: Uint8Array): void => {

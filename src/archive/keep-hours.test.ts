@@ -87,7 +87,7 @@ describe('a day', () => {
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
   });
 
-  it('contains no hours of a file that is dated in the future, but the hours of later files', async () => {
+  it('contains no hours of a file that is dated in the future, and does contain the hours of later files', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const isAhead = now > at(0, 3) && now < at(0, 4);
       const { weather, labels } = simulatedHours(now);
@@ -101,7 +101,7 @@ describe('a day', () => {
     const archive = await archiveInTest(4, { hours });
     expect(archive.messages).toEqual(
       ['weather-hours.json', 'labels-hours.json'].map((file) => ({
-        message: 'an hours file is dated in the future and not archived: compare the clocks',
+        message: 'an hours file is dated in the future and was not archived: check the clocks',
         fields: { file },
       })),
     );
@@ -220,10 +220,10 @@ describe('an hours file of an instrument that lost its store', () => {
   });
 });
 
-describe('an identity (DID or handle) in an hours file', () => {
+describe('an identity (DID or handle) found by the privacy scan', () => {
   const planted = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
-  it('never enters the archive and stops only the hourly counts', async () => {
+  it('in an hours file never enters the archive and stops only the hourly counts', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const read = simulatedHours(now);
       if (read.weather.kind !== 'readable') return read;
@@ -242,14 +242,14 @@ describe('an identity (DID or handle) in an hours file', () => {
     expect((await archive.verify()).findings).toEqual([]);
   });
 
-  it('that the scan finds in a computed file prevents that file, and the day is closed without it', async () => {
+  it('in a computed file keeps that file out of the archive, and the day is closed without it', async () => {
     const stopped = 'labels-by-labeler.csv';
     const scan = (name: string): string | null => (name === stopped ? 'a DID is at /rows/0' : null);
     const archive = await archiveInTest(24 * 3 + 1, { findIdentityIn: scan });
     expect(archive.content.has(`days/${first}/${stopped}`)).toBe(false);
     expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'closed', withheld: [stopped] });
     expect(archive.messages.map(({ message }) => message)).toContain(
-      'a file of the archive contains an identity and is not written',
+      'an archive file contains an identity and was not written',
     );
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
   });

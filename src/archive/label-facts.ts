@@ -13,7 +13,7 @@ export type LabelFacts = 'released' | 'held' | 'absent' | 'unknown';
  * Time after which facts that were never available are considered absent, in milliseconds: the span of an hours file.
  */
 export const labelFactsMs = 72 * hourMs;
-/** Minimum number of refusals in this time before the facts are considered absent. */
+/** Minimum number of refusals within `labelFactsMs` before the facts are considered absent. */
 const absentRefusals = 24;
 
 /** Label hours file, reduced to its `hold` field. */

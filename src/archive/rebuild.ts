@@ -28,7 +28,7 @@ export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
   for (const { name, sha256 } of record.files.filter((file) => inputFiles.includes(file.name))) {
     const bytes = files.read(pathOf(day, name));
     if (bytes && sha256Of(bytes) === sha256) continue;
-    if (withdrawn.has(name)) throw new OperatorError(`${day} cannot be computed again: ${name} was withdrawn`);
+    if (withdrawn.has(name)) throw new OperatorError(`${day} cannot be recomputed: ${name} was withdrawn`);
     throw new OperatorError(`${pathOf(day, name)} is missing or damaged; restore it from a copy of the archive`);
   }
   const days = [0, 1, 2].map((count) => inputsOf(files, addDays(day, count)));
@@ -58,7 +58,7 @@ function withdrawnNames(files: ArchiveFiles, day: string): ReadonlySet<string> {
 
 function inputsOf(files: ArchiveFiles, day: string): DayInputs {
   const { inputs, damaged } = parseInputs(day, (name) => files.read(pathOf(day, name)));
-  if (!inputs) throw new OperatorError(`damaged: ${damaged.map((name) => pathOf(day, name)).join(', ')}`);
+  if (!inputs) throw new OperatorError(`damaged input files: ${damaged.map((name) => pathOf(day, name)).join(', ')}`);
   return inputs;
 }
 

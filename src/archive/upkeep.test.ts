@@ -77,26 +77,29 @@ describe('a withdrawn file', () => {
   it.each([
     ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
-  ])('with the hours of an open day (%s) takes its tables with it, and they stay empty', async (name, table, text) => {
-    const archive = await archiveInTest();
-    const { withdraw, content, run, verify } = archive;
-    await run(3, 24 * 5 + 1);
-    const found = () =>
-      [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
-    expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
-    expect(withdraw(open, name)).toBe('withheld');
-    expect(found()).toEqual([]);
-    expect(withdraw(open, name)).toBe('withheld');
-    archive.restart();
-    await run(24 * 3, 24 * 5 + 4);
-    expect(found()).toEqual([]);
-    expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
-    expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
-    expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
-    expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
-    expect(withdraw(open, name)).toBe('removed');
-    expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
-  });
+  ])(
+    'with the hours of an open day (%s) removes the tables computed from it, which stay empty afterwards',
+    async (name, table, text) => {
+      const archive = await archiveInTest();
+      const { withdraw, content, run, verify } = archive;
+      await run(3, 24 * 5 + 1);
+      const found = () =>
+        [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
+      expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
+      expect(withdraw(open, name)).toBe('withheld');
+      expect(found()).toEqual([]);
+      expect(withdraw(open, name)).toBe('withheld');
+      archive.restart();
+      await run(24 * 3, 24 * 5 + 4);
+      expect(found()).toEqual([]);
+      expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
+      expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+      expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
+      expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+      expect(withdraw(open, name)).toBe('removed');
+      expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
+    },
+  );
 
   it('must not be the known issues of an open day, which are copied from the list of the archive', async () => {
     const { withdraw, content } = await archiveInTest();
@@ -104,14 +107,16 @@ describe('a withdrawn file', () => {
     if (!day) throw new Error('the day has no record');
     const issues = { name: 'known-issues.json', bytes: 1, sha256: '0'.repeat(64) };
     content.set(`days/${open}/day.json`, formatDay({ ...day, files: [...day.files, issues] }));
-    expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json');
+    expect(() => withdraw(open, 'known-issues.json')).toThrow(
+      'remove the issue from known-issues.json in the archive directory',
+    );
   });
 
   it('must be listed by its day and must not be a computed file of an open day', async () => {
     const { withdraw } = await archiveInTest();
     expect(() => withdraw(first, '../index.json')).toThrow('has no file "../index.json"');
     expect(() => withdraw('2026-12-24', labels)).toThrow('no intact record of 2026-12-24');
-    expect(() => withdraw(open, 'gaps.json')).toThrow('is computed again from the other files');
+    expect(() => withdraw(open, 'gaps.json')).toThrow('is recomputed from the other files');
   });
 
   it('can be withdrawn again after the process was killed at any write', async () => {
@@ -217,10 +222,10 @@ describe('the list of known issues', () => {
     await archive.run(1, 1);
     expect(archive.messages).toEqual([
       {
-        message: 'a file of the archive contains an identity and is not written',
+        message: 'an archive file contains an identity and was not written',
         fields: { path: issuesFile, why: 'a DID is at /issues/0/summary' },
       },
-      { message: 'a file of the archive is damaged and not used', fields: { path: issuesFile } },
+      { message: 'an archive file is damaged and was ignored', fields: { path: issuesFile } },
     ]);
     expect([...archive.content].filter(([path, bytes]) => path !== issuesFile && bytes.includes('Caused by'))).toEqual(
       [],

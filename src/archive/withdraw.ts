@@ -66,17 +66,16 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
   const fact = factNames.find((one): one is FactName => lineFileOf(one) === name);
   if (fact) withholdLines(withdrawal, fact);
   else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
-  else if (name === issuesFile) throw new OperatorError(`remove the issue from ${issuesFile} of the archive`);
+  else if (name === issuesFile)
+    throw new OperatorError(`remove the issue from ${issuesFile} in the archive directory instead`);
   else
-    throw new OperatorError(
-      `${name} of an open day is computed again from the other files: withdraw those files instead`,
-    );
+    throw new OperatorError(`${name} of an open day is recomputed from the other files: withdraw those files instead`);
 }
 
 function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
   const path = pathOf(day, name);
   const lines = parseLines(files.read(path)?.toString('utf8') ?? '', fact, day);
-  if (!lines) throw new OperatorError(`${path} is damaged; remove it while the archive is stopped`);
+  if (!lines) throw new OperatorError(`${path} is damaged; stop the archiver and remove the file`);
   const withheld = lines.map(({ at }) => formatFailure(archivedFacts[fact], Date.parse(at), 'withheld'));
   files.replace(path, Buffer.from(withheld.join('')));
 }

@@ -24,17 +24,17 @@ describe('decodeArtifact', () => {
   });
 
   it.each([
-    ['nothing', Buffer.alloc(0), 'it is empty'],
-    ['only white space', Buffer.from('  '), 'the artifact is not one JSON value'],
-    ['two values', Buffer.from('{}{}'), 'the artifact is not one JSON value'],
-    ['a truncated value', Buffer.from('{"a": [1, 2'), 'the artifact is not one JSON value'],
-    ['a byte order mark', Buffer.from('\ufeff{}'), 'the artifact is not one JSON value'],
-    ['a byte that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
-    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'it is not UTF-8'],
-    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'it is not UTF-8'],
-    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'the artifact is not one JSON value'],
-    ['NaN', Buffer.from('{"a": NaN}'), 'the artifact is not one JSON value'],
-    ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
+    ['an empty file', Buffer.alloc(0), 'the artifact is empty'],
+    ['only white space', Buffer.from('  '), 'the artifact is not a single JSON value'],
+    ['two values', Buffer.from('{}{}'), 'the artifact is not a single JSON value'],
+    ['a truncated value', Buffer.from('{"a": [1, 2'), 'the artifact is not a single JSON value'],
+    ['a byte order mark', Buffer.from('\ufeff{}'), 'the artifact is not a single JSON value'],
+    ['a byte that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'the artifact is not valid UTF-8'],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'the artifact is not valid UTF-8'],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'the artifact is not valid UTF-8'],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'the artifact is not a single JSON value'],
+    ['NaN', Buffer.from('{"a": NaN}'), 'the artifact is not a single JSON value'],
+    ['a repeated top-level key', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
     [
       'too many levels',
       Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`),

@@ -10,8 +10,8 @@ export const maxDepth = inputLimits.artifact.depth;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes bytes to a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must accept
- * the value. The caller must limit the number of bytes.
+ * Decodes bytes into a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must
+ * accept the value. The caller must limit the number of bytes.
  */
 export function decodeArtifact<A>(
   bytes: Uint8Array,
@@ -32,12 +32,12 @@ export function decodeArtifact<A>(
 }
 
 function parseJson(bytes: Uint8Array, limits: JsonLimits): { kind: 'json'; json: unknown } | Malformed {
-  if (bytes.length === 0) return fault('it is empty');
+  if (bytes.length === 0) return fault('the artifact is empty');
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return fault('it is not UTF-8');
+    return fault('the artifact is not valid UTF-8');
   }
   const shape = scanJson(bytes, limits);
   if (shape.fault === 'too_deep') return fault(`the artifact is nested deeper than ${limits.depth} levels`);
@@ -46,7 +46,7 @@ function parseJson(bytes: Uint8Array, limits: JsonLimits): { kind: 'json'; json:
   try {
     json = JSON.parse(text);
   } catch {
-    return fault('the artifact is not one JSON value');
+    return fault('the artifact is not a single JSON value');
   }
   return repeatedTopLevelKey(text) === null ? { kind: 'json', json } : fault('a top-level key occurs twice');
 }

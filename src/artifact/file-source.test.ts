@@ -110,11 +110,11 @@ it('anything but a regular file is unreadable, and the attempt to read it never 
   path = join(folder, 'x'.repeat(300));
   expect(source().read()).toEqual({
     kind: 'unreadable',
-    why: 'the artifact cannot be read: its name is too long (ENAMETOOLONG)',
+    why: 'the artifact cannot be read: the name is too long (ENAMETOOLONG)',
   });
 });
 
-it('the artifact is missing if its directory is a file', () => {
+it('the artifact is missing if the path of its directory is that of a regular file', () => {
   writeFileSync(path, '{}');
   path = join(path, 'artifact.json');
   expect(source().read()).toEqual({ kind: 'missing', why: 'there is no such file' });

@@ -125,7 +125,7 @@ describe('the check of an artifact', () => {
     });
   });
 
-  it('accepts an interval without a length', () => {
+  it('accepts an interval of zero length', () => {
     const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });

@@ -12,11 +12,11 @@ it.each([
   ['[{"a":1,"a":2}]', null],
   ['"a"', null],
   ['{}', null],
-])('the search for repeated keys finds in %s the key %j', (text, key) => {
+])('repeatedTopLevelKey(%s) returns %j', (text, key) => {
   expect(repeatedTopLevelKey(text)).toBe(key);
 });
 
-it('the search for repeated keys finds none in serialized JSON, but finds any key that is added a second time', () => {
+it('repeatedTopLevelKey finds no key in serialized JSON, and finds any key that is added a second time', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
   fc.assert(
     fc.property(object, fc.nat(), fc.constantFrom(0, 2), (value, nth, indent) => {

@@ -95,7 +95,7 @@ it.each([404, 410])('a response of %d makes the artifact missing immediately', a
   await at().start();
   answer = (_request, response) => response.writeHead(status).end();
   await polled();
-  expect(source.read()).toEqual({ kind: 'missing', why: 'the URL responds that there is no artifact' });
+  expect(source.read()).toEqual({ kind: 'missing', why: 'the server responds that the artifact does not exist' });
 });
 
 it('an unreachable artifact keeps its last reading during the grace period and is then unreadable', async () => {
@@ -169,7 +169,7 @@ it('a slow response is aborted at the deadline, and the artifact is unreadable',
 it('a response that is not an artifact makes the artifact malformed immediately', async () => {
   answer = (_request, response) => response.writeHead(200).end('<!doctype html>');
   await at().start();
-  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not one JSON value' });
+  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not a single JSON value' });
 });
 
 it('an artifact at an address without a server is unreadable from the start, and the reading states why', async () => {

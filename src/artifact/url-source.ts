@@ -18,8 +18,8 @@ export interface UrlSourceOptions<A> {
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Grace period in milliseconds. While the URL cannot be reached, the last reading keeps its true age for this time;
-   * afterwards the artifact is unreadable.
+   * Grace period in milliseconds. While the URL cannot be reached, the last reading stays valid for this time, with its
+   * true age; afterwards the artifact is unreadable.
    */
   readonly graceMs: number;
   /** Maximum time for which `start` waits for the first response, in milliseconds. */
@@ -49,7 +49,7 @@ export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
 class UrlSource<A> {
   readonly #options: UrlSourceOptions<A>;
   readonly #stopping = new AbortController();
-  #reading: Reading<A> = { kind: 'unreadable', why: 'the URL has not responded yet' };
+  #reading: Reading<A> = { kind: 'unreadable', why: 'the server has not responded yet' };
   #bytes: Buffer | null = null;
   #validators: Headers | null = null;
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ class UrlSource<A> {
       case 'unchanged':
         break;
       case 'gone':
-        this.#forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
+        this.#forget({ kind: 'missing', why: 'the server responds that the artifact does not exist' });
         break;
       case 'too_large':
         this.#forget({ kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` });

@@ -73,7 +73,7 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
 function baseOf(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new TypeError('the base URL must be an http or https URL without a user, such as https://facts.example');
+    throw new TypeError('the base URL must be an http or https URL without credentials, such as https://facts.example');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

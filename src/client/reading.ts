@@ -39,7 +39,7 @@ export interface Kept<E> {
 export const supersedeMs = 15 * 60_000;
 
 /**
- * Returns true if less than `spanMs` milliseconds have passed since an instant. Returns false if the clock was set
+ * Returns true if less than `spanMs` milliseconds have passed from `since` to `now`. Returns false if the clock was set
  * back.
  */
 export function within(since: number, spanMs: number, now: number): boolean {

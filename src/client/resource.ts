@@ -75,7 +75,7 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
  */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);
-  if (value === null) throw new AnswerError(path, status, 'the response is not one JSON object');
+  if (value === null) throw new AnswerError(path, status, 'the response is not a JSON object');
   if (value.contract !== contract) throw new AnswerError(path, status, `the response does not conform to ${contract}`);
   return value as unknown as E;
 }

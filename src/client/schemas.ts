@@ -140,7 +140,7 @@ export interface components {
          * @description Facts of the legacy producer (schema 23).
          */
         readonly LegacyLabelFacts: {
-            /** @description Labelers known. */
+            /** @description Known labelers. */
             readonly labeler_count: number;
             /**
              * @deprecated
@@ -248,7 +248,7 @@ export interface components {
             readonly reason: string;
             /** @description Length of the adequacy window, in minutes. */
             readonly window_minutes: number;
-            /** @description Share of good attempts from which a labeler counts as adequate. */
+            /** @description Minimum fraction of successful attempts for a labeler to count as adequate. */
             readonly coverage_threshold: number;
             /** @description Labelers with at least one attempt in the window. */
             readonly labelers_attempted: number;
@@ -293,7 +293,7 @@ export interface components {
             readonly generation_id: string;
             /**
              * Format: date-time
-             * @description Nothing before this instant was observed by this epoch.
+             * @description Start of the epoch, which observed nothing before this time.
              */
             readonly started_at: string;
             /**
@@ -357,7 +357,7 @@ export interface components {
             readonly undated_only: number;
             /** @description Sources whose provider rejected requests: unknown coverage. */
             readonly provider_rejects: number;
-            /** @description Sources failing transiently now, retried with backoff. */
+            /** @description Sources that currently fail transiently and are retried with backoff. */
             readonly unavailable: number;
         };
         /**
@@ -367,7 +367,7 @@ export interface components {
         readonly LabelCounts: {
             /** @description Observed application and removal events, last 24 hours. */
             readonly events_24h: number;
-            /** @description The same, last 7 days. */
+            /** @description Observed application and removal events, last 7 days. */
             readonly events_7d: number;
             /** @description Observed application and removal events, whole window. */
             readonly events_window: number;
@@ -666,7 +666,7 @@ export interface components {
             readonly total: number | null;
             /** @description Events per observed second; null when nothing was observed. */
             readonly mean_rate_per_s: number | null;
-            /** @description Seconds that the rate divides by. */
+            /** @description Observed seconds, by which the total is divided. */
             readonly observed_seconds?: number;
         };
         /**
@@ -678,7 +678,7 @@ export interface components {
             readonly total: number;
             /** @description Events per observed second. */
             readonly mean_rate_per_s: number | null;
-            /** @description Seconds that the rate divides by. */
+            /** @description Observed seconds, by which the total is divided. */
             readonly observed_seconds: number;
             /** @description Windows that were observed at least in part. */
             readonly observed_windows: number;

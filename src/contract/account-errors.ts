@@ -18,7 +18,7 @@ export const accountErrorTable = {
   invalid_interval: {
     status: 409,
     message:
-      'Give days, or start and end together: two RFC 3339 instants with a zone, the end after the start. Not both.',
+      'Send either days, or start and end: two RFC 3339 timestamps with a time zone, of which end is the later one.',
   },
   unsupported_interval: { status: 409, message: 'days must be 7 or 30. Give start and end for another interval.' },
   out_of_window: {
@@ -28,7 +28,7 @@ export const accountErrorTable = {
   invalid_filter: {
     status: 409,
     message:
-      'A filter is invalid. labeler is a DID, value has at most 128 bytes, action is application_observed or removal_observed, target_kind is account, post or record; each is given once.',
+      'A filter is invalid. labeler is a DID, value has at most 128 bytes, action is application_observed or removal_observed, target_kind is account, post or record. Each may occur only once.',
   },
   unknown_parameter: {
     status: 409,
@@ -36,17 +36,18 @@ export const accountErrorTable = {
   },
   invalid_cursor: {
     status: 409,
-    message: 'This is not a cursor of this path. Send it unchanged as the only parameter, or create the export again.',
+    message:
+      'The cursor is not valid for this path. Send it unchanged as the only parameter, or create the export again.',
   },
   export_too_large: {
     status: 409,
     message:
-      'The interval holds more rows than one export may have. Request each of the listed intervals instead; together they cover it.',
+      'The interval contains more rows than one export may have. Request each of the listed intervals instead; together they cover it.',
   },
   snapshot_expired: {
     status: 410,
     message:
-      'This export has expired or its observations are no longer kept. Pages read so far are incomplete: start again.',
+      'This export has expired or its observations are no longer stored. Pages read so far are incomplete: start again.',
   },
   uri_too_long,
   headers_too_large,
@@ -67,7 +68,7 @@ export const accountErrorTable = {
   client_budget: {
     status: 503,
     message:
-      'This client has used its allowance: the daily number of accounts, or the read time per minute. Try again after Retry-After seconds.',
+      'This client has used up its allowance: the daily number of accounts, or the read time per minute. Try again after Retry-After seconds.',
   },
   asset_unavailable: {
     status: 503,

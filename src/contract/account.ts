@@ -116,7 +116,7 @@ export const AccountCoverage = closed(
     }),
     labelers: Type.Array(LabelerCoverage, {
       description:
-        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that left the enrolment has a gap from then on.',
+        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that is no longer enrolled has a gap from that time onwards.',
     }),
   },
   {
@@ -144,13 +144,13 @@ export const ExportManifest = closed(
     coverage: AccountCoverage,
     acquisition: Acquisition,
     frontier: timestamp(
-      'Rows accepted at or after this instant are not in the export. To continue, start the next export here, not at the end of the interval.',
+      'Rows accepted at or after this time are not in the export. To continue, start the next export here, not at the end of the interval.',
     ),
     count_bound: count("The account's rows in the interval: exact without filters, else an upper bound."),
     current_label_state: constant('unknown', 'Observations do not establish which labels are active now.'),
-    page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum rows of a page.' }),
-    created_at: timestamp('When the export was created.'),
-    expires_at: timestamp('Instant from which the cursors of this export return 410.'),
+    page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of rows on a page.' }),
+    created_at: timestamp('Time at which the export was created.'),
+    expires_at: timestamp('Time from which requests with a cursor of this export return 410.'),
     caveats: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 8,
@@ -178,7 +178,7 @@ export type ExportCreated = Type.Static<typeof ExportCreated>;
 const sha256 = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'The last of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: JSON by RFC 8785 (JCS), UTF-8.',
+    'The last digest of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: JSON by RFC 8785 (JCS), UTF-8.',
 });
 const total = count('Number of rows in the whole export.');
 

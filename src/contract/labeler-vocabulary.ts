@@ -51,7 +51,7 @@ export const labelerProblems = [
   'labels_undated',
   /** The operator of this instrument denies the labeler. */
   'denied_by_operator',
-  /** The labeler sent more than its daily share, so reading is paused until the next day. */
+  /** The labeler used up its daily allowance, so reading is paused until the next day. */
   'share_exceeded',
   'unknown',
 ] as const;

@@ -52,8 +52,14 @@ export const LabelerEvents = closed(
       count('Observed application and removal events of the window, without excluded repeats.'),
       'Null if nothing was read in the window.',
     ),
-    week: orNull(count('The same, last 7 days.'), 'Null if nothing was read in these days.'),
-    day: orNull(count('The same, last 24 hours.'), 'Null if nothing was read in these hours.'),
+    week: orNull(
+      count('Observed application and removal events of the last 7 days, without excluded repeats.'),
+      'Null if nothing was read in the last 7 days.',
+    ),
+    day: orNull(
+      count('Observed application and removal events of the last 24 hours, without excluded repeats.'),
+      'Null if nothing was read in the last 24 hours.',
+    ),
   },
   { title: 'LabelerEvents', description: 'Observed events of one labeler in three spans that end at `window.end`.' },
 );
@@ -68,12 +74,14 @@ const identity = {
   handle_withheld: Type.Optional(withheld()),
   enrolled: Type.Boolean({ description: 'False if Almanac no longer follows the labeler.' }),
   state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
-  state_since: timestamp('When the labeler came into this state.'),
+  state_since: timestamp('Time at which the labeler entered this state.'),
   problem: orNull(
     word(labelerProblems, 'Problem.'),
     'The problem that explains the state; null if the labeler is read.',
   ),
-  found_by: Type.Array(word(discoveryWays, 'Way.'), { description: 'How the labeler was found.' }),
+  found_by: Type.Array(word(discoveryWays, 'A way of finding labelers.'), {
+    description: 'How the labeler was found.',
+  }),
   read_by: orNull(
     word(readingTransports, 'Transport.'),
     'subscribeLabels or queryLabels; null if it is not being read.',
@@ -112,7 +120,7 @@ const frame = {
   acquisition: Acquisition,
   counted_since: orNull(
     timestamp('Instant.'),
-    'Signatures, values and delays are counted from this instant onwards; null if they are not counted yet.',
+    'Time from which signatures, values and delays are counted; null if they are not counted yet.',
   ),
   conclusion: Type.String({ description: 'The coverage in one or two English sentences. Do not parse it.' }),
 };
@@ -147,7 +155,7 @@ export const LabelerDay = closed(
     read_share: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Share of the day's part in the window that was read.",
+      description: 'Fraction (0 to 1) of the day, or of its part within the window, that was read.',
     }),
   },
   { title: 'LabelerDay', description: 'Observed events of one UTC day.' },
@@ -155,7 +163,7 @@ export const LabelerDay = closed(
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
 
-/** A count of which small values are not published: counts from 0 to 4 become `fewer_than_5`. */
+/** Schema of a count whose small values are not published: counts from 0 to 4 become `fewer_than_5`. */
 const SmallCount = Type.Union([
   Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
   Type.Literal(fewerThanFive),
@@ -167,7 +175,7 @@ export const LabelerValue = closed(
     value: Type.String({ maxLength: 128, description: 'A value that the definitions of the labeler declare.' }),
     events: orNull(
       SmallCount,
-      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
+      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a count below five.',
     ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
     last_defined: orNull(
@@ -232,7 +240,7 @@ export const LabelerFacts = closed(
     first_answered: orNull(timestamp('Instant.'), 'When the labeler first responded.'),
     remedy: orNull(
       Type.String(),
-      "What would end the problem, in English for the labeler's operator; null if there is no problem. Do not parse it.",
+      "How the labeler's operator can end the problem, in English; null if there is no problem. Do not parse it.",
     ),
     events: LabelerEvents,
     repeats: count(
@@ -246,7 +254,7 @@ export const LabelerFacts = closed(
     values_omitted: count('Number of declared values that did not fit or are withheld.'),
     undeclared: orNull(
       SmallCount,
-      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',
+      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a count below five.',
     ),
     replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),
     delay_ms: orNull(

@@ -41,7 +41,7 @@ export const CoverageSources = closed(
     cursor_order_unverified: count('Sources whose page order could not be verified: unknown coverage.'),
     undated_only: count('Sources that yielded only undated rows: unknown coverage.'),
     provider_rejects: count('Sources whose provider rejected requests: unknown coverage.'),
-    unavailable: count('Sources failing transiently now, retried with backoff.'),
+    unavailable: count('Sources that currently fail transiently and are retried with backoff.'),
   },
   { title: 'CoverageSources', description: 'Numbers of label sources by state, and of rows that were not stored.' },
 );
@@ -73,7 +73,7 @@ export type Coverage = Type.Static<typeof Coverage>;
 export const LabelCounts = closed(
   {
     events_24h: count('Observed application and removal events, last 24 hours.'),
-    events_7d: count('The same, last 7 days.'),
+    events_7d: count('Observed application and removal events, last 7 days.'),
     events_window: count('Observed application and removal events, whole window.'),
     labelers_active_7d: count('Labelers with at least one observation in the last 7 days.'),
     labelers_active_window: count('Labelers with at least one observation in the window.'),
@@ -90,7 +90,7 @@ const TopLabelers = Type.Array(
 export const Acquisition = closed(
   {
     generation_id: Type.String({ format: 'uuid', description: "Identifier of the epoch's store." }),
-    started_at: timestamp('Nothing before this instant was observed by this epoch.'),
+    started_at: timestamp('Start of the epoch, which observed nothing before this time.'),
     basis: word(acquisitionBases, 'The clock that started_at was read from.'),
   },
   { title: 'Acquisition', description: 'The start of the epoch; no earlier event was observed.' },
@@ -140,7 +140,7 @@ export const LegacyObservation = closed(
     adequacy: word(adequacies, 'Whether the window supports a claim that something did not happen.'),
     reason: Type.String({ description: 'The adequacy in words, with numerator and denominator.' }),
     window_minutes: count('Length of the adequacy window, in minutes.'),
-    coverage_threshold: measure('Share of good attempts from which a labeler counts as adequate.'),
+    coverage_threshold: measure('Minimum fraction of successful attempts for a labeler to count as adequate.'),
     labelers_attempted: count('Labelers with at least one attempt in the window.'),
     labelers_adequate: count('Attempted labelers at or above the threshold.'),
     labelers_degraded: count('Attempted labelers below the threshold.'),
@@ -172,7 +172,7 @@ export const NetworkWeather = closed(
 /** Facts of the legacy producer (schema 23). */
 export const LegacyLabelFacts = closed(
   {
-    labeler_count: count('Labelers known.'),
+    labeler_count: count('Known labelers.'),
     alert_count_total: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,

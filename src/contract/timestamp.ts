@@ -57,7 +57,7 @@ export function parseInstant(text: string): Micros | null {
   return (local + rounding - minutes * 60_000_000) as Micros;
 }
 
-/** Formats an instant with microseconds: UTC, six decimals, `Z`. */
+/** Formats `instant` (microseconds since 1970) as a timestamp: UTC, six decimals, `Z`. */
 export function formatMicros(instant: Micros): string {
   const milliseconds = Math.floor(instant / 1000);
   const rest = String(instant - milliseconds * 1000).padStart(3, '0');
@@ -72,7 +72,7 @@ export function usableTimestamp(value: unknown): string | null {
   return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
 
-/** Formats an instant (milliseconds since 1970) as the service writes timestamps: UTC, three decimals, `Z`. */
+/** Formats `milliseconds` since 1970 as the service writes timestamps: UTC, three decimals, `Z`. */
 export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

@@ -8,14 +8,17 @@ export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as c
 
 /** Freshness states of the label artifact, computed when the artifact is read. */
 export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
+/** Freshness state of the label artifact, computed when the artifact is read. */
 export type FreshnessState = (typeof freshnessStates)[number];
 
 /** Rules that can decide the freshness state of the label artifact. */
 export const freshnessBases = ['artifact_generated_at', 'collection_observed_through'] as const;
+/** Rule that decided the freshness state of the label artifact. */
 export type FreshnessBasis = (typeof freshnessBases)[number];
 
 /** Coverage states of labels. The absence of recorded gaps does not prove complete source coverage. */
 export const coverageStatuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'] as const;
+/** Coverage state of labels. */
 export type CoverageStatus = (typeof coverageStatuses)[number];
 
 /** Reasons why a part of the window was not observed (warm-up and gaps). */
@@ -71,6 +74,7 @@ export type CensusMap = keyof typeof censusKeys;
  * sentence that names it.
  */
 export const origins = ['live', 'simulated', 'sample'] as const;
+/** Origin of an artifact's observations. */
 export type Origin = (typeof origins)[number];
 
 /**
@@ -78,6 +82,7 @@ export type Origin = (typeof origins)[number];
  * different events, so a series belongs to one host and one protocol.
  */
 export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
+/** Jetstream protocol with which a host was read. */
 export type Wire = (typeof wires)[number];
 
 /** Methods by which observations were obtained. */

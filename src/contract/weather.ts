@@ -43,7 +43,7 @@ export const TotalEvents = closed(
   {
     total: orNull(count('Events.'), 'Events observed, tracked or not; null when nothing was observed.'),
     mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second; null when nothing was observed.'),
-    observed_seconds: Type.Optional(measure('Seconds that the rate divides by.')),
+    observed_seconds: Type.Optional(measure('Observed seconds, by which the total is divided.')),
   },
   { title: 'TotalEvents', description: 'All events of the interval, each counted once, and their rate.' },
 );
@@ -54,7 +54,7 @@ export const CollectionMetrics = closed(
   {
     total: count('Events observed: never an estimate of what occurred.'),
     mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second.'),
-    observed_seconds: measure('Seconds that the rate divides by.'),
+    observed_seconds: measure('Observed seconds, by which the total is divided.'),
     observed_windows: count('Windows that were observed at least in part.'),
     unobserved_windows: count('Windows that were not observed; they are omitted, never interpolated.'),
   },

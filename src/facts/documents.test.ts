@@ -15,8 +15,8 @@ const common = ['X-Common', 'yes'];
 const documents = () =>
   factsDocuments(assets, common, 'https://facts.example', { userAgent: 'Almanac/1.2.3', contact: null });
 
-describe('a document of the closed list', () => {
-  it('is served from the current content of its file', () => {
+describe('a document', () => {
+  it('is served with the current content of its file', () => {
     const { answer } = documents();
     writeFileSync(join(assets, 'openapi.json'), '{"openapi":"3.1.0"}');
     expect(answer('/openapi.json', 'identity')?.reply).toMatchObject({
@@ -36,7 +36,7 @@ describe('a document of the closed list', () => {
     expect(reply?.headers).toEqual(expect.arrayContaining(common));
   });
 
-  it('lets crawlers read everything and caches store the document', () => {
+  it('is served as plain text that caches may store, if it is robots.txt', () => {
     writeFileSync(join(assets, 'robots.txt'), 'User-agent: *\nAllow: /\n');
     const reply = documents().answer('/robots.txt', 'identity')?.reply;
     expect(reply).toMatchObject({
@@ -60,14 +60,14 @@ describe('the page for operators of labelers', () => {
     return factsDocuments(assets, common, '', reader).answer('/for-labelers', 'identity')?.reply.body?.toString('utf8');
   };
 
-  it("shows the operator's contact with its markup escaped", () => {
+  it("shows the operator's contact address with its markup escaped", () => {
     expect(pageFor('https://a.example/?b=1&c=$&')).toBe(
       '<p>Almanac/1.2.3 (+https://a.example/?b=1&amp;c=$&amp;). ' +
         'The operator of this service can be reached at <code>https://a.example/?b=1&amp;c=$&amp;</code>.</p>',
     );
   });
-  it('states that no contact is set', () => {
-    expect(pageFor(null)).toBe('<p>Almanac/1.2.3. The operator of this service has set no contact address.</p>');
+  it('states that the operator has not set a contact address', () => {
+    expect(pageFor(null)).toBe('<p>Almanac/1.2.3. The operator of this service has not set a contact address.</p>');
   });
 });
 
@@ -139,7 +139,7 @@ describe('the API reference', () => {
   });
 });
 
-it('any other path is not a document', () => {
+it('a path outside the list of documents has no response', () => {
   for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
     expect(documents().answer(path, 'identity'), path).toBeNull();
   }

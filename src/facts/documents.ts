@@ -71,7 +71,7 @@ export interface LabelerReader {
 function describeReader(page: string, { userAgent, contact }: LabelerReader): string {
   const sentence =
     contact === null
-      ? 'The operator of this service has set no contact address.'
+      ? 'The operator of this service has not set a contact address.'
       : `The operator of this service can be reached at <code>${escapeText(contact)}</code>.`;
   return page.replaceAll('{user-agent}', () => escapeText(userAgent)).replaceAll('{contact}', () => sentence);
 }
@@ -80,7 +80,7 @@ function describeReader(page: string, { userAgent, contact }: LabelerReader): st
 function describeImages(page: string, base: string): string {
   const isAddress = /^https?:/.test(base);
   const address = escapeText(isAddress ? base : `https://observatory.example${base}`);
-  const note = isAddress ? '' : `Replace <code>${address}</code> by the public address of this service.`;
+  const note = isAddress ? '' : `Replace <code>${address}</code> with the public address of this service.`;
   return page.replaceAll('{base}', () => address).replaceAll('{note}', () => note);
 }
 

@@ -8,7 +8,7 @@ import { judgeLabels, labelEvidence } from './judge.ts';
 const now = Date.parse('2026-11-20T12:00:00.000Z');
 const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
 
-/** Returns the timestamp of the instant that is the given number of seconds before now. */
+/** Returns the timestamp for the given number of seconds before `now`. */
 function ago(seconds: number): string {
   return formatTimestamp(now - seconds * 1000);
 }

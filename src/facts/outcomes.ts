@@ -12,7 +12,7 @@ export interface FactOutcomes {
   readonly labels: Outcome;
 }
 
-/** Renders the facts at an instant (milliseconds since 1970). */
+/** Renders the facts at the time `now` (milliseconds since 1970). */
 type Render<V> = (facts: ObservatoryFacts, outcomes: FactOutcomes, now: number) => V;
 
 /**

@@ -52,7 +52,7 @@ const collections: ReadonlySet<string> = new Set(collectionNames);
 
 interface Allowed {
   readonly places: IdentityPlaces;
-  /** Hosts that the body names as its source. They are not handles. */
+  /** Host names that the body states as its source, which the scan must not report as handles. */
   readonly hosts: ReadonlySet<string>;
 }
 

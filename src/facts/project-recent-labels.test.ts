@@ -25,7 +25,7 @@ it("the projection of the label overview publishes the artifact's values under t
   });
 });
 
-it('the projection of the label overview states its provenance; without an origin, it is live', () => {
+it('the projection of the label overview states its provenance, with the origin live if the artifact has none', () => {
   const { origin: _, ...overview } = aRecentOverview();
   expect(recentLabelProvenance(overview)).toEqual({
     instrument: 'labels',
@@ -56,7 +56,7 @@ describe('optional source counts', () => {
   });
 });
 
-describe('an inconsistent overview', () => {
+describe('an overview whose fields contradict its coverage status', () => {
   const { sources } = aRecentOverview().coverage;
   const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
   const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };

@@ -86,7 +86,8 @@ const earliest = -62_135_596_800_000;
 /** Returns one gap that covers the whole window; it replaces gaps that are too many to list. */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
-  if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
+  if (end === null || typeof generated_at !== 'string')
+    throw new Error('an artifact without a valid generated_at must not be projected');
   const start = formatTimestamp(Math.max(earliest, Math.floor(end / 1000) - window_days * 86_400_000));
   return { start, end: generated_at, reason: 'unknown' };
 }

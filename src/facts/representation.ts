@@ -20,7 +20,7 @@ export class PrivacyAlarm extends Error {
   }
 }
 
-/** The bytes of one fact in one age bucket. They are built once. */
+/** The serialized bytes of one fact in one age bucket, which are built only once. */
 export interface Representation {
   /** Envelope from which the bytes were serialized. The page is rendered from it, so that page and bytes agree. */
   readonly envelope: FactEnvelope;

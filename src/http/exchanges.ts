@@ -8,7 +8,7 @@ export const maxPipelined = 64;
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /** True if the connection closes after the current response because client or server sent `Connection: close`. */
+  /** True if the connection closes after the current response, as the client or the server requested. */
   closing: boolean;
   /** Called when no response is pending any longer. */
   afterwards: (() => void) | null;

@@ -113,7 +113,7 @@ describe('requests about a costly account, among cheap requests of new clients',
     [60, 0.9],
     [350, 0.5],
   ])(
-    'that take %i ms get at least %f of the turns of a first-come, first-served queue at a load of 0.95, and cheap requests get nearly all of theirs',
+    'that take %i ms get at least %f times as many turns as in a first-come, first-served queue at a load of 0.95, and cheap requests get nearly all of their turns',
     (heavyMs, part) => {
       const plain = simulate(0.95, heavyMs, plainRound);
       const { cheap, heavy } = simulate(0.95, heavyMs, fair);

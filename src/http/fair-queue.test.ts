@@ -67,7 +67,7 @@ describe('a fair queue', () => {
     expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
   });
 
-  it('immediately takes charges into account that are made while a client waits', () => {
+  it('immediately takes into account any charge that is made while the client waits', () => {
     const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);

@@ -65,7 +65,7 @@ export class FairQueue {
    * the costliest turn of such a client is due.
    */
   #spent = 0;
-  /** Entries that were given their turn because their client had waited longest. */
+  /** Entries that were given their turn because their client had waited longer than any other. */
   readonly #byAge = new WeakSet<Waiting>();
 
   constructor({ maxWaiting, monotonic, oldestEvery, maxOldestCost }: FairQueueOptions) {
@@ -147,7 +147,7 @@ export class FairQueue {
     if (own.entries.length === 0) this.#part(own);
   }
 
-  /** Returns how much use by other clients makes a turn of the client with the longest wait due. */
+  /** Returns the use by other clients after which a turn with this cost is due for the client with the longest wait. */
   #dueFor(cost: number): number {
     return (this.#oldestEvery - 1) * Math.max(1, Math.min(cost, this.#maxOldestCost));
   }

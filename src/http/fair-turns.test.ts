@@ -48,7 +48,7 @@ describe('a turn of the event loop', () => {
     expect(turn()).toEqual(['new', 'steady', 'reconnects']);
   });
 
-  it('begins no further work when its time is used up', () => {
+  it('begins no further work once its time is used up', () => {
     const { enter, turn } = turnsOf(1.2);
     for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
     expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
@@ -79,7 +79,7 @@ it('work is refused if the maximum number of pieces is waiting', () => {
   expect(refused).toEqual(['c1']);
 });
 
-it('a client with several pieces of work counts as crowding only if much work is waiting', () => {
+it('isCrowdedBy returns true for a client with several pieces of work only if much work is waiting', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
   const alone = turns.isCrowdedBy({ network: 'a', share: 1 });

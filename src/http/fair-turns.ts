@@ -23,8 +23,9 @@ const oldestEvery = 16;
 /** Charge for each piece of work, even if it is withdrawn: opening and closing a connection takes time, too. */
 const pieceCost = 1;
 
-/** Number of waiting pieces of work above which each client may have at most `maxOfClient` of them. */
+/** Number of waiting pieces of work from which `maxOfClient` applies. */
 const crowd = 256;
+/** Maximum number of pieces of work that one client may have waiting while much work is waiting. */
 const maxOfClient = 8;
 
 /**

@@ -37,11 +37,11 @@ export interface Front {
   close(): void;
 }
 
-/** Maximum number of unparsed bytes up to which a connection continues to be read before its client's turn. */
+/** Number of unparsed bytes up to which a connection continues to be read before its client's turn. */
 const maxSmall = httpLimits.maxHeaderBytes;
-/** Maximum number of unparsed bytes held by all those connections together that hold more than `maxSmall`. */
+/** Maximum number of unparsed bytes in total of all connections that each hold more than `maxSmall`. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** Charge for a connection that brings no complete request, in requests. It lets other clients go first. */
+/** Charge for a connection that sends no complete request, in requests. It lets other clients go first. */
 const uselessCharge = 16;
 /** Maximum number of pieces that one turn passes to the parser without a complete request. */
 const maxPieces = 16;
@@ -55,7 +55,7 @@ interface Shared extends FrontOptions {
   readonly connections: Map<object, FrontConnection>;
   /** Deadlines of the connections that have sent nothing, ordered from the oldest connection. */
   readonly silent: Map<FrontConnection, number>;
-  /** Number of unparsed bytes held by all those connections together that hold more than `maxSmall`. */
+  /** Number of unparsed bytes in total of all connections that each hold more than `maxSmall`. */
   heldLarge: number;
   closing: boolean;
 }

@@ -5,6 +5,7 @@ import type { ConnectionBounds } from './connections/connection-table.ts';
 export const httpLimits = {
   /** Maximum size of the request target and headers together, in bytes. */
   maxHeaderBytes: inputLimits.httpRequest.bytes,
+  /** Maximum number of header fields of a request. */
   maxHeadersCount: inputLimits.httpRequest.fields,
   /** Maximum time until the headers of a request have arrived, in milliseconds. */
   headersTimeoutMs: 10_000,
@@ -14,6 +15,7 @@ export const httpLimits = {
    * Time after which an idle connection is closed, in milliseconds; longer than the keep-alive time of common proxies.
    */
   keepAliveTimeoutMs: 75_000,
+  /** Interval between two checks of these timeouts, in milliseconds. */
   checkEveryMs: 1_000,
 } as const;
 

@@ -26,7 +26,7 @@ export interface StreamedReply {
    * never read.
    */
   readonly release?: () => Promise<void>;
-  /** Aborts if the response must end before it is complete. The connection is then closed. */
+  /** Signal that aborts if the response must end before it is complete. The connection is then closed. */
   readonly cut?: AbortSignal;
 }
 

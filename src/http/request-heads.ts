@@ -1,6 +1,7 @@
 /**
- * Returns the index after the blank line that ends the first request head in the received bytes, or -1. The result
- * decides only how many bytes the parser receives at once, so a body that looks like a head is still parsed correctly.
+ * Returns the index after the blank line that ends the first request head in the received bytes, or -1 if no head is
+ * complete. The result decides only how many bytes the parser receives at once, so a body that looks like a head is
+ * still parsed correctly.
  */
 export function endOfHead(bytes: Buffer): number {
   const strict = bytes.indexOf('\n\r\n');

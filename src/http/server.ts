@@ -18,7 +18,7 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/** Answers well-formed requests, immediately or later. The client gets status 500 if the function throws or rejects. */
+/** Answers well-formed requests, immediately or later. If the function throws or rejects, the client gets status 500. */
 export type Answering =
   | {
       readonly answer: (request: ReadRequest, now: number) => Reply;
@@ -301,9 +301,9 @@ function claimed(
 /**
  * Abort reason of abandoned responses. All share one instance, because creating an error with its stack is expensive.
  */
-const left = new Error('the client left');
+const left = new Error('the client disconnected');
 
-/** Error codes of responses that ended early because the client disconnected or the server cut the response. */
+/** Error codes of responses that ended early because the client disconnected or the server aborted the response. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ABORT_ERR']);
 
 /** Returns false for a request that the parser accepts although HTTP does not allow it. */

@@ -25,7 +25,7 @@ it.each([
 });
 
 it.each(['Unknown system error -122', 'UNKNOWN'])(
-  'an exceeded quota is described, although Node has only %s',
+  'an exceeded quota is described even if Node reports only %s',
   (code) => {
     const error = Object.assign(new Error('write'), { code, errno: -122 });
     expect(systemCode(error)).toBe('EDQUOT');
@@ -35,7 +35,7 @@ it.each(['Unknown system error -122', 'UNKNOWN'])(
 
 it.each([
   ['an error without a code', new Error('x')],
-  ['no error at all', 'x'],
+  ['a thrown text', 'x'],
 ])('the description of %s is the text for unknown errors', (_what, error) => {
   expect(systemWords(error)).toBe('unknown error');
 });

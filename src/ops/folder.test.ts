@@ -33,9 +33,9 @@ it('makeFolder accepts a symbolic link to a directory', () => {
 it.each<[string, (path: string) => string, (path: string) => string]>([
   ['is a file', (path) => join(path, 'file'), (path) => `${join(path, 'file')} is not a directory`],
   ['is below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
-  ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
-  ['is a link to nowhere', (path) => join(path, 'loose'), () => 'a file of that name already exists (EEXIST)'],
-])('makeFolder reports in one line the directory that cannot be created, and that it %s', (_what, place, why) => {
+  ['has a name that is too long', (path) => join(path, 'x'.repeat(300)), () => 'the name is too long (ENAMETOOLONG)'],
+  ['is a dangling symbolic link', (path) => join(path, 'loose'), () => 'a file with that name already exists (EEXIST)'],
+])('makeFolder throws a one-line error with the reason if the path %s', (_what, place, why) => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(join(folder, 'none'), join(folder, 'loose'));
   const path = place(folder);
@@ -45,7 +45,7 @@ it.each<[string, (path: string) => string, (path: string) => string]>([
 it.skipIf(!existsSync('/proc/self'))('makeFolder terminates on a file system that does not support directories', () => {
   expect(() => makeFolder('/proc/almanac/data')).toThrow(
     new OperatorError(
-      'cannot create the directory /proc/almanac/data: its file system does not allow new directories there',
+      'cannot create the directory /proc/almanac/data: the file system does not allow new directories there',
     ),
   );
 });

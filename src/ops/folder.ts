@@ -22,7 +22,7 @@ export function makeFolder(path: string): void {
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw refused(
-      systemCode(error) === 'ENOENT' ? 'its file system does not allow new directories there' : systemWords(error),
+      systemCode(error) === 'ENOENT' ? 'the file system does not allow new directories there' : systemWords(error),
     );
   }
 }

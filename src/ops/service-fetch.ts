@@ -4,7 +4,7 @@ import { PassThrough, pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { maxPieces } from '../input/limits.ts';
 
-/** Content codings of requests and responses. */
+/** Decoders of response bodies, by content coding. */
 const decoders: Readonly<Record<string, () => Transform>> = {
   '': () => new PassThrough(),
   identity: () => new PassThrough(),
@@ -12,19 +12,21 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: () => createBrotliDecompress(),
 };
 
-/** Maximum number of informational responses (1xx) before a response. */
+/** Maximum number of informational responses (1xx) before the final response. */
 const maxInformational = 1_000;
 
-/** Statuses of redirects, and their maximum number in one request. */
+/** Statuses of redirects. */
 const redirecting = [301, 302, 303, 307, 308];
+/** Maximum number of redirects that one request follows. */
 const maxRedirects = 20;
 
 /** Statuses of responses that have no body. */
 const bodiless = [204, 205, 304];
 
 /**
- * The part of `fetch` that requests for an operator's services need: GET with headers, a signal and redirects. Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error
- * ends the process. This function accepts at most one coding, and rejects all other responses.
+ * Implements the part of `fetch` that requests to an operator's services need: GET with headers, a signal and redirects.
+ * Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error ends the
+ * process. This function accepts at most one coding, and rejects all other responses.
  */
 export const serviceFetch: typeof globalThis.fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);

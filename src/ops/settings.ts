@@ -101,7 +101,7 @@ function parseConfig(path: string): object {
   } catch {
     // The check below reports invalid JSON like any other file that is not a JSON object.
   }
-  throw new OperatorError(`the config file ${path} is not one JSON object`);
+  throw new OperatorError(`the config file ${path} does not contain exactly one JSON object`);
 }
 
 function refuseUnknownVariables(env: SettingSources['env'], knownFlags: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** Shows a share (0 to 1) as a bar. Screen readers skip the bar, because the number is next to it as text. */
+/** Shows a fraction (0 to 1) as a bar. Screen readers skip the bar, because the number is next to it as text. */
 export function Bar({ share }: { share: number }) {
   return (
     <svg class="bar" aria-hidden="true" focusable="false">

@@ -30,7 +30,7 @@ export function Rate({ value, at }: Figure & { value: number }) {
   );
 }
 
-/** Shows a share in per cent. */
+/** Shows a fraction (0 to 1) as a percentage. */
 export function Percent({ value, at }: Figure & { value: number }) {
   return (
     <data class="figure" value={value} data-at={at}>

@@ -37,7 +37,7 @@ export function rateText(perSecond: number): string {
   return withDigits(fractionDigits).format(perSecond);
 }
 
-/** Formats a share in per cent. */
+/** Formats a fraction (0 to 1) as a percentage. */
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;

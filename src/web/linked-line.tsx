@@ -1,4 +1,4 @@
-/** One point of a line. All points of a line have the same distance. */
+/** One point of a line. The horizontal distance between two neighbouring points is constant. */
 export interface LinePoint {
   /** Value of the point. A null value is unknown and interrupts the line. */
   readonly value: number | null;
@@ -22,9 +22,11 @@ export interface LinkedLineProps {
   readonly summary: string;
 }
 
-/** Geometry in units of the drawing: width of a point, height of a line, and vertical margin within a line. */
+/** Horizontal distance between two points, in units of the drawing. */
 const step = 10;
+/** Height of the area of one line, in units of the drawing. */
 const height = 100;
+/** Vertical margin within that area, in units of the drawing. */
 const room = 8;
 
 /**

@@ -20,7 +20,7 @@ describe('layTimeline', () => {
     });
   });
 
-  it('leaves no rest to draw if one gap covers the whole window', () => {
+  it('returns no rest if one gap covers the whole window', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: -day, end: 31 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 0, to: 1000 }],
       rest: [],

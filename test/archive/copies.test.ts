@@ -26,7 +26,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 /** A copied or restored directory continues its archive, and an older copy never publishes a fork silently. */
 
 const pause =
-  'a day became due while the archive was not written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published one';
+  'a day became due for closing while the archive was not being written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published log';
 
 function folderInTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-copies-'));
@@ -110,7 +110,7 @@ describe('an archiver on a copied directory', () => {
     const folder = directoryOf(at90, at120);
     const before = bytesBelow(folder);
     await expect(archiverOf(folder).run(1, 121)).rejects.toThrow(
-      'the log of the archive does not contain the 3 days that its key has signed; restore a newer copy',
+      'the log of the archive lacks days that its key has signed (3 in total); restore a newer copy',
     );
     expect(bytesBelow(folder)).toEqual(before);
   });

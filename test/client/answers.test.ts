@@ -108,8 +108,8 @@ describe('a response outside the contract', () => {
   it.each<[string, number, unknown, string]>([
     ["a proxy's page", 502, '<h1>Bad gateway</h1>', 'the response is not from this service (status 502)'],
     ['an error of another shape', 500, { error: 'no' }, 'the response is not from this service (status 500)'],
-    ['a body that is not JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
-    ['a list', 200, [], 'the response is not one JSON object (status 200)'],
+    ['a body that is not JSON', 200, '{"contract":', 'the response is not a JSON object (status 200)'],
+    ['a list', 200, [], 'the response is not a JSON object (status 200)'],
     [
       'another contract',
       200,

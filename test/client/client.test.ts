@@ -199,7 +199,7 @@ describe('the client', () => {
     'rejects the base address %s',
     (base) => {
       expect(() => createFactsClient(base)).toThrow(
-        new TypeError('the base URL must be an http or https URL without a user, such as https://facts.example'),
+        new TypeError('the base URL must be an http or https URL without credentials, such as https://facts.example'),
       );
     },
   );

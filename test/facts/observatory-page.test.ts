@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       expect(await refused(page, 'labels')).toContain("The instrument's operator is holding this reading back.");
       expect(await page.locator('[data-at^="labels/"]').count()).toBe(0);
       expect(await page.getByText('1,391,204').count()).toBe(0);
-      expect(await read(page.getByRole('status'))).toBe('The label overview: refused now, the numbers were removed.');
+      expect(await read(page.getByRole('status'))).toBe('The label overview: now refused; the numbers were removed.');
       expect(await page.locator('[data-at^="conditions/"]').count()).toBeGreaterThan(2);
       set(pageStates.fresh());
       await page.clock.runFor(minute);

@@ -255,7 +255,7 @@ describe('an artifact that cannot be published', () => {
       'labels',
       'half of one',
       '{"schema":',
-      { reading: 'malformed', why: 'the artifact is not one JSON value', pointer: '' },
+      { reading: 'malformed', why: 'the artifact is not a single JSON value', pointer: '' },
     ],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],

@@ -85,7 +85,7 @@ describe('an error on the command line', () => {
       'a config file that is not JSON',
       ['facts', '--config', aFile],
       {},
-      `the config file ${aFile} is not one JSON object`,
+      `the config file ${aFile} does not contain exactly one JSON object`,
     ],
     [
       'an invalid base path',
@@ -161,7 +161,7 @@ describe('an error on the command line', () => {
       const said = stderr.filter((one) => !one.startsWith('{'));
       expect({ code, said }).toEqual({
         code: 1,
-        said: [`almanac: ${line}: its file system does not allow new directories there`],
+        said: [`almanac: ${line}: the file system does not allow new directories there`],
       });
     },
   );

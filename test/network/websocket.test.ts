@@ -200,7 +200,7 @@ describe('opening a websocket', () => {
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
       kind: 'tls',
-      message: `cannot connect to wss://localhost:${port}/: its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`,
+      message: `cannot connect to wss://localhost:${port}/: the certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)`,
       status: null,
       retryable: true,
     });

@@ -1,4 +1,4 @@
-"""A client of the facts API of an Almanac observatory. It needs only the standard library."""
+"""A client for the facts API of an Almanac observatory. It requires only the standard library."""
 
 from .client import FactsClient
 from .errors import AnswerError, ClientError, FactsError, NetworkError

@@ -67,6 +67,6 @@ def _base_of(base_url: str) -> str:
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise ValueError(
-            "the base URL must be an http or https URL without a user, such as https://facts.example"
+            "the base URL must be an http or https URL without credentials, such as https://facts.example"
         )
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"

@@ -17,7 +17,7 @@ class ClientError(Exception):
 class FactsError(ClientError):
     """An error response of the service: a refused fact (503), or a request that the service cannot serve.
 
-    The caller must not replace the error by a zero or by an earlier reading.
+    The caller must not replace the error with a zero or an earlier reading.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class FactsError(ClientError):
         self.status = status
         #: A code of the service's list; a later version of the service may add codes.
         self.code = code
-        #: Freshness with the reason why a label artifact was refused, or None if the service could not read an artifact,
-        #: and for any other error.
+        #: Freshness of a refused label artifact, with the reason for the refusal. None if the service could not read an
+        #: artifact, and for any other error.
         self.freshness = freshness
         #: Seconds to wait before a retry, if the service states them.
         self.retry_after_seconds = retry_after_seconds

@@ -56,7 +56,7 @@ def send(url: str, headers: Mapping[str, str], timeout: float, max_bytes: int) -
 
 
 class _Deadline:
-    """Shuts the sockets of one request down when the time is over, because timeouts of sockets restart with each byte."""
+    """Shuts down the current socket of one request at the deadline, because a socket timeout restarts with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
@@ -90,7 +90,7 @@ class _Deadline:
         if self._socket is None:
             return
         try:
-            # The method of the plain socket: that of a TLS socket would also discard its state, which is in use.
+            # Call the plain socket's method: the TLS socket's own method would also discard TLS state that is in use.
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
         except OSError:
             pass
@@ -122,12 +122,12 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
     class Redirects(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
             following = super().redirect_request(req, fp, code, msg, headers, newurl)
-            # The base class then reads the whole body without a limit, and closes the response.
+            # Replace `read`, because the base class would next read the whole body without a limit.
             fp.read = lambda *_: b""
             fp.length = 0
             return following
 
-    # Only http and https: a redirect to a file or to ftp is an error.
+    # Install handlers for http and https only, so that a redirect to a file or to ftp is an error.
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -144,7 +144,7 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
 
 @lru_cache(maxsize=None)
 def _tls_context() -> ssl.SSLContext:
-    """Returns the context of all connections: loading the system's certificates for each takes up to a second."""
+    """Returns the TLS context that all connections share: loading the system's certificates takes up to a second."""
     return ssl.create_default_context()
 
 
@@ -152,7 +152,7 @@ def _opened(opener: urllib.request.OpenerDirector, request: urllib.request.Reque
     try:
         return opener.open(request, timeout=timeout)
     except urllib.error.HTTPError as response:
-        # A status other than 2xx is a response too.
+        # `urllib` raises for a status other than 2xx, but the client treats it as a response.
         return response
 
 

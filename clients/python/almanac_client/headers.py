@@ -31,7 +31,10 @@ def max_age_seconds(headers: Mapping[str, str]) -> int:
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: float) -> Optional[int]:
-    """Returns the delay of ``Retry-After`` for both of its formats, or None if absent. ``now`` is in seconds since 1970."""
+    """Returns the delay in seconds from ``Retry-After`` in either format; None if it is absent or invalid.
+
+    ``now`` is in seconds since 1970.
+    """
     text = headers.get("retry-after")
     if text is None:
         return None

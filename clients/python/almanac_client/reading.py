@@ -17,7 +17,7 @@ SUPERSEDE_SECONDS = 15 * 60
 
 @dataclass(frozen=True)
 class Reading(Generic[E]):
-    """A fact as the service sent it, with its currency. Treat ``value`` as read-only: later calls may return it again."""
+    """A fact as the service sent it, with its times. Treat ``value`` as read-only: later calls may return it again."""
 
     #: The body exactly as it arrived. Its ``retrieved_at`` and ``age_seconds`` refer to the time of arrival.
     value: E
@@ -48,12 +48,12 @@ class Kept(Generic[E]):
 
 
 def within(since: float, span: float, now: float) -> bool:
-    """Returns True if less than ``span`` seconds have passed since an instant, or False if the clock was set back."""
+    """Returns True if fewer than ``span`` seconds have passed since ``since``; False if the clock was set back."""
     return now >= since and now - since < span
 
 
 def supersedes(kept: "Kept[Any]", following: Mapping[str, Any], now: float) -> bool:
-    """Returns True if the cached reading is a later computation of the same fact, so that the other must not replace it."""
+    """Returns True if ``kept`` is a later computation of the fact than ``following``, which then must not replace it."""
     before, after = _instant(kept.value), _instant(following)
     if before is None or after is None or before <= after:
         return False

@@ -45,7 +45,7 @@ class Resource(Generic[E]):
         with self._lock:
             now = self._now()
             if self._pause is not None and within(self._pause[1], self._pause[2], now):
-                # Each `raise` adds to the traceback of the error, which therefore starts again.
+                # Clear the traceback, because each `raise` of the same error would extend it.
                 raise self._pause[0].with_traceback(None)
             if self._kept is not None and within(self._kept.confirmed_at, self._kept.max_age, now):
                 return self._kept.reading("kept")
@@ -116,14 +116,14 @@ class Resource(Generic[E]):
         raise error
 
     def _parsed(self, response: Response) -> Dict[str, Any]:
-        """Parses a body and checks its contract; the client relies on the service for the rest of the shape."""
+        """Parses a body and checks its contract. The client trusts the service for the remaining fields."""
         try:
             text = response.body.decode("utf-8")
         except UnicodeDecodeError as error:
             raise AnswerError(self._path, response.status, "the response is not UTF-8") from error
         value = _object_in(text)
         if value is None:
-            raise AnswerError(self._path, response.status, "the response is not one JSON object")
+            raise AnswerError(self._path, response.status, "the response is not a JSON object")
         if value.get("contract") != self._contract:
             why = f"the response does not conform to {self._contract}"
             raise AnswerError(self._path, response.status, why)

@@ -46,7 +46,7 @@ class Acquisition(TypedDict):
 
     #: Identifier of the epoch's store.
     generation_id: str
-    #: Nothing before this instant was observed by this epoch.
+    #: Start of the epoch, which observed nothing before this time.
     started_at: str
     #: The clock that started_at was read from.
     basis: Literal["local_acceptance_clock"]
@@ -86,7 +86,7 @@ class _CoverageSources(TypedDict):
     undated_only: int
     #: Sources whose provider rejected requests: unknown coverage.
     provider_rejects: int
-    #: Sources failing transiently now, retried with backoff.
+    #: Sources that currently fail transiently and are retried with backoff.
     unavailable: int
 
 
@@ -124,7 +124,7 @@ class LabelCounts(TypedDict):
 
     #: Observed application and removal events, last 24 hours.
     events_24h: int
-    #: The same, last 7 days.
+    #: Observed application and removal events, last 7 days.
     events_7d: int
     #: Observed application and removal events, whole window.
     events_window: int
@@ -241,7 +241,7 @@ class LegacyObservation(TypedDict):
     reason: str
     #: Length of the adequacy window, in minutes.
     window_minutes: int
-    #: Share of good attempts from which a labeler counts as adequate.
+    #: Minimum fraction of successful attempts for a labeler to count as adequate.
     coverage_threshold: float
     #: Labelers with at least one attempt in the window.
     labelers_attempted: int
@@ -284,7 +284,7 @@ class LegacyLabelFactsTopLabelers7d(TypedDict):
 
 
 class _LegacyLabelFacts(TypedDict):
-    #: Labelers known.
+    #: Known labelers.
     labeler_count: int
     #: All alerts ever recorded.
     alert_count_total: int
@@ -424,7 +424,7 @@ class _TotalEvents(TypedDict):
 class TotalEvents(_TotalEvents, total=False):
     """All events of the interval, each counted once, and their rate."""
 
-    #: Seconds that the rate divides by.
+    #: Observed seconds, by which the total is divided.
     observed_seconds: float
 
 
@@ -506,7 +506,7 @@ class CollectionMetrics(TypedDict):
     total: int
     #: Events per observed second.
     mean_rate_per_s: Optional[float]
-    #: Seconds that the rate divides by.
+    #: Observed seconds, by which the total is divided.
     observed_seconds: float
     #: Windows that were observed at least in part.
     observed_windows: int

@@ -1,4 +1,4 @@
-"""A server on a free port that sends responses which are not from a facts service."""
+"""A server on a free port whose responses each test chooses."""
 
 import json
 import socket

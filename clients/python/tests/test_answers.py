@@ -94,11 +94,11 @@ class OutsideTheContract(TestCase):
         for status, body, why in (
             (502, "<h1>Bad gateway</h1>", "the response is not from this service"),
             (500, {"error": "no"}, "the response is not from this service"),
-            (200, '{"contract":', "the response is not one JSON object"),
-            (200, [], "the response is not one JSON object"),
-            (200, '{"contract": NaN}', "the response is not one JSON object"),
-            (200, "[" * 200_000, "the response is not one JSON object"),
-            (200, '{"contract": ' + "9" * 1_000_000 + "}", "the response is not one JSON object"),
+            (200, '{"contract":', "the response is not a JSON object"),
+            (200, [], "the response is not a JSON object"),
+            (200, '{"contract": NaN}', "the response is not a JSON object"),
+            (200, "[" * 200_000, "the response is not a JSON object"),
+            (200, '{"contract": ' + "9" * 1_000_000 + "}", "the response is not a JSON object"),
             (200, {"contract": "x/v2"}, "the response does not conform to atproto.facts.instruments/v1"),
             (200, b'"\xff"', "the response is not UTF-8"),
             (304, "", "the response is not from this service"),
@@ -144,7 +144,7 @@ class OutsideTheContract(TestCase):
                 self.assertEqual(INDEX, scene.client.instruments().value)
                 self.assertEqual(2, len(scene.requests))
 
-    def test_a_redirect_without_end_is_an_answer_error(self) -> None:
+    def test_an_endless_redirect_is_an_answer_error(self) -> None:
         scene = Scene(self, lambda e: e.give(302, "elsewhere", {"Location": f"{scene.url}/v1/instruments"}))
         with self.assertRaisesRegex(AnswerError, r"not from this service \(status 302\)"):
             scene.client.instruments()

@@ -30,7 +30,7 @@ function laterOf(a: string | null, b: string | null): string | null {
 
 interface KnownHours {
   readonly failures: readonly (string | null)[];
-  /** Returns the instant up to which an hour is counted; null if nothing is known of the hour. */
+  /** Returns the time up to which the hour with index `place` is counted; null if nothing is known about that hour. */
   readonly throughOf: (place: number) => string | null;
 }
 
@@ -70,7 +70,7 @@ function labelGaps({ gaps, labelers }: LabelsDay, until: number): ArchiveGap[] {
   return [...own, ...others];
 }
 
-/** Returns the gaps that begin before an instant, cut off at that instant. */
+/** Returns the gaps that begin before `until` (milliseconds since 1970), cut off at `until`. */
 function before<G extends { readonly start: string; readonly end: string }>(gaps: readonly G[], until: number): G[] {
   return gaps
     .filter(({ start }) => Date.parse(start) < until)

@@ -75,7 +75,7 @@ export interface ComputedFile {
 
 /**
  * Computes the files of a day from its inputs and those of the two following days, as far as they are archived. Hours
- * up to `until` (milliseconds since 1970) are covered. The bytes depend only on these values.
+ * up to `until` (milliseconds since 1970) are covered. The bytes depend only on the arguments.
  */
 export function computeFiles(
   day: string,

@@ -7,12 +7,12 @@ export const dayMs = 24 * hourMs;
 /** Delay between the end of a day and its closing, in milliseconds. */
 export const closeAfterMs = 48 * hourMs;
 
-/** Returns the hour that contains an instant (milliseconds since 1970). */
+/** Returns the hour that contains the time `at` (milliseconds since 1970). */
 export function hourOf(at: number): string {
   return `${new Date(Math.floor(at / hourMs) * hourMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the day that contains an instant (milliseconds since 1970). */
+/** Returns the day that contains the time `at` (milliseconds since 1970). */
 export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
@@ -27,7 +27,7 @@ export function addDays(day: string, count: number): string {
   return dayOf(startOf(day) + count * dayMs);
 }
 
-/** Returns the instant at which a day may be closed, in milliseconds since 1970. */
+/** Returns the earliest time at which a day may be closed, in milliseconds since 1970. */
 export function closesAt(day: string): number {
   return startOf(day) + dayMs + closeAfterMs;
 }

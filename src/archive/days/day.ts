@@ -15,7 +15,10 @@ export interface ListedFile {
   readonly sha256: string;
 }
 
-/** Reasons why a day is open. `held`: the operator withholds the label facts. */
+/**
+ * Reasons why a day is open. `held`: the operator withholds the label facts. `recent`: the day is open for any other
+ * reason.
+ */
 export const openReasons = ['recent', 'held'] as const;
 
 /** Record of a day: its files with their digests. Each revision names the digest of its predecessor. */

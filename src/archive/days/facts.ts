@@ -1,6 +1,6 @@
 import { paths } from '../../contract/identifiers.ts';
 
-/** Paths of the published bodies that the archive keeps, below the address of the facts API, by archive file name. */
+/** Paths of the archived facts, relative to the address of the facts API, by fact name. */
 export const archivedFacts = {
   instruments: paths.instruments,
   'labels-overview': paths.labelsOverview,

@@ -9,6 +9,7 @@ import { parsedObject } from './json.ts';
  * `withheld`: the privacy scan found an identity in the body.
  */
 export const failureReasons = ['unreachable', 'too_large', 'unusable', 'withheld'] as const;
+/** Reason why an hour has no response. */
 export type FailureReason = (typeof failureReasons)[number];
 
 /** A response of the facts API as it was served. */

@@ -11,7 +11,7 @@ function folderInTest(): string {
 }
 
 describe('the files of an archive', () => {
-  it('lose a partial line that a killed process left behind before the next line is appended', () => {
+  it('lose the partial line of a killed process before the next line is appended', () => {
     const root = folderInTest();
     const files = openArchiveFiles(root);
     files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":1}\n'));

@@ -20,7 +20,7 @@ export function packed<T>(list: readonly T[]): Packed<T> {
   return first !== undefined && list.every((one) => one === first) ? first : list;
 }
 
-/** Returns the list of a written form; null if the list does not have one entry for each hour or could be shorter. */
+/** Expands a written form to its list; null if the list lacks an entry for an hour or should have been packed. */
 export function unpacked<T>(value: Packed<T>): T[] | null {
   if (!isList(value)) return Array.from({ length: dayHours }, () => value);
   return value.length === dayHours && isList(packed(value)) ? [...value] : null;
@@ -54,7 +54,8 @@ export interface Span {
 }
 
 /**
- * Within each span, replaces the `kept` gaps with the `news` gaps. A gap that crosses a border keeps its part outside.
+ * Within each span, replaces the `kept` gaps with the `news` gaps. A kept gap that crosses the border of a span keeps
+ * its part outside that span.
  */
 export function replacedGaps<G extends HoursGap>(kept: readonly G[], news: readonly G[], spans: readonly Span[]): G[] {
   return spans.reduce<readonly G[]>((all, span) => replacedIn(all, news, span), kept) as G[];
@@ -87,7 +88,7 @@ export function spansOf(day: string, places: readonly number[]): Span[] {
 }
 
 /**
- * Returns the instant up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
+ * Returns the time up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
  */
 export function throughOf(start: string, through: string): string {
   return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();

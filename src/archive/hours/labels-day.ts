@@ -44,7 +44,7 @@ const HourSchema = Type.Object(
   {
     /** Generation of the label store that reported the hour. */
     generation_id: uuidText(),
-    /** Instant up to which the hour is counted. */
+    /** Time up to which the hour is counted. */
     through: usableInstant(),
     observed_seconds: measure(),
     labeler_seconds: measure(),
@@ -82,12 +82,15 @@ const Schema = Type.Object(
 );
 const checkSchema = check(Schema);
 
-/** Labels of all labelers in one hour, with the states of the sources. */
+/** Label counts of all labelers in one hour, with the states of the sources. */
 export type DayHour = Type.Static<typeof HourSchema>;
 /** A period during which the whole instrument or one labeler was not observed. */
 export type LabelGap = LabelsHours['gaps'][number];
 
-/** Hourly labels of one labeler. An hour in which the labeler was not observed has neither counts nor seconds. */
+/**
+ * Hourly label counts of one labeler. In an hour in which the labeler was not observed, the counts are null and the
+ * observed time is 0.
+ */
 export interface DayLabeler {
   readonly labeler_did: string;
   readonly applications: (number | null)[];
@@ -97,7 +100,7 @@ export interface DayLabeler {
   readonly gap_overflow: boolean;
 }
 
-/** Hourly labels of one day, as the instrument last reported them. */
+/** Hourly label counts of one day, as the instrument last reported them. */
 export interface LabelsDay {
   readonly day: string;
   /** `generated_at` of the last hours file that changed the day; null if no file has changed it. */

@@ -18,7 +18,7 @@ const weatherDaySchema = 'almanac.archive.weather-hours/v1';
  */
 export const maxDaySeries = 4 * maxHourSeries;
 
-/** Hourly counts and observed seconds. An hour that was not observed has neither. */
+/** Hourly counts and observed seconds. For an hour that was not observed, the count is null and the seconds are 0. */
 export interface HourCounts {
   readonly events: (number | null)[];
   readonly observed_seconds: number[];
@@ -32,7 +32,7 @@ export interface DaySeries extends HourCounts {
   readonly host: string;
   readonly protocol: WeatherHourSeries['wire'];
   readonly published: boolean;
-  /** Instant up to which each hour is counted; null for an hour that the series does not contain. */
+  /** Time up to which each hour is counted; null for an hour that the series does not contain. */
   readonly through: (string | null)[];
   /** First observation of the store that reported each hour, if the hour began before it; otherwise null. */
   readonly observed_since: (string | null)[];

@@ -30,7 +30,8 @@ export interface SignerKey {
 }
 
 /**
- * Returns true for a valid key name: not empty, and without spaces, control or invisible characters, and plus signs.
+ * Returns true for a valid key name: at most 255 characters, not empty, and without white space, control characters,
+ * invisible characters and plus signs.
  */
 export function isKeyName(name: string): boolean {
   return name !== '' && name.length <= 255 && !/[\p{White_Space}\p{Cc}\p{Cf}+]/u.test(name);

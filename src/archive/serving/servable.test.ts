@@ -37,7 +37,7 @@ function directory() {
   };
 }
 
-it('a listed file of a closed day never changes, and one of an open day may change', async () => {
+it('a listed file is served as immutable if its day is closed, and as changeable if its day is open', async () => {
   const { isImmutable } = directory();
   const open = [...content.keys()].find((path) => path.startsWith('days/2026-11-23/')) ?? '';
   expect([await isImmutable(`${closedDay}/day.json`), await isImmutable(open)]).toEqual([true, false]);

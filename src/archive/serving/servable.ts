@@ -39,7 +39,7 @@ export interface ServableArchive {
   open(path: string): Promise<OpenedFile | null>;
 }
 
-/** Paths of the files outside the days that may change. */
+/** Paths of the changeable files outside the day directories. */
 const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath]);
 /** Matches the tiles and entry bundles of the log, which never change. */
 const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;

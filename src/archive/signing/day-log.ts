@@ -58,7 +58,7 @@ export function openDayLog(options: DayLogOptions): DayLog {
   const leaves = (entries ?? []).map(leafHash);
   if (entries === null || [head, published, kept].some((one) => one && !hasRoot(leaves, one))) {
     throw new OperatorError(
-      `the log of the archive does not contain the ${head?.size ?? 0} days that its key has signed; restore a newer copy of the archive, or start a new one with a new key`,
+      `the log of the archive lacks days that its key has signed (${head?.size ?? 0} in total); restore a newer copy of the archive, or start a new one with a new key`,
     );
   }
   return new SignedLog(options, entries, published?.size ?? 0);

@@ -19,7 +19,9 @@ describe('the key of a log', () => {
     expect(readOrCreateKey(options).text).toBe(key.text);
     rmSync(path);
     writeFileSync(path, key.text, { mode: 0o644 });
-    expect(() => readOrCreateKey(options)).toThrow(`other users may use the key file ${path}: run chmod 600 on it`);
+    expect(() => readOrCreateKey(options)).toThrow(
+      `the key file ${path} is accessible to other users: run chmod 600 on it`,
+    );
     rmSync(path);
     expect(() => readOrCreateKey({ ...options, mayCreate: false })).toThrow('restore the file, or start a new archive');
   });

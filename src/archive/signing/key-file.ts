@@ -39,7 +39,8 @@ export function readOrCreateKey({ path, name, mayCreate, random }: KeyFileOption
 function readKeyText(path: string): string | null {
   try {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0) throw new OperatorError(`other users may use the key file ${path}: run chmod 600 on it`);
+    if ((mode & 0o077) !== 0)
+      throw new OperatorError(`the key file ${path} is accessible to other users: run chmod 600 on it`);
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;

@@ -16,7 +16,7 @@ import { labelsSums, weatherSums } from './day-summary.ts';
 const weatherHeader = 'hour,host,protocol,published,collection,events,observed_seconds\r\n';
 const labelsHeader = 'hour,applications,removals,repeats,observed_seconds,labeler_seconds\r\n';
 
-test('the weather sums count all events of the published series and of no other', () => {
+test('the weather sums count all events of the published series and no events of other series', () => {
   const rows = [
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600',
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,like.create,90,3600',
@@ -59,7 +59,7 @@ test('a table that has only a header has no whole hours', () => {
   expect([weatherSums(weatherHeader), labelsSums(labelsHeader)]).toEqual([none, none]);
 });
 
-test('a table without the columns, or with quoted cells, has no sums', () => {
+test('a table that lacks a required column or has quoted cells has no sums', () => {
   expect(labelsSums('hour,removals\r\n')).toBeNull();
   expect(labelsSums(`${labelsHeader}"2026-11-20T00:00:00Z",1,1,1,1,1\r\n`)).toBeNull();
 });

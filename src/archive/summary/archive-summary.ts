@@ -16,6 +16,7 @@ export interface SummarisedDay {
   readonly isClosed: boolean;
   /** Sums of the published weather; null if the archive has no readable table of the day. */
   readonly weather: DaySums | null;
+  /** Sums of the label applications and removals; null if the archive has no readable table of the day. */
   readonly labels: DaySums | null;
 }
 
@@ -23,6 +24,7 @@ export interface SummarisedDay {
 export interface ArchiveSummaryOptions {
   /** Directory of the archive, which may not exist yet. */
   readonly root: string;
+  /** Interval between two checks for changes, in milliseconds. */
   readonly pollMs: number;
   /** Describes an identity found in the list of known issues; null if it contains none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;

@@ -28,7 +28,7 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-const streamClock = "stream: times of the host's stream";
+const streamClock = "stream: the times in the host's stream";
 const acceptanceClock = 'acceptance: the clock of the label instrument when it accepted a label';
 /** Value of `collection` in rows with events of all kinds. */
 export const allCollections = 'total';
@@ -47,7 +47,7 @@ const labelCount = { ...labels, ...orNull, unit: 'labels' };
 export const weatherByHour: Table = {
   name: 'weather-by-hour',
   description:
-    'Events of the network by hour, host, protocol and collection. Series of two hosts or protocols must never be added.',
+    'Network events by hour, host, protocol and collection. Series of two hosts or protocols must never be added.',
   columns: [
     column('hour', 'hour', 'Start of the hour, in UTC.', weather),
     column('host', 'text', 'Host whose stream was read.'),
@@ -63,8 +63,8 @@ export const weatherByHour: Table = {
       'Kind of events; `total` for events of all kinds, including kinds without a row of their own.',
       { values: [allCollections, ...collectionNames] },
     ),
-    column('events', 'count', 'Observed events; null if nothing was observed.', { ...weather, ...orNull }),
-    column('observed_seconds', 'seconds', 'Observed part of the hour; null if the archive has no statement.', {
+    column('events', 'count', 'Number of observed events; null if nothing was observed.', { ...weather, ...orNull }),
+    column('observed_seconds', 'seconds', 'Observed part of the hour; null if the archive has no information.', {
       ...weather,
       ...orNull,
     }),
@@ -88,7 +88,7 @@ export const labelsByHour: Table = {
     column(
       'observed_seconds',
       'seconds',
-      'Time in which the instrument accepted labels; null if the archive has no statement.',
+      'Time during which the instrument accepted labels; null if the archive has no information.',
       {
         ...labels,
         ...orNull,
@@ -114,7 +114,7 @@ export const labelsByLabeler: Table = {
     column('labeler_did', 'text', 'DID of the labeler, which is a public moderation service.'),
     column('applications', 'count', 'Accepted applications; null if the labeler was not observed.', labelCount),
     column('removals', 'count', 'Accepted removals; null if the labeler was not observed.', labelCount),
-    column('observed_seconds', 'seconds', 'Time of the day in which the labeler was observed.', labels),
+    column('observed_seconds', 'seconds', 'Time during which the labeler was observed on that day.', labels),
   ],
 };
 

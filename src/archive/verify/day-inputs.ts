@@ -23,7 +23,7 @@ export class InputReader {
     }
   }
 
-  /** Resolves with the inputs of a day; null if a file is damaged, which is reported, or withdrawn, which is not. */
+  /** Resolves with the inputs of a day; null if a file is damaged or withdrawn. Only damaged files are reported. */
   inputsOf(day: string): Promise<DayInputs | null> {
     const known = this.#inputs.get(day) ?? this.#readInputs(day);
     this.#inputs.set(day, known);
@@ -49,7 +49,7 @@ export class InputReader {
     if (withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name))) return null;
     const { inputs, damaged } = parseInputs(day, (name) => read.get(name) ?? null);
     for (const name of damaged) {
-      const message = 'it is damaged, of another day, or its lines are out of order';
+      const message = 'the file is damaged, belongs to another day, or has lines out of order';
       this.#report({ kind: 'malformed', path: pathOf(day, name), message });
     }
     return inputs;
@@ -59,7 +59,7 @@ export class InputReader {
     const path = pathOf(day, tombstoneFile);
     const bytes = await this.#reader.read(path);
     const parsed = bytes ? parseTombstones(bytes, day) : [];
-    if (!parsed) this.#report({ kind: 'malformed', path, message: 'it does not list withdrawn files' });
+    if (!parsed) this.#report({ kind: 'malformed', path, message: 'the file is not a valid list of withdrawn files' });
     return parsed ?? [];
   }
 }

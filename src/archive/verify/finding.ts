@@ -25,21 +25,21 @@ export type FindingKind = Exclude<keyof typeof verifyExitCodes, 'intact'>;
 
 /** Meaning of each kind, for the help text and the documentation. */
 export const findingMeanings: Readonly<Record<FindingKind, string>> = {
-  unreadable: 'a file cannot be read; other findings have precedence',
+  unreadable: 'a file cannot be read; other findings take precedence',
   missing: 'a file that the archive lists, or that its log requires, does not exist',
   altered:
-    'a file does not match its digest in the record of the day, or the record does not match its leaf of the log',
-  malformed: 'a file is not of the format that its name states',
+    'a file does not match its digest in the record of the day, or the record does not match its entry in the log',
+  malformed: 'a file does not have the format that its name implies',
   gaps: 'a gap manifest or a table does not match the archived files',
   order: 'the log contains a day twice, out of order, or before it was over, or omits a day',
-  log: 'the entries and tiles of the log do not have the root hash of its checkpoint',
+  log: 'the entries and tiles of the log do not match the root hash in its checkpoint',
   signature: 'the checkpoint is damaged, or its signature is invalid',
   rollback: 'the log contains fewer days than the kept checkpoint',
   fork: 'the log does not continue the kept checkpoint: days were changed after they had been published',
   key: 'the log is signed with a key other than the given or kept one',
 };
 
-/** A difference between the archive and what its log, its index or its records promise. */
+/** A mismatch between the archive and its log, its index or its records, or a file that cannot be read. */
 export interface Finding {
   readonly kind: FindingKind;
   /** Path of the file, relative to the archive. */

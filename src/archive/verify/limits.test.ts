@@ -70,7 +70,7 @@ describe('a verification of a URL', () => {
     expect([elapsedMs, requests]).toEqual([verifyLimits.ms, verifyLimits.ms / responseMs]);
   });
 
-  it('leaves no body of an error unread, which would hold a connection until its timeout', async () => {
+  it('cancels the body of an error response, which would otherwise hold a connection until its timeout', async () => {
     let unread = 0;
     const fetch = (): Promise<Response> => {
       unread += 1;
@@ -86,7 +86,7 @@ describe('a verification of a URL', () => {
     expect(unread).toBe(0);
   });
 
-  it('states the gravest of more findings than a call can have arguments', () => {
+  it('returns the highest exit code even of more findings than a function call can have arguments', () => {
     const missing = Array.from({ length: 500_000 }, () => ({ kind: 'missing', path: 'days', message: '' }) as const);
     expect(exitCodeOf([...missing, { kind: 'altered', path: 'days', message: '' }])).toBe(verifyExitCodes.altered);
   });

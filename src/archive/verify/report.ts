@@ -30,7 +30,7 @@ export interface VerifyReport {
   readonly withdrawn: readonly string[];
   /** True if the archive's own key was used because no other key was known. */
   readonly isFirstContact: boolean;
-  /** Text form of the key that was used; null if no key was given and the archive names none. */
+  /** Text form of the key that was used; null if no key was given and the index of the archive contains none. */
   readonly key: string | null;
   /** Limit that ended the verification before all files were read; null if all were read. */
   readonly limit: keyof ReadingLimits | null;

@@ -38,11 +38,15 @@ export class DayVerifier {
     const record = parseDay(bytes);
     const isNext = state === 'open' && record?.day === day && record.previous === sha256;
     if (sha256Of(bytes) !== sha256 && !isNext) {
-      const source = state === 'closed' ? 'its leaf of the log' : 'the index';
-      return this.#report({ kind: 'altered', path, message: `the digest is not that of ${source}` });
+      const source = state === 'closed' ? 'its log entry' : 'the index';
+      return this.#report({ kind: 'altered', path, message: `the digest differs from that in ${source}` });
     }
     if (record?.day !== day || (record.state !== state && !isNext)) {
-      return this.#report({ kind: 'malformed', path, message: `it is not the record of a day that is ${state}` });
+      return this.#report({
+        kind: 'malformed',
+        path,
+        message: `the file is not a valid record of this day in the state "${state}"`,
+      });
     }
     if (!this.#hasKnownNames(record)) return;
     for (const file of record.files) await this.#verifyFile(record, file);
@@ -57,7 +61,7 @@ export class DayVerifier {
     if (!content) return this.#verifyMissing(day, { name, bytes, sha256 });
     const listed = state === 'open' ? content.subarray(0, bytes) : content;
     if (listed.length !== bytes || sha256Of(listed) !== sha256) {
-      this.#report({ kind: 'altered', path, message: 'the digest is not that of the record of the day' });
+      this.#report({ kind: 'altered', path, message: 'the digest differs from that in the record of the day' });
     }
   }
 
@@ -67,13 +71,17 @@ export class DayVerifier {
     const tombstone = (await this.#inputs.tombstonesOf(day)).find((one) => one.name === name);
     if (!tombstone) return this.#report({ kind: 'missing', path, message: 'the file does not exist' });
     if (tombstone.sha256 !== sha256 || tombstone.bytes !== bytes) {
-      return this.#report({ kind: 'altered', path, message: 'the digest in its tombstone differs from the record' });
+      return this.#report({
+        kind: 'altered',
+        path,
+        message: 'the digest in its tombstone differs from that in the record of the day',
+      });
     }
     this.#withdrawn.push(path);
   }
 
   /**
-   * Returns false, and reports it, if the record lists an unknown or repeated name; checked before any file is read.
+   * Reports an unknown or repeated file name in the record and returns false. Called before any file is read.
    */
   #hasKnownNames({ day, files }: DayRecord): boolean {
     const missing = new Set([...inputFiles, ...computedFiles]);
@@ -90,7 +98,7 @@ export class DayVerifier {
     for (const name of [...inputFiles, ...computedFiles].filter((one) => !listed.has(one) && one !== gapsFile)) {
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
-      if (content) this.#report({ kind: 'altered', path, message: 'the record of the day does not list the file' });
+      if (content) this.#report({ kind: 'altered', path, message: 'the file is not listed in the record of the day' });
     }
   }
 
@@ -107,7 +115,7 @@ export class DayVerifier {
       const isListed = files.some((file) => file.name === name);
       if (!content && !isListed) this.#report({ kind: 'missing', path, message: 'the file does not exist' });
       if (!content || bytes.equals(content)) continue;
-      this.#report({ kind: 'gaps', path, message: 'it does not match the archived files' });
+      this.#report({ kind: 'gaps', path, message: 'the file does not match the archived input files' });
     }
   }
 }

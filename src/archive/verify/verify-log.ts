@@ -58,7 +58,7 @@ export async function verifyLog(options: LogVerification): Promise<VerifiedLog |
   const entries = await orReport(logFolder, report, () => readEntries(checkpoint, options));
   const leaves = entries?.map(leafHash) ?? null;
   if (entries === null || leaves === null || !treeHash(leaves).equals(checkpoint.root)) {
-    const message = 'the entries do not have the root hash of the checkpoint';
+    const message = 'the entries do not match the root hash in the checkpoint';
     if (leaves) report({ kind: 'log', path: checkpointPath, message });
     if (isContinued === null) await orReport(logFolder, report, () => compareByTiles(checkpoint, options));
     return null;
@@ -75,10 +75,11 @@ function openHead(note: Buffer, { key, ownKey, report }: LogVerification): Check
   if (opened.kind === 'verified') return opened.checkpoint;
   const own = parseVerifierKey(ownKey ?? '');
   if (opened.kind === 'unknown_key' && own && openCheckpoint(note, own).kind === 'verified') {
-    report({ kind: 'key', path: checkpointPath, message: `the key is ${own.text}, not ${key.text}` });
+    report({ kind: 'key', path: checkpointPath, message: `the key is ${own.text}; expected ${key.text}` });
     return null;
   }
-  const why = opened.kind === 'unknown_key' ? `the key ${key.text} has not signed it` : opened.kind.replace('_', ' ');
+  const why =
+    opened.kind === 'unknown_key' ? `the key ${key.text} has not signed the checkpoint` : opened.kind.replace('_', ' ');
   report({ kind: 'signature', path: checkpointPath, message: why });
   return null;
 }
@@ -90,7 +91,7 @@ async function readEntries({ size }: Checkpoint, { reader, report }: LogVerifica
     const bytes = await reader.read(path);
     const bundle = bytes && parseBundle(bytes, shape.width);
     if (!bytes) report({ kind: 'missing', path, message: 'the entries do not exist' });
-    else if (!bundle) report({ kind: 'log', path, message: `it does not contain ${shape.width} entries` });
+    else if (!bundle) report({ kind: 'log', path, message: `the bundle does not contain ${shape.width} entries` });
     if (!bundle) return null;
     entries.push(...bundle);
   }
@@ -111,12 +112,12 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
 /**
  * Compares the checkpoint with the kept one, and reports a log that is smaller or has another root at the same size.
  * Returns true if the log continues the kept checkpoint or none is kept, false after a report, and null if only a
- * consistency proof can tell.
+ * consistency proof can determine this.
  */
 function comparedHeads({ size, root }: Checkpoint, { kept, report }: LogVerification): boolean | null {
   if (!kept) return true;
   if (kept.size > size) {
-    const message = `${size} days, but the kept checkpoint has ${kept.size}`;
+    const message = `the log has ${size} days, but the kept checkpoint has ${kept.size}`;
     report({ kind: 'rollback', path: checkpointPath, message });
     return false;
   }
@@ -134,7 +135,7 @@ function compareTrees(leaves: readonly Buffer[], { size, root }: Checkpoint, { k
 }
 
 function reportFork({ size }: Checkpoint, report: LogVerification['report']): void {
-  const message = `the first ${size} days are not those of the kept checkpoint`;
+  const message = `the first ${size} days differ from those of the kept checkpoint`;
   report({ kind: 'fork', path: checkpointPath, message });
 }
 
@@ -160,11 +161,11 @@ function verifyOrder(days: readonly (DayLeaf | null)[], { now, report }: LogVeri
     const previous = days[index - 1];
     const path = logFolder;
     if (!leaf) {
-      report({ kind: 'malformed', path, message: `entry ${index} is not a day` });
+      report({ kind: 'malformed', path, message: `entry ${index} of the log is not a day` });
     } else if (previous && leaf.day !== addDays(previous.day, 1)) {
-      report({ kind: 'order', path, message: `${leaf.day} follows ${previous.day}` });
+      report({ kind: 'order', path, message: `the log lists ${leaf.day} directly after ${previous.day}` });
     } else if (now < closesAt(leaf.day)) {
-      report({ kind: 'order', path, message: `${leaf.day} was closed before its time` });
+      report({ kind: 'order', path, message: `${leaf.day} was closed too early` });
     }
   }
 }

@@ -46,13 +46,13 @@ class Pass {
     const trusted = key ?? parseVerifierKey(kept?.key ?? index?.key ?? '');
     this.#trusted = trusted;
     if (!trusted) {
-      if (index) report({ kind: 'malformed', path: indexFile, message: 'it contains no key' });
+      if (index) report({ kind: 'malformed', path: indexFile, message: 'the index contains no valid key' });
       return;
     }
     if (index && index.key !== trusted.text) {
       // Print only a valid key: the archive's text may contain anything, such as terminal escape sequences.
       const own = parseVerifierKey(index.key)?.text ?? 'malformed';
-      report({ kind: 'key', path: indexFile, message: `the key is ${own}, not ${trusted.text}` });
+      report({ kind: 'key', path: indexFile, message: `the key is ${own}; expected ${trusted.text}` });
     }
     const before = keptCheckpoint(kept, trusted, report);
     const listed = index?.days ?? [];
@@ -103,7 +103,7 @@ async function readIndex(reader: ArchiveReader, report: (finding: Finding) => vo
         path: indexFile,
         message: 'there is no index: is this the address of an archive, such as https://observatory.example/archive?',
       });
-    else if (!index) report({ kind: 'malformed', path: indexFile, message: 'it is not the index of an archive' });
+    else if (!index) report({ kind: 'malformed', path: indexFile, message: 'the file is not an archive index' });
     return index;
   });
 }
@@ -130,9 +130,9 @@ function verifyIndex({ days }: VerifiedLog, listed: readonly ListedDay[], report
     if (!leaf) continue;
     const one = byDay.get(leaf.day);
     if (!one) {
-      report({ kind: 'missing', path: indexFile, message: `the closed day ${leaf.day} is not listed` });
+      report({ kind: 'missing', path: indexFile, message: `the index does not list the closed day ${leaf.day}` });
     } else if (one.state === 'closed' && one.sha256 !== leaf.sha256) {
-      report({ kind: 'altered', path: indexFile, message: `the digest of ${leaf.day} is not that of the log` });
+      report({ kind: 'altered', path: indexFile, message: `the digest of ${leaf.day} differs from that in the log` });
     }
     byDay.delete(leaf.day);
   }

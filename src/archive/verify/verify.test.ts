@@ -17,7 +17,7 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** Reports of a verification, except for the alterations, which `alterations.test.ts` covers. */
+/** Tests what a verification reports, except for alterations, which `alterations.test.ts` covers. */
 
 /** Resolves at once: the archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();
@@ -44,7 +44,7 @@ describe('a verification', () => {
       wait,
     });
     const found = findings.find(({ path }) => path === 'index.json');
-    expect(found).toMatchObject({ kind: 'key', message: `the key is malformed, not ${otherKey.verifier.text}` });
+    expect(found).toMatchObject({ kind: 'key', message: `the key is malformed; expected ${otherKey.verifier.text}` });
   });
 
   it('reports a key that differs from the given one, although the archive is consistent', async () => {
@@ -98,7 +98,7 @@ describe('a verification', () => {
     expect(findings).toMatchObject([{ kind: 'altered', path: `days/${third}/instruments.jsonl` }]);
   });
 
-  it('rejects if a file cannot be read, instead of reporting it as missing', async () => {
+  it('rejects if reading a file fails with an unexpected error, instead of reporting the file as missing', async () => {
     const reader = { read: () => Promise.reject(new Error('the connection was reset')) };
     await expect(verifyArchive({ reader, key: null, kept: null, now, wait })).rejects.toThrow(
       'the connection was reset',

@@ -8,7 +8,7 @@ import { check, count, labelerDid, measure, nullable, oneOf, own, usableInstant,
 import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
 
 /**
- * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times are of
+ * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times refer to
  * the acceptance clock. The only DIDs are those of labelers (`/labelers/N/labeler_did`). Unlike published schemas, this
  * schema is open: only named fields are read.
  */
@@ -45,6 +45,7 @@ const HourSchema = Type.Object({
   labeler_seconds: measure(),
   /** Accepted applications of all labelers, including omitted ones; null if no labeler was observed. */
   applications: nullable(count()),
+  /** Accepted removals of all labelers, including omitted ones; null if no labeler was observed. */
   removals: nullable(count()),
   /** Rows that repeat known labels after a change of key, which the counts exclude; null if the counts are null. */
   repeats: nullable(count()),
@@ -56,6 +57,7 @@ const LabelerHoursSchema = Type.Object({
   labeler_did: labelerDid(),
   /** Accepted applications by hour, without repeats; null for an hour in which the labeler was not observed. */
   applications: perHour(nullable(count())),
+  /** Accepted removals by hour, without repeats; null for an hour in which the labeler was not observed. */
   removals: perHour(nullable(count())),
   /** Observed seconds by hour, excluding the gaps of the labeler and of the instrument. */
   observed_seconds: perHour(measure()),
@@ -75,8 +77,9 @@ const LabelsHoursSchema = Type.Object({
   /** True while the operator holds the label facts; absent means false. */
   hold: Type.Optional(Type.Boolean()),
   origin: Type.Optional(oneOf(origins)),
-  /** Same values as the overview's `acquisition.generation_id` and `acquisition.started_at`. */
+  /** Same value as the overview's `acquisition.generation_id`. */
   generation_id: uuidText(),
+  /** Same value as the overview's `acquisition.started_at`. */
   started_at: usableInstant(),
   /** End of the last closed minute. */
   through: usableInstant(),
@@ -84,6 +87,7 @@ const LabelsHoursSchema = Type.Object({
   hours: perHour(HourSchema),
   /** Periods during which the instrument itself did not observe; they apply to every labeler. */
   gaps: gapList(maxGaps),
+  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
   gap_overflow: Type.Boolean(),
   /** Number of labelers that did not fit into the file. */
   omitted: count(),
@@ -141,7 +145,7 @@ function checkedLabelers({ hours, labelers }: Type.Static<typeof LabelsHoursSche
     if (!checked.ok) return { pointer: `${pointer}${checked.pointer}`, why: checked.why };
     const { labeler_did: did, applications, removals, observed_seconds, gaps } = checked.value;
     if (did <= (result.at(-1)?.labeler_did ?? '')) {
-      return { pointer: `${pointer}/labeler_did`, why: 'is not in the order of the DIDs' };
+      return { pointer: `${pointer}/labeler_did`, why: 'is not in ascending order of the DIDs' };
     }
     const fault =
       listsFault({ counts: { applications, removals }, observed_seconds }, hours.length, pointer) ??

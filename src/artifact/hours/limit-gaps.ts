@@ -13,7 +13,7 @@ export interface LimitedGaps<G> {
   readonly overflow: boolean;
 }
 
-/** First distance at which gaps are joined, in the unit of the gaps: one second in microseconds. */
+/** First distance at which gaps are joined, in the unit of the gaps; one second if that unit is the microsecond. */
 const firstTolerance = 1_000_000;
 
 /**

@@ -74,7 +74,7 @@ async function readPieces(path: string, maxBytes: number, update: (piece: Buffer
     let at = 0;
     while (at < bytes.length) {
       const { bytesRead } = await file.read(bytes, at, Math.min(pieceBytes, bytes.length - at), at);
-      if (bytesRead === 0) throw new ReadFault('the artifact was shortened while it was read');
+      if (bytesRead === 0) throw new ReadFault('the artifact was truncated while it was being read');
       update(bytes.subarray(at, at + bytesRead));
       at += bytesRead;
     }
@@ -133,7 +133,7 @@ export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
       return refusal(response, bounds[name]);
     }
     const { labelers, definitions } = { labelers: kept.get('labelers'), definitions: kept.get('definitions') };
-    if (!labelers || !definitions) return { kind: 'unreadable', why: 'the URL has not responded yet' };
+    if (!labelers || !definitions) return { kind: 'unreadable', why: 'the server has not responded yet' };
     if (responses.labelers.kind !== 'unreachable' && responses.definitions.kind !== 'unreachable') reachedAt = clock();
     if (!isChanged) return { kind: 'unchanged' };
     const modifiedAt = Math.max(labelers.modifiedAt ?? clock(), definitions.modifiedAt ?? clock());
@@ -145,7 +145,7 @@ export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
 function refusal(response: Exclude<ArtifactResponse, { kind: 'bytes' | 'unchanged' }>, maxBytes: number) {
   switch (response.kind) {
     case 'gone':
-      return { kind: 'missing', why: 'the URL responds that there is no artifact' } as const;
+      return { kind: 'missing', why: 'the server responds that the artifact does not exist' } as const;
     case 'too_large':
       return { kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` } as const;
     case 'unreachable':

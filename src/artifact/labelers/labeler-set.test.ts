@@ -35,7 +35,7 @@ describe('the decoder of labelers artifacts', () => {
   it.each<[string, { labelers: string; definitions: string }, object]>([
     ['a line that is not JSON', withLine(1, '{"did":'), { file: 'labelers.ndjson', line: 3, pointer: '' }],
     ['a missing line', withoutLine(4), { line: 6, why: 'is missing' }],
-    ['a line too many', extraLine(), { why: 'follows the last stated line' }],
+    ['an extra line', extraLine(), { why: 'exceeds the number of lines that the header states' }],
     ['a line that is too long', withLine(0, ' '.repeat(3_001)), { line: 2, why: 'is longer than 3000 bytes' }],
     ['a line that is nested too deeply', withLine(0, '['.repeat(20)), { line: 2 }],
     ['labelers that are not sorted', reversed(), { line: 3, pointer: '/did' }],
@@ -56,7 +56,7 @@ describe('the decoder of labelers artifacts', () => {
     );
   });
 
-  it('returns new definitions after it has decoded other ones', async () => {
+  it('returns the definitions of the newest artifact if they differ from those it decoded before', async () => {
     const decoder = labelerDecoder();
     await decode(labelerFiles(fixture), decoder);
     const [first, ...rest] = fixture.definitions;

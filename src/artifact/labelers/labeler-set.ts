@@ -182,7 +182,8 @@ class LineReader {
     for (let read = 0; read < count; read += 1) {
       const place = this.#next();
       const line = this.#parsed(place, check);
-      if (line.did <= last) throw this.#malformed({ pointer: '/did', why: 'is not after the DID of the line before' });
+      if (line.did <= last)
+        throw this.#malformed({ pointer: '/did', why: 'does not sort after the DID of the previous line' });
       last = line.did;
       const fault = faultOf(line);
       if (fault) throw this.#malformed(fault);
@@ -190,7 +191,8 @@ class LineReader {
       const pause = this.#sliceEnd();
       if (pause) await pause;
     }
-    if (this.#at < this.#bytes.length) throw this.#malformed({ pointer: '', why: 'follows the last stated line' });
+    if (this.#at < this.#bytes.length)
+      throw this.#malformed({ pointer: '', why: 'exceeds the number of lines that the header states' });
     return places;
   }
 
@@ -216,7 +218,7 @@ class LineReader {
     try {
       json = JSON.parse(utf8.decode(bytes));
     } catch {
-      throw this.#malformed({ pointer: '', why: 'is not one JSON value in UTF-8' });
+      throw this.#malformed({ pointer: '', why: 'is not a single JSON value in UTF-8' });
     }
     if (!isObject(json)) throw this.#malformed({ pointer: '', why: 'is not an object' });
     const checked = check(json);

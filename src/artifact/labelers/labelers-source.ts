@@ -42,7 +42,7 @@ export interface LabelersSourceOptions<P> {
   readonly monotonic: () => number;
   /** Called with the first reading and with every change, for the log. */
   readonly observe?: (reading: LabelersReading<P>) => void;
-  /** Called with an error that no kind of reading describes. */
+  /** Called with an unexpected error, which no kind of reading describes. */
   readonly failed: (error: unknown) => void;
   /** Called after every attempt. */
   readonly polled?: () => void;

@@ -3,7 +3,7 @@
 /** Called between the small steps of long work. Returns a promise to await if the slice has ended; otherwise null. */
 export type SliceEnd = () => Promise<void> | null;
 
-/** Length of a slice in milliseconds. It is well below 10 because the last step may exceed it. */
+/** Length of a slice in milliseconds. It is short, so that a turn stays below 10 ms even if its last step is long. */
 const sliceMs = 2;
 
 /** Creates the slices of one task. `monotonic` returns the time of a monotonic clock in milliseconds. */

@@ -7,7 +7,7 @@ import { openApiFrame } from '../openapi/frame.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { headerComponents, responseComponents } from './responses.ts';
 
-/** OpenAPI 3.1 document of the account-view API, built from the schemas from which the types derive. */
+/** OpenAPI 3.1 document of the account-view API, built from the schemas of its types. */
 
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
@@ -35,7 +35,7 @@ const description = `The labels observed on one account and its records, with th
 
 These are observed applications and removals in a rolling window of 30 days. They do not establish which labels are active, and observing none does not mean that none exist. Labels of every labeler are kept apart; nothing is merged.
 
-No key, no account, no cookies. Nothing is stored by caches. An unknown query parameter is refused. A client may ask for a number of distinct accounts a day.`;
+No key, no account, no cookies. Nothing is stored by caches. An unknown query parameter is refused. Each client may request a limited number of distinct accounts per day.`;
 
 /** Builds the OpenAPI document. `version` is the version of the package. */
 export function accountOpenApiDocument(version: string): object {

@@ -55,7 +55,7 @@ export const parameterComponents = {
     'Language of the page. Default, and for any other value: selected by `Accept-Language`, else English. Codes, exports and labelers’ texts are not translated.',
     { type: 'string', enum: ['en', 'de', 'es', 'pt', 'ja'] },
   ),
-  Cursor: query('cursor', 'A cursor, unchanged, as the only parameter.', {
+  Cursor: query('cursor', 'A cursor, sent unchanged as the only parameter.', {
     type: 'string',
     maxLength: 1024,
   }),
@@ -103,9 +103,9 @@ const resources: Record<string, OwnResource> = {
   [accountPaths.exports]: {
     id: 'Exports',
     tag: 'account',
-    summary: 'Create an export, or read a page of one',
+    summary: 'Create an export, or read a page of an export',
     description:
-      'With `did`: fixes an export at this instant and returns its manifest and a cursor. With `cursor`: a page. Follow `next_cursor` until `terminal` is true; an export without its terminal page is incomplete. Keep the manifest with the rows. A cursor can be used again and returns the same page.',
+      'With `did`: creates an export of the observations accepted so far, and returns its manifest and a cursor. With `cursor`: returns a page. Follow `next_cursor` until `terminal` is true; an export without its terminal page is incomplete. Keep the manifest with the rows. A cursor can be used again and returns the same page.',
     parameters: parameters('Did', 'Days', 'Start', 'End', ...filters, 'Cursor'),
     ok: {
       description: 'The created export, or a page.',
@@ -119,7 +119,7 @@ const resources: Record<string, OwnResource> = {
     tag: 'account',
     summary: "An account page's rows as one document",
     description:
-      'With the snapshot cursor of an account page. This path refuses cursors of exports, and /exports refuses snapshot cursors. A truncated body is invalid JSON: the download is then incomplete.',
+      'Requires the snapshot cursor of an account page. This path refuses cursors of exports, and /exports refuses snapshot cursors. A truncated body is invalid JSON: the download is then incomplete.',
     parameters: parameters('Cursor'),
     ok: {
       description: 'The complete export.',
@@ -132,7 +132,7 @@ const resources: Record<string, OwnResource> = {
     id: 'Health',
     tag: 'service',
     summary: 'Liveness of this service',
-    description: 'Reports that the service responds. It does not report on the store or any instrument.',
+    description: 'Reports that the service responds. It does not report on the store or on any instrument.',
     ok: {
       description: 'The service responds.',
       headers: headers('ContentLength'),

@@ -91,7 +91,7 @@ export const responseComponents = {
     'The export expired, or its observations are no longer available. It is incomplete.',
     examples.expired,
   ),
-  Busy: error('The store is busy, or this client has used its allowance.', examples.busy, 'RetryAfter'),
+  Busy: error('The store is busy, or this client has used up its allowance.', examples.busy, 'RetryAfter'),
   NotFound: error('No such path. Paths are matched exactly.', examples.notFound),
   MethodNotAllowed: error(
     'Any method other than GET, HEAD and OPTIONS, on every path.',
@@ -106,7 +106,7 @@ export const responseComponents = {
   AssetUnavailable: error('This document is missing.', examples.assetUnavailable),
   PageRefused: errorPage('Refused, with the reason.'),
   PageExpired: errorPage('The oldest observations left the window while the page was rendered.'),
-  PageBusy: errorPage('The store is busy, or this client has used its allowance.', 'RetryAfter'),
+  PageBusy: errorPage('The store is busy, or this client has used up its allowance.', 'RetryAfter'),
   PageFailed: errorPage('The service could not answer.'),
   ToDid: {
     description:

@@ -8,7 +8,7 @@ import { headerComponents } from '../openapi/headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** OpenAPI 3.1 document of the documents about labelers, built from the schemas from which the types derive. */
+/** OpenAPI 3.1 document that describes the documents about labelers, built from the schemas of their types. */
 
 const schemas: Record<string, Type.TSchema> = {
   LabelersEnvelope: labelers.LabelersEnvelope,
@@ -32,9 +32,9 @@ const schemas: Record<string, Type.TSchema> = {
 
 const description = `The labelers that Almanac follows, by name, with the coverage of the observation of each. A labeler is a public moderation service; no document names an account that a label is about.
 
-A count that is not known is null, never zero: of a day that was not read, nothing is known. A document is refused with 503 whenever the label overview of the same instant is held, stale or missing. Keep the error, and never substitute zeros or an older reading.
+A count that is not known is null, never zero: nothing is known about a day that was not read. A document is refused with 503 whenever the label overview generated at the same time is held, stale or missing. Keep the error, and never substitute zeros or an older reading.
 
-These documents are outside the contract of the facts under /v1/, and are versioned by their field \`contract\`: pin against it.`;
+These documents are outside the contract of the facts under /v1/, and have their version in the field \`contract\`: pin against it.`;
 
 /** Builds the OpenAPI document. `version` is the version of the package. */
 export function labelersOpenApiDocument(version: string): object {

@@ -33,7 +33,7 @@ export const responseComponents = {
   },
   Refused: {
     description:
-      'Refused: there are no current labelers, or the label overview of the same instant is held or stale. Decided before the conditional request. Do not use an older document as current.',
+      'Refused: there are no current labelers, or the label overview generated at the same time is held or stale. Decided before the conditional request. Do not use an older document as current.',
     headers: headers('ContentLength', 'NoStore'),
     content: jsonContent('Error', labelerExamples.refused),
   },

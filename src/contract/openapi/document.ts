@@ -10,7 +10,7 @@ import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
 import { responseComponents } from './responses.ts';
 
-/** OpenAPI 3.1 document of the facts API, built from the schemas from which the types derive. */
+/** OpenAPI 3.1 document of the facts API, built from the schemas of its types. */
 
 const schemas: Record<string, Type.TSchema> = {
   InstrumentIndex,

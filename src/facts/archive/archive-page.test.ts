@@ -14,7 +14,7 @@ import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
 
 const dayMs = 86_400_000;
 const newest = Date.parse('2026-11-20T00:00:00Z');
-/** An instant on the newest day at which none of that day's hours is due in the archive yet. */
+/** Time on the newest day, in milliseconds since 1970, at which none of that day's hours is due in the archive yet. */
 const now = newest + 3_600_000;
 const nameAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 

@@ -4,7 +4,7 @@ import type { Reply, StreamedReply } from '../../http/reply.ts';
 import { factsCommonHeaders } from '../app.ts';
 import { type ArchiveReplies, archiveReplies } from './archive-replies.ts';
 
-/** Concurrent requests for a file share its digest, and no client can occupy all places. */
+/** Concurrent requests for a file share its digest, and no client can occupy all file transfers. */
 
 const content = Buffer.from('a file');
 const etag = `"${createHash('sha256').update(content).digest('hex')}"`;
@@ -49,7 +49,7 @@ test('concurrent first requests for a file compute its digest only once', async 
   expect(reads()).toBe(1);
 });
 
-test('a failed digest is computed again at the next request', async () => {
+test('a digest whose computation failed is computed again at the next request', async () => {
   const { directory, resume, fail } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders });
   resume();
@@ -72,7 +72,7 @@ test('a client that has reached its limit is refused another file, while other c
   expect((await get('192.0.2.1')).status).toBe(200);
 });
 
-test('if all places are taken, a response of the client with the most files is cut for a client with fewer', async () => {
+test('if the maximum number of files is being sent, a response to the client with the most is aborted for a client with fewer', async () => {
   const { directory, resume } = archiveOfOne();
   let now = 0;
   const common = factsCommonHeaders;
@@ -86,7 +86,7 @@ test('if all places are taken, a response of the client with the most files is c
   now = 30_000;
   const honest = await get('198.51.100.1');
   expect([honest.status, slow.map(cutOf)]).toEqual([200, [true, false, false]]);
-  // A client that already has as many files as any other cuts none.
+  // No response is aborted for a client that is already being sent as many files as any other.
   expect((await get('192.0.2.1')).status).toBe(503);
   const [first] = slow;
   if (first && 'stream' in first) await first.release?.();

@@ -54,7 +54,7 @@ export interface ArchiveReplies {
 const defaultMaxFiles = 256;
 /** Default maximum number of files sent to one client concurrently. */
 const defaultMaxClientFiles = 64;
-/** Minimum time in milliseconds for which a file is sent before its response may be cut for another client. */
+/** Minimum time in milliseconds for which a file is sent before its response may be aborted for another client. */
 const protectedMs = 30_000;
 /** Size of the chunks in which a file is read, in bytes. */
 const pieceBytes = 64 * 1024;
@@ -75,7 +75,7 @@ export function archiveReplies(options: ArchiveRepliesOptions): ArchiveReplies {
   return new FileReplies(options);
 }
 
-/** A place for one of the files that are sent concurrently, with its client and start time. */
+/** One of the places for concurrently sent files, with the client that occupies it and the start time. */
 interface Place {
   readonly client: readonly NetworkTier[];
   readonly since: number;
@@ -128,7 +128,7 @@ class FileReplies implements ArchiveReplies {
 
   /**
    * Takes a place. Returns null if the client has reached its limit, or if all places are taken and no response may be
-   * cut.
+   * aborted.
    */
   #take(client: readonly NetworkTier[]): Place | null {
     let reached = this.#open.take(client, 1);
@@ -140,8 +140,8 @@ class FileReplies implements ArchiveReplies {
   }
 
   /**
-   * Cuts the oldest response of the client with the most files, unless the requesting client has as many. Otherwise a
-   * few slow clients could occupy all places.
+   * Aborts the oldest response to the client with the most files, unless the requesting client has as many. Without
+   * this, a few slow clients could occupy all places.
    */
   #cutLargest(asking: readonly NetworkTier[]): boolean {
     const before = this.#monotonic() - protectedMs;
@@ -195,7 +195,7 @@ class FileReplies implements ArchiveReplies {
     for (let at = from; at < to; ) {
       const piece = Buffer.allocUnsafe(Math.min(pieceBytes, to - at));
       const { bytesRead } = await file.handle.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) throw new Error('a file of the archive was shortened while it was sent');
+      if (bytesRead === 0) throw new Error('an archive file was truncated while it was being sent');
       yield piece.subarray(0, bytesRead);
       at += bytesRead;
     }

@@ -19,6 +19,7 @@ export interface RateChartProps {
   /** Relative URL of the service. */
   readonly base: string;
   readonly days: readonly ChartDay[];
+  /** Name of the period that the chart shows, such as `30 days`. */
   readonly what: string;
   /** False while the label overview is refused; the chart then has no label line. */
   readonly areLabelsShown: boolean;
@@ -32,7 +33,7 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
   return (
     <figure class="rates">
       <LinkedLines
-        summary={`Events of the network per second${areLabelsShown ? ' and labels per hour' : ''}, by day: ${what}. The lines break where nothing was observed.`}
+        summary={`Network events per second${areLabelsShown ? ' and labels per hour' : ''}, by day: ${what}. The lines break where nothing was observed.`}
         columns={days.map((day) => ({ href: fileOf(base, day), title: titleOf(day, areLabelsShown) }))}
         lines={[
           {
@@ -46,8 +47,8 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
       />
       <figcaption>
         {areLabelsShown
-          ? `Above, events of the network per second${scaleText(days.map((day) => day.eventsPerSecond))}; below, label applications and removals per hour${scaleText(days.map((day) => day.labelsPerHour))}; each by day, and only for the observed time.`
-          : `Events of the network per second${scaleText(days.map((day) => day.eventsPerSecond))}, by day, only for the observed time.`}{' '}
+          ? `Above, network events per second${scaleText(days.map((day) => day.eventsPerSecond))}; below, label applications and removals per hour${scaleText(days.map((day) => day.labelsPerHour))}; each by day, and only for the observed time.`
+          : `Network events per second${scaleText(days.map((day) => day.eventsPerSecond))}, by day, only for the observed time.`}{' '}
         {periodText(days)}
         Marks below the lines show days that, according to the archive, were not fully observed.
       </figcaption>

@@ -13,7 +13,9 @@ export interface ArchivedDay {
   /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
+  /** Sums of the weather events; null if the archive has no readable table of the day. */
   readonly weather: ArchivedSums | null;
+  /** Sums of the label applications and removals; null if the archive has no readable table of the day. */
   readonly labels: ArchivedSums | null;
 }
 
@@ -65,7 +67,7 @@ const dayMs = 24 * hourMs;
 /** Time after the end of an hour by which the archiver should have written it, in milliseconds. */
 const dueAfterMs = 2 * hourMs;
 
-/** Returns the number of the hour that contains an instant. The gaps of a period do not change within an hour. */
+/** Returns the number of whole hours from 1970 to `now`. The gaps of a period do not change within an hour. */
 export function hourNumber(now: number): number {
   return Math.floor(now / hourMs);
 }
@@ -133,7 +135,7 @@ export function issuesIn(issues: readonly ArchivedIssue[], { count, now }: Perio
   };
 }
 
-/** An interval of whole hours, each of which was not observed entirely. */
+/** An interval of whole hours, none of which was observed entirely. */
 export interface HourGap {
   readonly instrument: 'weather' | 'labels';
   readonly start: string;

@@ -130,7 +130,7 @@ describe('a refused fact', () => {
 });
 
 describe('weather without a current measurement', () => {
-  it('that is no longer current is drawn without its values', () => {
+  it('is drawn without values if the artifact is too old', () => {
     const { text } = current();
     expect(descriptionOf(text(conditions, now + 7_200_000))).toBe(
       'AT Protocol weather: not current. 2 h old on 20 Nov 2026, 14:00 UTC.',
@@ -141,14 +141,14 @@ describe('weather without a current measurement', () => {
   it.each([
     ['station_offline', 'not observed'],
     ['unavailable', 'no comparison yet'],
-  ])('with the state %s is drawn as "%s", never as calm', (state, value) => {
+  ])('is drawn for the state %s as "%s", never as calm', (state, value) => {
     const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
     const { text } = withWeather({ conditions: { ...stated, state } });
     expect(text(conditions)).toContain(`AT Protocol weather: ${value}</title>`);
     for (const path of [conditions, chart]) expect(text(path)).not.toContain('class="measured"');
   });
 
-  it('of one collection is drawn as not observed, never as zero', () => {
+  it('is drawn for an unobserved collection as not observed, never as zero', () => {
     const { collections } = fixture('weather') as { collections: JsonObject };
     const { text } = withWeather({ collections: { ...collections, 'like.create': null } });
     expect(descriptionOf(text(chart))).toContain('Likes not observed, Posts 37.7');

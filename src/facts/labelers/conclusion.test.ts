@@ -23,32 +23,32 @@ const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
   ...days,
 ];
 
-describe('a span without reading', () => {
+describe('a span', () => {
   it.each([
-    ['the week has no reading on eight calendar days', 'week', 8, unreadDay, true],
-    ['the week may not leave out the day on which it begins', 'week', 7, unreadDay, false],
-    ['the week has no day that was read in part', 'week', 8, partDay, false],
-    ['the last 24 hours have no reading on two calendar days', 'day', 2, unreadDay, true],
-    ['the last 24 hours may not leave out the day on which they begin', 'day', 1, unreadDay, false],
-    ['the window has no reading on any day', 'window', 31, unreadDay, true],
-    ['the window may not leave out a day', 'window', 30, unreadDay, false],
+    ['of a week is unread if eight calendar days were unread', 'week', 8, unreadDay, true],
+    ['of a week is not unread if only seven calendar days were unread', 'week', 7, unreadDay, false],
+    ['of a week is not unread if a day was read in part', 'week', 8, partDay, false],
+    ['of 24 hours is unread if two calendar days were unread', 'day', 2, unreadDay, true],
+    ['of 24 hours is not unread if only one calendar day was unread', 'day', 1, unreadDay, false],
+    ['of the whole window is unread if no day was read', 'window', 31, unreadDay, true],
+    ['of the whole window is not unread if one day was read', 'window', 30, unreadDay, false],
   ] as const)('%s', (_, span, count, day, isUnread) => {
     const days = lastDays(...Array.from({ length: count }, () => day));
     expect(isUnreadSpan(line({ days }), window, span)).toBe(isUnread);
   });
 
   it.each([
-    ['begins within the gap', 24 * 3600, true],
-    ['begins before the gap', 24 * 3600 - 1, false],
-  ])('a gap until the end of the window leaves the last 24 hours unread if that span %s', (_, seconds, isUnread) => {
+    ['is unread if it begins within', 24 * 3600, true],
+    ['is not unread if it begins before', 24 * 3600 - 1, false],
+  ])('of 24 hours %s a gap that lasts until the end of the window', (_, seconds, isUnread) => {
     const start = new Date(Date.parse(window.end) - seconds * 1000).toISOString();
     expect(isUnreadSpan(line({ gaps: [gap(start, window.end)] }), window, 'day')).toBe(isUnread);
   });
 
   it.each([
-    ['a day before the end of the window', '2026-11-19T12:00:00.000Z', true],
-    ['an hour later', '2026-11-19T13:00:00.000Z', false],
-  ])('the last 24 hours of a labeler that departed %s (%s) are unread: %s', (_, state_since, isUnread) => {
+    ['is unread if the labeler departed 24 hours before the end of the window', '2026-11-19T12:00:00.000Z', true],
+    ['is not unread if the labeler departed 23 hours before the end of the window', '2026-11-19T13:00:00.000Z', false],
+  ])('of 24 hours %s', (_, state_since, isUnread) => {
     expect(isUnreadSpan(line({ state: 'departed', state_since }), window, 'day')).toBe(isUnread);
   });
 });
@@ -86,7 +86,7 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('unreadDays ignores days before the last seven', () => {
+  it('ignores unread days before the last seven (unreadDays)', () => {
     const days = [
       unreadDay,
       ...Array.from({ length: 23 }, () => unreadDay),
@@ -146,7 +146,7 @@ describe('the conclusion about all labelers', () => {
       1,
       '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',
     ],
-  ])('is grammatical for %i labelers of which %i were read completely', (enrolled, complete, text) => {
+  ])('has a grammatical text for %i labelers of which %i were read completely', (enrolled, complete, text) => {
     expect(listConclusion({ enrolled, complete })).toBe(text);
   });
 });

@@ -22,7 +22,7 @@ type Paired = Extract<PairOutcome<Catalogue>, { kind: 'paired' }>;
 /** Serialized empty list, which is replaced by the prepared entries. */
 const emptyList = '"labelers":[]';
 
-/** Creates the functions that respond with the list. They throw PrivacyAlarm if the list must not be served. */
+/** Creates the functions that respond with the labeler list. They throw PrivacyAlarm if the list must not be served. */
 export function listDocuments(common: HeaderList) {
   const documents = new Kept<Validated>();
   const pages = new Kept<Validated>();

@@ -8,7 +8,7 @@ import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from
 import { labelRefusals } from '../labels-resource.ts';
 import { oncePer } from '../resource.ts';
 
-/** The label overview and the labelers artifact that were written at the same instant. */
+/** A label overview and the labelers artifact with the same `generated_at` and generation. */
 export interface Pair<P> {
   readonly overview: RecentOverview;
   readonly labelers: PreparedLabelers<P>;
@@ -18,7 +18,7 @@ export interface Pair<P> {
   readonly modifiedAt: number;
 }
 
-/** The pair that may be served at an instant, or the refusal. */
+/** Result of pairing the two artifacts: the pair that may be served, or the reason for a refusal. */
 export type PairOutcome<P> =
   | {
       readonly kind: 'paired';
@@ -77,7 +77,7 @@ export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptio
   };
 }
 
-/** Returns the overview with the labelers of the same instant and generation; null if there are no such labelers. */
+/** Returns the overview with the labelers of the same `generated_at` and generation; null if there are none. */
 function pairOf<P>(
   { artifact, digest, modifiedAt }: Readable<LabelArtifact>,
   sets: readonly PreparedLabelers<P>[],

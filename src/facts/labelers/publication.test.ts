@@ -47,7 +47,7 @@ describe('the documents about labelers', () => {
     expect(app.alarms).toEqual([]);
   });
 
-  it('are found under a path in which the client has encoded the DID', async () => {
+  it('are served even if the client percent-encodes the DID in the path', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     const encoded = encodeURIComponent(didOf(fixture));
@@ -188,7 +188,7 @@ describe('a pair of label overview and labelers artifact', () => {
     },
   );
 
-  it('is served for the grace period after a newer overview appeared, and refused afterwards', async () => {
+  it('is served for the grace period after a newer overview has appeared, and refused afterwards', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     expect(app.get('/labelers.json').status).toBe(200);
@@ -209,7 +209,7 @@ describe('a pair of label overview and labelers artifact', () => {
     expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_held');
   });
 
-  it('is refused if the labelers belong to another epoch, even with the same instant', async () => {
+  it('is refused if the labelers belong to another epoch, even with the same generated_at', async () => {
     const fixture = fixtureOf();
     const app = labelersInMemory(now);
     app.setOverview(fixture.overview);

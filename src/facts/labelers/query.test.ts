@@ -5,7 +5,7 @@ import { prepared } from '../../../harness/process/labelers.ts';
 import { nameOf, sortKeys } from './catalogue.ts';
 import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './query.ts';
 
-describe('the query of the list', () => {
+describe('a query of the labeler list', () => {
   it.each([
     ['/labelers', plainQuery],
     ['/labelers?', plainQuery],
@@ -17,7 +17,7 @@ describe('the query of the list', () => {
     expect(parseListQuery(target)).toEqual(query);
   });
 
-  it('limits the search text to 64 bytes, not characters', () => {
+  it('discards a search text of more than 64 bytes, even if it has fewer characters', () => {
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(32))}`).q).toBe('é'.repeat(32));
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(33))}`).q).toBe('');
   });
@@ -34,7 +34,7 @@ describe('the query of the list', () => {
   });
 });
 
-describe('a page of the list', () => {
+describe('a page of the labeler list', () => {
   const fixture = labelerFixture({ count: 120, seed: 3 });
 
   it('lists every labeler exactly once in every order', async () => {

@@ -8,7 +8,7 @@ export const maxSearchBytes = 64;
 /** Number of labelers on one page of the list. */
 export const pageSize = 50;
 
-/** A query of the list. */
+/** A query of the labeler list. */
 export interface ListQuery {
   /** Search text; empty if the query has none. */
   readonly q: string;
@@ -57,7 +57,7 @@ export function queryText(query: ListQuery): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** A page of the list. */
+/** A page of the labeler list. */
 export interface ListPage {
   /** Indices of the entries on the page. */
   readonly shown: readonly number[];

@@ -19,11 +19,11 @@ export const remedies: Readonly<Record<LabelerProblem, string>> = {
     'The endpoint responds with 429. Allow more requests from the User-Agent that the page for operators of labelers names.',
   server_error: 'The endpoint responds with a server error. The log of the labeler contains the cause.',
   order_unverified:
-    'The pages of the endpoint do not prove that ids increase with time, so no position in them is safe. Serve subscribeLabels, with increasing sequence numbers.',
+    'The pages of the endpoint do not prove that ids increase with time, so reading cannot be resumed safely. Serve subscribeLabels, with increasing sequence numbers.',
   labels_undated: 'No label has a usable date. Send the field cts of each label as RFC 3339 in UTC.',
   denied_by_operator:
     'The operator of this service has decided not to read this labeler. Ask the operator for the reason.',
   share_exceeded:
-    'The labeler sent more than its daily share, so reading is paused until the next day. A labeler that sends less is read completely.',
+    'The labeler used up its daily allowance, so reading is paused until the next day. A labeler that sends less is read completely.',
   unknown: 'The cause is not known. Almanac continues to try.',
 };

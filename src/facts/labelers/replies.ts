@@ -11,7 +11,7 @@ import { cacheControl } from '../representation.ts';
 import { type CodedReplies, codedOnRequest } from './coded-reply.ts';
 import { refusedPage } from './page/frame.tsx';
 
-/** Responses with the documents and pages about labelers. */
+/** Creates the responses that contain the documents and pages about labelers. */
 
 /** Request headers on which a response may depend. */
 export type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;

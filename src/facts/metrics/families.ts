@@ -35,13 +35,13 @@ export const families = {
   currency: {
     name: 'almanac_fact_weather_currency',
     type: 'stateset',
-    help: 'State of a weather fact now: the instrument judged it when it wrote the artifact, and the age is added.',
+    help: 'Current state of a weather fact, computed from the freshness in the artifact and the age of the artifact.',
   },
   observationAge: {
     name: 'almanac_fact_weather_observation_age_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Age of the newest weather observation: at the time of the artifact, plus the age of the artifact.',
+    help: 'Age of the newest weather observation: its age stated in the artifact plus the age of the artifact.',
   },
   condition: {
     name: 'almanac_fact_weather_condition',
@@ -69,7 +69,7 @@ export const families = {
     name: 'almanac_fact_weather_observed_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Observed part of the weather window.',
+    help: 'Observed time within the weather window.',
   },
   coverageRatio: {
     name: 'almanac_fact_weather_coverage_ratio',
@@ -101,7 +101,7 @@ export const families = {
     name: 'almanac_fact_weather_collection_observed_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Part of the weather window in which the collection was observed.',
+    help: 'Time within the weather window during which the collection was observed.',
   },
   labelMaxAge: {
     name: 'almanac_fact_labels_max_age_seconds',
@@ -113,7 +113,7 @@ export const families = {
     name: 'almanac_fact_labels_collection_age_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Age of the latest accepted page of labels.',
+    help: 'Age of the latest accepted label page.',
   },
   labelFreshness: {
     name: 'almanac_fact_labels_freshness',
@@ -134,39 +134,39 @@ export const families = {
     name: 'almanac_fact_labels_window_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Length of the window of labels.',
+    help: 'Length of the label window.',
   },
   labelObserved: {
     name: 'almanac_fact_labels_observed_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Whole days of the window since the start of the acquisition. Gaps are not subtracted.',
+    help: 'Whole days of the label window since acquisition began. Gaps are not subtracted.',
   },
   labelStarted: {
     name: 'almanac_fact_labels_started_timestamp_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Start of the acquisition of labels: nothing before was observed.',
+    help: 'Start of label acquisition. Nothing was observed before it.',
   },
   labelCoverage: {
     name: 'almanac_fact_labels_coverage',
     type: 'stateset',
-    help: 'Coverage of the window of labels. no_recorded_gaps does not prove complete source coverage.',
+    help: 'Coverage of the label window. no_recorded_gaps does not prove complete source coverage.',
   },
   gaps: {
     name: 'almanac_fact_labels_gaps',
     type: 'gauge',
-    help: 'Recorded gaps in the window of labels. Absent if there are more than can be listed.',
+    help: 'Recorded gaps in the label window. Absent if there are more than can be listed.',
   },
   sources: {
     name: 'almanac_fact_labels_sources',
     type: 'gauge',
-    help: 'Sources of labels by kind. enrolled contains every other kind.',
+    help: 'Label sources by kind. enrolled includes every other kind.',
   },
   skipped: {
     name: 'almanac_fact_labels_skipped_rows',
     type: 'gauge',
-    help: 'Rows of labels that were not stored, by reason.',
+    help: 'Label rows that were not stored, by reason.',
   },
   knownLabelers: {
     name: 'almanac_fact_labels_known_labelers',
@@ -181,6 +181,6 @@ export const families = {
   adequacy: {
     name: 'almanac_fact_labels_adequacy',
     type: 'stateset',
-    help: 'Adequacy of the observation of the legacy producer.',
+    help: 'Adequacy of the observation by the legacy producer.',
   },
 } as const satisfies Record<string, MetricFamily>;

@@ -17,6 +17,6 @@ export function describeChanges(before: ObservatoryFacts | null, now: Observator
 
 const kindWords = {
   served: 'shown again',
-  refused: 'refused now, the numbers were removed',
-  unreached: 'no response from the service, the numbers were removed',
+  refused: 'now refused; the numbers were removed',
+  unreached: 'no response from the service; the numbers were removed',
 } as const;

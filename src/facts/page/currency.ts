@@ -1,8 +1,8 @@
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 
 /**
- * Currencies of a weather fact. The API serves the freshness that the instrument computed when it wrote the artifact;
- * clients must add the artifact's age. A currency is the result.
+ * Currencies of a weather fact: whether it still describes the present. The API serves the freshness that the
+ * instrument computed when it wrote the artifact. Clients must add the artifact's age to determine the currency.
  */
 export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
 /** Currency of a weather fact. */

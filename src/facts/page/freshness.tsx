@@ -81,7 +81,7 @@ export function labelStatus({ labels }: ObservatoryFacts): InstrumentStatus {
 }
 
 function refusedStatus(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<InstrumentStatus, 'instrument'> {
-  if (fact.kind === 'unreached') return { word: 'no answer', good: false };
+  if (fact.kind === 'unreached') return { word: 'no response', good: false };
   return { word: refusedText[fact.error.freshness?.state ?? 'unavailable'], good: false };
 }
 
@@ -105,7 +105,7 @@ function Weather({
           'The instrument does not state when it wrote this.'
         ) : (
           <>
-            Made on <Instant value={made} at={`${name}/generated_at`} precision="second" />
+            Generated on <Instant value={made} at={`${name}/generated_at`} precision="second" />
             {age === null ? null : (
               <>
                 , <Age value={age} at={`${name}/age_seconds`} /> at the time of the response
@@ -155,7 +155,7 @@ function Labels({ envelope }: { envelope: LabelsOverview }) {
       <p>
         {made === null ? null : (
           <>
-            Made on <Instant value={made} at="labels/generated_at" precision="second" />,{' '}
+            Generated on <Instant value={made} at="labels/generated_at" precision="second" />,{' '}
           </>
         )}
         {age === null ? null : <Age value={age} at="labels/age_seconds" />} at the time of the response; refused when

@@ -151,7 +151,7 @@ function dayLines(days: number) {
   });
 }
 
-/** Returns the position and length of a period, in units of the timeline. */
+/** Converts the ends of a period, in units of the timeline, to the position and width of a rectangle in per cent. */
 function placed(from: number, to: number) {
   const share = 100 / timelineWidth;
   return { x: percent(from * share), width: percent((to - from) * share) };

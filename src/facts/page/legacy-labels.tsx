@@ -47,7 +47,7 @@ export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
       </Picture>
       <Picture
         id="labelers"
-        title="Labelers with most alerts in the last 7 days"
+        title="Labelers with the most alerts in the last 7 days"
         notShown={<p>How much these labelers label: this producer ranks them by alerts.</p>}
       >
         <TopLabelers envelope={envelope} unit="Alerts" />

@@ -85,7 +85,10 @@ describe('a watched fact', () => {
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
     ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
-    ['larger than the maximum of an artifact', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
+    [
+      'larger than the maximum size of an artifact',
+      [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))],
+    ],
   ])('is unavailable if the response is %s, and is requested again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);
     expect(await ask()).toEqual({ kind: 'unreached' });

@@ -23,7 +23,7 @@ export const referenceDocuments = ['openapi.json', 'labelers-openapi.json', 'acc
 /** Renders the API reference from the OpenAPI documents, given as texts in the order of `referenceDocuments`. */
 export function reference(texts: readonly string[], addresses: ReferenceAddresses): PageParts {
   const [facts, labelers, account] = texts.map(parseDocument);
-  if (!facts || !labelers || !account) throw new Error('the reference needs every document');
+  if (!facts || !labelers || !account) throw new Error('the API reference requires all three OpenAPI documents');
   const { facts: base } = addresses;
   const parts = arranged([
     { id: 'facts', title: 'Facts', document: facts, base, source: './openapi.json', sameOrigin: true },

@@ -9,7 +9,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/_per_s$/, 'events per second'],
   [/_ms\.p\d+$/, 'milliseconds'],
   [/_ms\.labels$/, 'labels'],
-  [/_(ratio|share|threshold)$/, 'share of one'],
+  [/_(ratio|share|threshold)$/, 'fraction of one'],
   [/_windows$/, 'windows'],
   [/error\.status$/, 'HTTP status'],
   [/^LabelerDefinitions\.|values_omitted$/, 'values'],

@@ -46,6 +46,7 @@ export interface TrackedConnection {
   held: boolean;
   /** Time by which the peer must have read `goalBytes`; null while no bytes are waiting to be sent. */
   dueMs: number | null;
+  /** Total number of bytes that the peer must have read by `dueMs`. */
   goalBytes: number;
 }
 
@@ -177,7 +178,7 @@ export class ConnectionTable {
   }
 
   #closeOfLargest(asking: readonly NetworkTier[]): boolean {
-    // The count of the new connection's network already includes the new connection.
+    // Count the network of the new connection as if it already included that connection.
     const { network, share } = widestOf(asking);
     const atLeast = ((this.#networks.get(network)?.own.size ?? 0) + 1) / share;
     const largest = this.#largestNetwork();

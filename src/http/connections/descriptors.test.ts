@@ -9,7 +9,7 @@ describe('maxConnections', () => {
     [{ limit: 8192, open: 30 }, 7650],
     [{ limit: 65_536, open: 30 }, 64_482],
     [{ limit: 64, open: 40 }, 8],
-  ])('leaves descriptors in reserve for files: %j', (descriptors, connections) => {
+  ])('leaves enough descriptors for files: %j', (descriptors, connections) => {
     expect(maxConnections(descriptors)).toBe(connections);
   });
 });

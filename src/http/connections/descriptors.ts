@@ -11,7 +11,7 @@ export interface Descriptors {
 
 /** Descriptors reserved for files: a sixteenth of the limit, but at least `min` and at most `max`. */
 const reserve = { min: 48, max: 1024, share: 16 };
-/** Minimum number of accepted connections, even with a very low limit of descriptors. */
+/** Minimum number of accepted connections, even if the descriptor limit is very low. */
 const minConnections = 8;
 
 /** Returns the limit and the number of open descriptors of this process; null if the platform does not report them. */

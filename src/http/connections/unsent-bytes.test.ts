@@ -29,7 +29,7 @@ describe('unsent bytes', () => {
     expect(unsent.total).toBe(0);
   });
 
-  it('that exceed the total limit cause the largest response to be cut, but only after a minimum sending time', () => {
+  it('that exceed the total limit cause the largest response to be aborted, but only after a minimum sending time', () => {
     let now = 0;
     const cut: string[] = [];
     const unsent = new UnsentBytes({ perClient: 100, total: 200 }, () => now);

@@ -25,12 +25,12 @@ interface Held {
   sendingSince: number | null;
 }
 
-/** Minimum sending time in milliseconds before a response may be cut to make room for others. */
+/** Minimum sending time in milliseconds before a response may be aborted to make room for others. */
 const protectedMs = 2_000;
 
 /**
- * Limits the memory of unsent responses by client and in total. At the total limit, a response of the network with the
- * largest share is cut to make room, unless that network made the request itself.
+ * Limits the memory of unsent responses by client and in total. At the total limit, a response to the network with the
+ * largest use is aborted to make room, unless that network made the request itself.
  */
 export class UnsentBytes {
   readonly #limit: TieredLimit;

@@ -99,7 +99,7 @@ function DayTable({ days }: { days: LabelerFacts['days'] }) {
               Removed
             </th>
             <th scope="col" class="number">
-              Share that was read
+              Part of the day read
             </th>
           </tr>
         </thead>

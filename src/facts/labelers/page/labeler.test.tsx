@@ -33,7 +33,7 @@ describe('the values of a labeler', () => {
   it.each([
     [5, '2026-11-01T00:00:00.000Z', '5 events.'],
     ['fewer_than_5', '2026-11-01T00:00:00.000Z', 'Fewer than five events.'],
-    [null, '2026-11-01T00:00:00.000Z', 'Number withheld: it would reveal a small one.'],
+    [null, '2026-11-01T00:00:00.000Z', 'Number withheld: it would reveal a small count.'],
     [null, null, 'Events not counted yet.'],
   ] as const)('show the count %j with counted_since %s as “%s”', (events, since, text) => {
     const lines = valuesOf({ counted_since: since, values: [{ ...value, events }] });

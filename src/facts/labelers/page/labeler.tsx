@@ -42,7 +42,7 @@ function Body({ envelope }: { envelope: LabelerEnvelope }) {
           </>
         )}
         {facts.handle_withheld === undefined ? null : 'Its handle is withheld, because it contains an identity. '}
-        Made on <Instant value={made} at="labeler/generated_at" precision="second" />.
+        Generated on <Instant value={made} at="labeler/generated_at" precision="second" />.
       </p>
       <div class="panel">
         <p class="verdict conclusion">

@@ -53,8 +53,8 @@ function Body({ envelope, query, selected, rows }: ListPageProps) {
         <Quote text={facts.conclusion} at="labelers/facts/conclusion" />
       </p>
       <p class="soft">
-        Labelers are public moderation services. The counts are observed applications and removals of labels. Made on{' '}
-        <Instant value={made} at="labelers/generated_at" precision="second" />.
+        Labelers are public moderation services. The counts are observed applications and removals of labels. Generated
+        on <Instant value={made} at="labelers/generated_at" precision="second" />.
       </p>
       <SearchForm query={query} states={facts.states} />
       <section aria-labelledby="list">

@@ -77,10 +77,10 @@ function Events({
   );
 }
 
-/** Shows an event count, or that it is below five, withheld, or not counted yet. */
+/** Shows an event count, or states that the count is below five, withheld or not yet started. */
 function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']; where: string; isCounted: boolean }) {
   if (value === null) {
-    return <Unknown>{isCounted ? 'Number withheld: it would reveal a small one' : 'Events not counted yet'}</Unknown>;
+    return <Unknown>{isCounted ? 'Number withheld: it would reveal a small count' : 'Events not counted yet'}</Unknown>;
   }
   if (value === fewerThanFive) return <>Fewer than five events</>;
   return (

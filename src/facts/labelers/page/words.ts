@@ -15,7 +15,7 @@ export const stateText: Readonly<Record<LabelerState, string>> = {
   provider_rejects: 'Rejected by its provider',
   unavailable: 'Currently failing',
   departed: 'No longer a labeler',
-  denied: 'Not read, by decision of the operator',
+  denied: 'Not read by decision of the operator',
 };
 
 /** Descriptions of the ways in which a labeler was found. */
@@ -34,7 +34,7 @@ export const readByText: Readonly<Record<ReadingTransport, string>> = {
 
 /** Descriptions of the reasons for the gaps of one labeler. */
 export const labelerGapText: Readonly<Record<GapReason, string>> = {
-  not_observed: 'Almanac did not read this labeler yet',
+  not_observed: 'Almanac had not yet read this labeler',
   source_unavailable: 'the labeler could not be reached',
   ingest_paused: 'Almanac paused its collection',
   cursor_reset: 'the position in the labeler’s stream was lost',

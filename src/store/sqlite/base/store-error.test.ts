@@ -17,8 +17,8 @@ it.each([
   ['ENOSPC', -28, 'disk_full', /fsync: the disk is full \(ENOSPC\)/],
   ['Unknown system error -122', -122, 'disk_full', /fsync: the quota is used up \(EDQUOT\)/],
   ['EMFILE', -24, 'busy', /fsync: too many open files \(EMFILE\)/],
-  ['EIO', -5, 'io_failed', /fsync: the disk failed \(EIO\): check the disk/],
-  ['EROFS', -30, 'io_failed', /fsync: its file system is read-only \(EROFS\)/],
+  ['EIO', -5, 'io_failed', /fsync: the disk reported an error \(EIO\): check the disk/],
+  ['EROFS', -30, 'io_failed', /fsync: the file system is read-only \(EROFS\)/],
 ])('a system error such as %s becomes a store error', (code, errno, meaning, message) => {
   const error = storeError(ofSystem(code, errno), '/a/store');
   expect(error).toBeInstanceOf(StoreError);
@@ -63,7 +63,10 @@ describe('a SQLite result code', () => {
 
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
-    ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start the process again; if the error recurs, run almanac labels verify/],
+    [
+      'SQLITE_ERROR',
+      /^\/a\/store: the text \(SQLITE_ERROR\): start the process again; if the error recurs, run almanac labels verify/,
+    ],
   ])('is followed by an instruction for the operator in the message (%s)', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });

@@ -18,7 +18,7 @@ export function times(milliseconds: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
-/** Stores rows of the hot account in batches of the maximum size, so that many rows share the same instant. */
+/** Stores rows of the hot account in batches of the maximum size, so that many rows share one acceptance time. */
 export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
   for (let first = 0; first < rows; first += 2_000) {
     const observations = Array.from(

@@ -4,9 +4,9 @@
  *   node bench/account.ts [--rows 3000000] [--dense 165000] [--labelers 150] [--gaps 10] [--clients 200] [--seconds 5]
  *     [--starts 10] [--folder DIR] [--keep]
  *
- * `--rows` are those of the 31 days before today (45000000 is the size to plan for; it takes ten minutes and 8 GB).
+ * `--rows` is the number of rows in the 31 days before today (45000000, the size to plan for, takes 10 min and 8 GB).
  * `--dense` rows of one account are accepted today, as the instrument would store them. Each of `--labelers` enrolled
- * labelers has `--gaps`. A store in `--folder` that an earlier run with `--keep` left is reused.
+ * labelers has `--gaps` gaps. A store in `--folder` that an earlier run with `--keep` left is reused.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

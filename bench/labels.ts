@@ -26,6 +26,7 @@ import { plainTable } from './store-day.ts';
 
 /** Index of the core that the program uses. This process and the simulated network use the other core. */
 const core = 0;
+/** Number of simulated labelers that send the burst. */
 const burstSources = 20;
 const batchRows = 500;
 
@@ -40,7 +41,7 @@ spawnSync('taskset', ['-cp', '1', String(process.pid)]);
 console.log(
   `load ${loadavg()
     .map((load) => load.toFixed(1))
-    .join(' ')} at the start; a target holds on two quiet cores`,
+    .join(' ')} at the start; the targets apply to two idle cores`,
 );
 
 function report(name: string, value: number, target: string): void {

@@ -73,13 +73,13 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
   report(`${name}, p99 of a batch, ms`, p99);
 }
 
-/** Appends rows that were accepted at an instant. */
+/** Appends rows with the acceptance time `at`, in microseconds. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
 /** Appends a plan's rows in batches. Returns the duration of the appends alone. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
-  if (!timing) throw new Error('the measurement of one way to append has no timing');
+  if (!timing) throw new Error('one of the measured appends has no timing');
   return timing;
 }
 

@@ -4,7 +4,7 @@
  *  - Labelers: 81 emit; the first 1, 3, 5, 10, 20, 30 emit 10.8, 32, 52, 84, 98, 99.9 % of the rows.
  *  - Accounts: the k-th densest has 165,000 * k^-0.685 rows in 30 days (165,000 the first, 11,300 the 50th), down to
  *    the 1,000th; the other rows are spread over eight million accounts.
- *  - A dense account's rows of a day arrive in runs of one instant: at most 500 consecutive rows.
+ *  - A dense account's rows of a day arrive in runs of at most 500 consecutive rows that share one acceptance time.
  *  - 58 % of the labels are about posts (half of those with a cid), 40 % about accounts, 2 % about profiles; 8 % are
  *    removals; each is signed (random bytes of a signature's length: no check is done here).
  */

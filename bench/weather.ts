@@ -91,7 +91,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's WebSocket. It removes the URL parameter that the simulated host does not support. */
+/** The platform's WebSocket without the URL parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);

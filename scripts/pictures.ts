@@ -1,7 +1,7 @@
 /**
  * Draws the committed pictures with Debian's Chromium: `npm run pictures`. `assets/card.png` is the preview of the page
  * in social networks, and `docs/observatory.webp` shows the page of the demo. The pictures depend on the fonts and the
- * browser, so run this script only after a change of what they show.
+ * browser, so run this script only after changing what they show.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout: installs the packages if one of the lock file is missing, and builds the program if a source has
- * changed since the last build. Reports each step. Runs on any Node version.
+ * Prepares a checkout: installs the packages if any package in the lock file is missing, and builds the program if a
+ * source has changed since the last build. Reports each step. Runs on any Node version.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -4,8 +4,8 @@
  * node scripts/siege-account.ts [--way direct|forwarded|nginx|caddy] [--hostile 1000] [--honest 20] [--seconds 60]
  * [--hot-rows 200000] [--json]
  *
- * The built program serves a new store with a hot account and one of very large labels. `nginx` and `caddy` put the
- * configuration of `deploy/` in front of it. The figures include the processor time of the hostile clients and of the
+ * The built program serves a new store with a hot account and an account with very large labels. `nginx` and `caddy`
+ * put the configuration of `deploy/` in front of it. The figures include the processor time of the hostile clients and of the
  * service, in processors. They also include the delays of the clients' event loop, which affect the times of honest
  * clients. Exits with 1 if an honest request did not get the documented response, if p99 is a second or more, or if the
  * service used 500 MB or more.

@@ -1,5 +1,5 @@
 /**
- * Simulates days of the whole observatory with injected faults, for seeds 1 to N (first argument), slower than the
+ * Simulates days of the whole observatory with injected faults, for seeds 1 to N (first argument), more slowly than the
  * tests do.
  */
 import { simulateDay } from '../harness/day/day.ts';

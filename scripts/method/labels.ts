@@ -29,7 +29,7 @@ import { explained, several, table } from './markdown.ts';
 
 const stateRules: Readonly<Record<LabelerState, string>> = {
   established: 'It is read from a known position onwards. Only this state counts as covered.',
-  probing: 'It is being tried, or its last attempts failed.',
+  probing: 'Its first read is being attempted, or its last attempts failed.',
   unstarted: 'No request has been sent to it yet.',
   refused: 'It responds with 401 or 403, or its address is not a public https address.',
   cursor_order_unverified: 'Its pages do not prove that ids increase with time, so no position in them is safe.',
@@ -62,7 +62,7 @@ const coverageRules: Readonly<Record<CoverageStatus, string>> = {
 const gapRules: Readonly<Record<GapReason, string>> = {
   not_observed: 'A labeler was found late, or had not been read yet.',
   source_unavailable: `A labeler did not respond for more than ${several(delayLimit / minute, 'minute')}, or left.`,
-  ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share.',
+  ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share of the daily budget.',
   cursor_reset: 'The position in a labeler’s stream was lost, for example after its database was reset.',
   maintenance: 'Almanac was stopped under a hold, or rows were removed.',
   warmup: 'The time before the observation began.',
@@ -123,7 +123,7 @@ Labels are counted as **events**: one application or one removal of one label. A
 
 - The window is the last ${several(windowDays, 'day')}. \`events_7d\` and \`events_24h\` cover the last 7 days and 24 hours of it.
 - Events are placed by the time at which Almanac accepted them, not by the date that the labeler wrote.
-- Nothing before \`acquisition.started_at\` was observed. Until the whole window lies after that instant, the state is \`warming_up\`.
+- Nothing before \`acquisition.started_at\` was observed. Until the whole window lies after that time, the state is \`warming_up\`.
 - There is no baseline: counts are published as they are and are not compared with anything.
 - \`top_labelers_7d\` lists at most ${several(maxTopLabelers, 'labeler')}.
 
@@ -188,7 +188,7 @@ ${explained(['not measured', 'why'], labelExclusions, exclusions)}
 
 ## How to cite
 
-Name the contract, the epoch, the window, the coverage and the instant of the artifact, for example:
+Name the contract, the epoch, the window, the coverage and the generation time of the artifact, for example:
 
 "Almanac, observed label events of the AT Protocol network, \`${contractIds.labelsOverview}\`, epoch generation_id, ${windowDays} days to
 2026-11-20T12:00:00Z, coverage unknown, 689 of 700 labelers established, generated_at 2026-11-20T12:00:10.000Z, https://ADDRESS/v1/labels/overview"

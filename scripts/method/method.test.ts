@@ -128,7 +128,7 @@ describe('the page about the weather method', () => {
   });
 });
 
-describe('the pages about methods', () => {
+describe('the method pages', () => {
   const ids = (name: string): string[] =>
     [...readFileSync(join(root, 'assets', name), 'utf8').matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 

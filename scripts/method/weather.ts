@@ -174,7 +174,7 @@ ${explained(['not measured', 'why'], weatherExclusions, exclusions)}
 
 ## How to cite
 
-Name the contract, the host and protocol, the interval, the coverage, and the instant of the artifact, for example:
+Name the contract, the host and protocol, the interval, the coverage, and the generation time of the artifact, for example:
 
 "Almanac, weather of the AT Protocol network, \`${contractIds.weatherConditions}\`, host wss://HOST, protocol jetstream.subscribeEvents, 24
 hours to 2026-11-20T12:00:00Z, coverage_ratio 0.998, generated_at 2026-11-20T12:00:10.000Z, https://ADDRESS/v1/weather/conditions"

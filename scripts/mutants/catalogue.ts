@@ -10,6 +10,7 @@ export interface Mutant {
   readonly tests: readonly string[];
   /** The lines to replace, exactly as in the file. */
   readonly before: string;
+  /** The lines that replace `before`. */
   readonly after: string;
   /**
    * Reason why the change has no observable effect, so that no test can detect it. Null if tests can detect the change.

@@ -18,7 +18,7 @@ describe('untrusted text on the terminal', () => {
     );
   });
 
-  it('keeps ordinary text, and marks text that was shortened', () => {
+  it('is unchanged if it is harmless, and marked if it is truncated', () => {
     expect(terminalText('Spam, “scam” & 広告')).toBe('Spam, “scam” & 広告');
     expect(terminalText('two\nlines')).toBe('two lines');
     expect(terminalText('abcdef', 3)).toBe('abc … (shortened)');
@@ -45,7 +45,7 @@ describe('a wrapped line', () => {
   });
 });
 
-it('aligned pads each column of rows, except the last, to its longest cell', () => {
+it('each aligned column except the last is padded to its longest cell', () => {
   expect(
     aligned(
       [

@@ -7,7 +7,7 @@ const minWidth = 40;
 
 /**
  * Makes untrusted text safe to show on one line of a terminal: no character moves the cursor, or changes a colour or
- * the direction of the text. Text longer than `max` is shortened and marked.
+ * the direction of the text. Text longer than `max` is truncated and marked.
  */
 export function terminalText(text: string, max = maxForeign): string {
   const shown = visible(text, max);

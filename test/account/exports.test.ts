@@ -225,7 +225,7 @@ describe('an export', () => {
 });
 
 describe('an export of many rows', () => {
-  it('is refused above the limit with adjacent intervals that each fit and together cover the requested one', async () => {
+  it('is refused above the limit, with a list of adjacent intervals that each fit and together cover the requested one', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '30']);
     const { status, body } = await ask(`${url}/exports`, { did: account });
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
@@ -270,7 +270,7 @@ describe('an export of many rows', () => {
 });
 
 describe('a download', () => {
-  /** Returns the snapshot cursor of an account page that was created at the same instant as an export. */
+  /** Returns the snapshot cursor of an account page that was created at the same time as an export. */
   function snapshotOf(folder: string, { cursor }: ExportCreated): string {
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const opened = cursors.open(cursor);
@@ -278,7 +278,7 @@ describe('a download', () => {
     return cursors.seal({ kind: 'snapshot', snapshot: opened.snapshot });
   }
 
-  it('contains, in one document, the same manifest, rows and digest as the export of the same instant', async () => {
+  it('contains, in one document, the same manifest, rows and digest as an export created at the same time', async () => {
     const { folder, url } = await observed(1_700);
     const created = await create(url);
     const exported = await follow(url, created);
@@ -353,7 +353,7 @@ describe('a download', () => {
   it.each([
     ['nothing', '', 'invalid_cursor'],
     ['an account', `did=${account}`, 'unknown_parameter'],
-  ])('is refused with %s, and the error states what the path accepts', async (_what, search, code) => {
+  ])('is refused with %s in an error that states what the path accepts', async (_what, search, code) => {
     const { url } = await observed(1);
     expect((await ask(`${url}/download`, search)).body.error).toEqual({
       status: 409,

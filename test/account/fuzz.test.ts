@@ -12,8 +12,9 @@ import { accountPages } from '../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../src/account/reading/reading-pool.ts';
 import type { ExportCreated } from '../../src/contract/account.ts';
 
-/** Number of fuzzed requests to the API (`runs`) and for pages (`pageRuns`). */
+/** Number of fuzzed requests to the API. */
 const runs = 50_000;
+/** Number of fuzzed requests for pages. */
 const pageRuns = 5_000;
 
 /** Creates the account application with a real store and real store-reading processes, but without a socket. */

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
   const open = (path: string, options: BrowserContextOptions = {}, program = old) =>
     openPage(browser, program.url + path, options);
 
-  /** Returns the terms of the observation with this index. */
+  /** Returns the details of the `nth` observation on a page. */
   const particulars = (page: Page, nth: number): Promise<string[]> =>
     page.locator('.row').nth(nth).locator('dl > div').allInnerTexts();
 

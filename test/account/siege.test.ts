@@ -63,7 +63,7 @@ describe('the account surface under attack', () => {
   );
 });
 
-it('ends within 10 s after SIGTERM', async () => {
+it('the account surface ends within 10 s after SIGTERM during a siege', async () => {
   const { port, pid, program } = await besieged(['--trust-proxy', '1']);
   const stop = new AbortController();
   const siege = besiege({
@@ -106,7 +106,7 @@ describe('labels of maximum size', () => {
     expect(grown).toBeLessThan(200);
   }, 240_000);
 
-  it('make export pages shorter, because pages are also limited in bytes, but the export still contains every row', async () => {
+  it('make export pages shorter, because pages are also limited in bytes, without losing a row of the export', async () => {
     const { url } = await besieged([]);
     const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const sizes: number[] = [];

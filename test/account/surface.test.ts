@@ -115,7 +115,7 @@ describe('a refused request', () => {
     }
   });
 
-  it('does not occur for an interval that only overlaps the window, which is clipped and marked as clipped', async () => {
+  it('is not the result of an interval that only overlaps the window, which is clipped and marked instead', async () => {
     const { url, store } = await observed();
     const { startedAt } = await store.epoch();
     const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });

@@ -37,7 +37,7 @@ function sentByAccount({ labelers: { truth } }: Sim, epochUs: number): Map<strin
   return sent;
 }
 
-test('an export contains, row for row, what labelers sent about the account, and its coverage lists every labeler', async () => {
+test('an export contains, row for row, what labelers sent about the account, and lists every labeler in its coverage', async () => {
   const sim = createSim({ rate: 1, historyHours: 0, seed: 11, labelers: 12, labelRate: 120 });
   const { seeds, plc, relays, jetstream } = await sim.start();
   const station = await startStation({ seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream });

@@ -81,7 +81,7 @@ function bytesBelow(folder: string): Map<string, string> {
 }
 
 describe('an archiver on a copied directory', () => {
-  it('continues a copy that was made at a quiet moment: no hour is lost, and the log continues the published one', async () => {
+  it('continues a copy that was made while nothing was being written, without losing an hour or forking the published log', async () => {
     const { at80, at120 } = states;
     const folder = folderInTest();
     cpSync(directoryOf(at80, at80), folder, { recursive: true });
@@ -115,7 +115,7 @@ describe('an archiver on a copied directory', () => {
     expect(bytesBelow(folder)).toEqual(before);
   });
 
-  it('warns of a possible fork if both the copy and the checkpoint of its key are older, and a verifier reports the fork', async () => {
+  it('warns of a possible fork, which a verifier reports, if both the copy and the checkpoint of its key are older', async () => {
     const { at60, at120 } = states;
     const archive = archiverOf(directoryOf(at60, at60));
     await archive.run(26, 121);

@@ -163,7 +163,7 @@ describe('docs/archive.md', () => {
   });
 });
 
-it('takes at most 300 MB for a year with as many labelers as the network has', async () => {
+it('an archive takes at most 300 MB for a year with as many labelers as the network has', async () => {
   const labelers = Array.from(
     { length: 700 },
     (_, index) =>

@@ -208,7 +208,7 @@ describe('an abort signal', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('aborts the request if no other caller is waiting, and the next caller starts a new request', async () => {
+  it('aborts the request if no other caller is waiting, so that the next caller starts a new one', async () => {
     const gone = new AbortController();
     let closed: Promise<unknown> = Promise.resolve();
     const { client } = await against((response, _request, nth) => {

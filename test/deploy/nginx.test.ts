@@ -240,7 +240,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
-  it('receives each request, and nginx stores no trace of the account', async () => {
+  it('receives each request, without a trace of the account in nginx', async () => {
     const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
@@ -270,7 +270,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     expect(nginx.log('almanac-account.log').join('\n')).not.toMatch(/did:|HIT|127\.0\.0\.1/);
   });
 
-  it('is never cached, even if its headers allow it, and its queries are in no log', async () => {
+  it('is never cached, even if its headers allow it, and leaves its queries in no log', async () => {
     let asked = 0;
     const upstream = createServer((_request, response) => {
       asked += 1;

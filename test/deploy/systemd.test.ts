@@ -27,7 +27,7 @@ function command(unit: string): string[] {
   return line.replace('ExecStart=', '').replaceAll('\\\n', ' ').split(/\s+/);
 }
 
-it('every process has its own unit and user, and the standby runs as the user of the instrument that it replaces', () => {
+it('every process has its own unit and user, except the standby, which runs as the user of the instrument that it replaces', () => {
   expect(units).toEqual([
     'almanac-account.service',
     'almanac-archive.service',
@@ -86,7 +86,7 @@ describe('a unit', () => {
 const inside = ['127.0.0.0/8', '169.254.0.0/16', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 const inside6 = ['fc00::/7', 'fe80::/10'];
 
-describe('the network of a unit', () => {
+describe('a systemd unit', () => {
   const addresses = (unit: string, directive: string): string[] =>
     values(unit, directive).flatMap((value) => value.split(' '));
 

@@ -225,7 +225,7 @@ describe('a refusal', () => {
     expect(stderr.at(-1)).toContain(`${incomplete}the service refused the request (${said})`);
   });
 
-  it('is printed as one line of text, without its commands for a terminal', async () => {
+  it('is printed as one line of text, without terminal control sequences', async () => {
     const hostile = '\u001b]0;owned\u0007\u001b[31m\u202e\nalmanac: complete';
     const server = createServer((_request, response) => {
       const error = { status: 409, code: `x${hostile}`, message: hostile };
@@ -239,7 +239,7 @@ describe('a refusal', () => {
     expect(stderr[0]).toContain(`${incomplete}the service refused the request (409 x`);
   });
 
-  it('of a response with many content codings is a failure that leaves no file', async () => {
+  it('is treated as a failure that leaves no file if its response has many content codings', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'Content-Encoding': Array(6).fill('gzip').join(', '), 'Content-Length': '1000' });
       response.write('x');
@@ -314,7 +314,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('is reported in one line if the disk is full, and no file remains', async () => {
+  it.skipIf(!canMount)('is reported in one line and leaves no file if the disk is full', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
@@ -357,7 +357,7 @@ describe('the command line', () => {
     [[account, '--start', '2026-01-01T00:00:00Z'], 'export requires --days, or --start and --end together'],
     [
       [account, '--start', '2026-01-02T00:00:00Z', '--end', '2026-01-01T00:00:00Z'],
-      '--start and --end require RFC 3339 instants with a zone, the end after the start',
+      '--start and --end require RFC 3339 timestamps with a time zone, and --end must be after --start',
     ],
     [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],

@@ -94,7 +94,7 @@ describe('a file of the archive', () => {
     expect((await get('/archive/index.json')).headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('is not sent again to a client that already has it, and HEAD has the headers of GET', async () => {
+  it('is not sent again to a client that already has it, and has the same headers for HEAD as for GET', async () => {
     const { get } = await served(archiveInTest());
     const path = `/archive/${closedDay}/day.json`;
     const whole = await get(path);
@@ -183,7 +183,7 @@ describe('a path below /archive/', () => {
   });
 });
 
-it('refuses to serve more files at a time than the maximum, and serves others once files are closed', async () => {
+it('a file of the archive is refused while the maximum number of files is open, and served once files are closed', async () => {
   let closed = 0;
   const directory = {
     open: () =>

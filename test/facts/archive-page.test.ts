@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     expect(html).not.toMatch(/<script|<style| style=/);
   });
 
-  it('is complete without scripts, and each of its links leads to a file or page', async () => {
+  it('is complete without scripts, and links only to existing files and pages', async () => {
     await hold(false);
     const { page, close } = await open('/archive', { javaScriptEnabled: false });
     expect(await page.locator('.archive-days tbody tr').count()).toBe(30);
@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     await close();
   });
 
-  it("offers each day's file where the pointer is on the chart", async () => {
+  it('offers the file of the day at the pointer on the chart', async () => {
     const { page, close } = await open('/archive');
     await page.locator('.lines a').nth(10).click();
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);

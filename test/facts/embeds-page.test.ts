@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('an embeddable image in a browser', () => {
     ['current', {}],
     ['refused', { hold: true }],
   ])(
-    'applies its style within its policy, and no text overlaps another or extends beyond the image (%s)',
+    'applies its style within its policy, without texts that overlap or extend beyond the image (%s)',
     async (_state, held) => {
       folder.put(artifactNames.labels, { ...youngArtifact('recent'), ...held });
       if ('hold' in held) folder.put(artifactNames.weather, {});

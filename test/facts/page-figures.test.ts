@@ -8,7 +8,7 @@ import { paths } from '../../src/contract/identifiers.ts';
 
 /**
  * Pairs of artifacts and their documents. Every number on the observatory page must also be in the JSON for the same
- * instant.
+ * time.
  */
 
 const documentsOf = {

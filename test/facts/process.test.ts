@@ -259,21 +259,24 @@ describe('an artifact that cannot be published', () => {
     ],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
-  ])('leads to a 503 response, and the log states the problem (%s, %s)', async (instrument, _what, text, said) => {
-    const folder = artifactFolderInTest();
-    const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
-    writeFileSync(join(folder, name), text);
-    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', folder]);
-    const { url } = await program.listening();
-    const path = instrument === 'labels' ? '/v1/labels/overview' : '/v1/weather/metrics';
-    const response = await fetch(url + path);
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
-      503,
-      'source_unavailable',
-    ]);
-    const refused = (): Record<string, unknown> | undefined =>
-      program.log().find(({ msg }) => msg === 'artifact refused');
-    await until('the line of the log', () => refused() !== undefined);
-    expect(refused()).toMatchObject({ level: 'warn', instrument, ...said });
-  });
+  ])(
+    'leads to a 503 response and a log line that states the problem (%s, %s)',
+    async (instrument, _what, text, said) => {
+      const folder = artifactFolderInTest();
+      const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
+      writeFileSync(join(folder, name), text);
+      const program = startProgramInTest(['facts', '--port', '0', '--artifacts', folder]);
+      const { url } = await program.listening();
+      const path = instrument === 'labels' ? '/v1/labels/overview' : '/v1/weather/metrics';
+      const response = await fetch(url + path);
+      expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+        503,
+        'source_unavailable',
+      ]);
+      const refused = (): Record<string, unknown> | undefined =>
+        program.log().find(({ msg }) => msg === 'artifact refused');
+      await until('the line of the log', () => refused() !== undefined);
+      expect(refused()).toMatchObject({ level: 'warn', instrument, ...said });
+    },
+  );
 });

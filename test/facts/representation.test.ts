@@ -108,7 +108,7 @@ describe('weather without a generation time', () => {
     expect([body(first).generated_at, body(first).age_seconds]).toEqual([null, null]);
   });
 
-  it('is never refused because of its age, and a caveat reports a time in the future', () => {
+  it('is never refused because of its age, and has a caveat if its time is in the future', () => {
     const facts = over('weather');
     expect(facts.get(metrics, generatedAt + 400 * 86_400_000).status).toBe(200);
     const ahead = body(facts.get(metrics, generatedAt - 86_400_000));

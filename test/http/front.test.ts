@@ -37,7 +37,7 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
   return { cuts, targets, port, server };
 }
 
-/** Returns a function that reports how many requests without a complete response were open at once, at most. */
+/** Returns a function that reports the maximum number of concurrent requests without a complete response. */
 function parsedAtOnce(): () => number {
   let [open, max] = [0, 0];
   const channel = 'http.server.request.start';

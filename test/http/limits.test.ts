@@ -91,7 +91,7 @@ describe.each([
 });
 
 describe('a client that does not read its response', () => {
-  it('is disconnected, and its reserved memory is released', async () => {
+  it('is disconnected, and releases its reserved memory', async () => {
     const { port, cuts, failures } = await serving(later, { connections: { stallMs: 200 } });
     const socket = await opened(port);
     socket.on('error', () => undefined).pause();

@@ -201,7 +201,7 @@ describe('almanac labels', () => {
     const [listed = ''] = await run('deny');
     expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
     // Keep the date and the reason of the first denial, because the gap began then.
-    expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
+    expect((await run('deny', did))[0]).toBe(`${did} was already denied`);
     expect(await run('deny')).toEqual([listed]);
     await run('deny', '127.0.0.1');
     expect(await run('allow', did)).toEqual([`${did} is allowed`, '  it is still denied by 127.0.0.1']);

@@ -4,7 +4,7 @@ import { hasPostgres, startPostgres } from '../../harness/postgres/server.ts';
 
 const round: readonly WriterChange[] = ['hand_over', 'kill', 'terminate', 'hand_over', 'kill'];
 
-test('a standby replaces a writer that hands over, stops, dies or hangs: no label is lost or stored twice, and no gap is recorded', async () => {
+test('a standby replaces a writer that hands over, stops, dies or hangs, without a lost or repeated label and without a gap', async () => {
   const changes: readonly WriterChange[] = [...round, ...round, 'suspend', ...round, ...round, 'suspend'];
   const report = await changeWriters({ changes, seed: 9, rate: 20 });
   expect(report.problems).toEqual([]);
@@ -14,7 +14,7 @@ test('a standby replaces a writer that hands over, stops, dies or hangs: no labe
 }, 900_000);
 
 describe.skipIf(!hasPostgres())('a standby of a store in PostgreSQL', () => {
-  test('replaces the writer in the same way, and a suspended writer that resumes stores nothing more', async () => {
+  test('replaces a writer that hands over, stops, dies or hangs, without a lost or repeated label and without a gap', async () => {
     const server = await startPostgres();
     try {
       const changes: readonly WriterChange[] = [...round, 'suspend', 'kill'];

@@ -35,7 +35,7 @@ function checked<T>(check: Check<T>, line: string | undefined): T {
   return result.value;
 }
 
-/** Reads the overview and both files of the labelers artifact as of the same instant. */
+/** Reads the overview and both files of the labelers artifact that were generated at the same time. */
 async function published(station: LabelStation): Promise<Published> {
   const lines = async (name: string): Promise<readonly string[]> =>
     (await readFile(join(station.folder, 'artifacts', name), 'utf8')).trimEnd().split('\n');
@@ -69,7 +69,7 @@ async function observe(labelers: number) {
   return { sim, station };
 }
 
-test('the files of the labelers artifact describe the same rows as the overview of the same instant', async () => {
+test('the files of the labelers artifact describe the same rows as the overview generated at the same time', async () => {
   const { station } = await observe(24);
   const enough = async () => (await station.overview()).counts.events_window >= 40;
   await until('40 events', enough, 60_000);

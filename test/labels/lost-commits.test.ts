@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     const record = readFileSync(join(folder, 'artifacts', 'labels-store.json'), 'utf8');
     return parseTimestamp((JSON.parse(record) as { end: string }).end) ?? 0;
   };
-  /** Resolves when the record contains rows that are later than an instant. */
+  /** Resolves when the record contains rows that are later than `at`. */
   const recordedAfter = (at: number): Promise<void> => until('later rows in the record', () => recordedEnd() > at);
   const overview = (): RecentOverview =>
     JSON.parse(readFileSync(join(folder, 'artifacts', 'labels-overview.json'), 'utf8')) as RecentOverview;

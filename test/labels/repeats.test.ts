@@ -90,7 +90,7 @@ test('repeats without a change of key count as events, whatever their number', a
   expect(await station.published()).toEqual({ events: 400, day: 400, top: [400], said: [] });
 });
 
-test('labels that are signed again with their old dates are duplicates, and no caveat mentions them', async () => {
+test('labels that are signed again with their old dates are duplicates and cause no caveat', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(200);

@@ -194,7 +194,7 @@ describe('an error on the command line', () => {
     },
   );
 
-  it("is reported in one line if the account surface's port is in use, and the store-reading processes exit silently", async () => {
+  it("is reported in one line if the account surface's port is in use, without output from the store-reading processes", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -280,16 +280,16 @@ describe('almanac check', () => {
     expect(text.stdout[0]).toBe(`${path}: ${verdict.replaceAll('_', ' ')}`);
     const reported = JSON.parse(json.stdout.join('\n')) as { verdict: string; state: string | null; reasons: string[] };
     expect([reported.verdict, reported.state, reported.reasons.length > 0]).toEqual([verdict, state, code !== 0]);
-    // Remove the ages, because the two runs take place at different instants.
+    // Remove the ages, because the two runs take place at different times.
     const timeless = (said: string): string => said.replaceAll(/\d+(?:\.\d+)? s old/g, 'N s old');
     for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });
 
-  it('reports that no page was accepted yet, which is no fault of a clock', async () => {
+  it('reports that no page has been accepted yet, without blaming a clock', async () => {
     const path = file('no page.json', { ...recent, coverage: { ...recent.coverage, observed_through: null } });
     const { stdout } = await runProgram(['check', path, '--json']);
     const { reasons } = JSON.parse(stdout.join('\n')) as { reasons: string[] };
-    expect(reasons).toEqual(['no page of labels was accepted yet: coverage.observed_through is null']);
+    expect(reasons).toEqual(['no page of labels has been accepted yet: coverage.observed_through is null']);
   });
 
   it.each(['recent', 'weather'] as const)('reports that a %s artifact is simulated', async (kind) => {

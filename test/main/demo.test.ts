@@ -277,7 +277,7 @@ describe('the data of a demo', within, () => {
     await expect(startServer([command, ...resolved])).rejects.toThrow(why);
   });
 
-  it('is replaced at the next start in the same directory, but a directory with other content is refused', async () => {
+  it('is replaced at the next start in the same directory, which is refused if it has other content', async () => {
     const data = join(folder, 'demo');
     writeFileSync(join(data, 'left-over'), '');
     demo = await startDemo(data);

@@ -288,7 +288,7 @@ describe('the check of the upstreams', () => {
       { level: 'ok', found: `${second} sends events` },
     ]);
     expect(before.of('weather host')).toMatchObject([
-      { level: 'ok', found: `${new URL(closed).host} is published, the first of two hosts` },
+      { level: 'ok', found: `${new URL(closed).host}, the first of two hosts, is published` },
     ]);
     const after = await check(second, [
       'All of this is of the second, published since 2026-11-20T12:00:00.000Z because',
@@ -296,7 +296,7 @@ describe('the check of the upstreams', () => {
     expect(after.of('weather host')).toMatchObject([
       {
         level: 'warn',
-        found: `${new URL(second).host} is published, the second of two hosts, since 2026-11-20T12:00:00.000Z`,
+        found: `${new URL(second).host}, the second of two hosts, is published since 2026-11-20T12:00:00.000Z`,
       },
     ]);
   });
@@ -401,7 +401,9 @@ describe('the check of the data', () => {
     expect((await doctor()).of('weather store')).toMatchObject([
       {
         level: 'fail',
-        found: expect.stringMatching(new RegExp(`has version 7, this program reads ${weatherStoreVersion}$`)),
+        found: expect.stringMatching(
+          new RegExp(`has version 7, but this program reads version ${weatherStoreVersion}$`),
+        ),
       },
     ]);
   });

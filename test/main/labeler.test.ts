@@ -27,7 +27,7 @@ async function serve(
 }
 
 describe('almanac labeler', () => {
-  it("prints the document of a labeler as text, below the service's path", async () => {
+  it('prints the document of a labeler as text, from a service with a base path', async () => {
     const { url, asked } = await serve(200, JSON.stringify(document));
     const { code, stdout } = await runProgram(['labeler', did, '--facts', `${url}/facts/`]);
     expect(asked).toEqual([`/facts/labelers/${did}.json`]);

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
 
-/** The doctor's reading of a metrics port, on which any program of this machine may listen. */
+/** Tests how the doctor reads a metrics port, on which any program of this machine may listen. */
 
 describe('a program that is not Almanac on the metrics port', () => {
-  it('sends more than metrics have, and no more than that is read', async () => {
+  it('is read only up to the maximum size of metrics', async () => {
     let sent = 0;
     const piece = Buffer.alloc(65_536, 'x');
     const server = createServer((_request, response) => {
@@ -22,7 +22,7 @@ describe('a program that is not Almanac on the metrics port', () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('sends many content codings and breaks the connection, and there is no finding', async () => {
+  it('causes no finding if it sends many content codings and breaks the connection', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'Content-Encoding': Array(6).fill('gzip').join(', '), 'Content-Length': '1000' });
       response.write('x');

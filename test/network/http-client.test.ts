@@ -169,7 +169,7 @@ describe('a large response', () => {
     expect(await clientFor().getJson(chunked.url, limits)).toEqual(tooLarge);
   });
 
-  it('is not read in pieces of one byte, each of which would cost memory and time of its own', async () => {
+  it('is not read if it arrives in pieces of one byte, each of which would cost memory and time', async () => {
     const tiny = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
       flood(socket, '1\r\n \r\n'.repeat(10_000)),
     );
@@ -267,7 +267,7 @@ describe('the timeout of a request', () => {
     expect(await Promise.all(asked)).toEqual([late, late, late, late]);
   });
 
-  it('also applies to name resolution and the handshake, and the failure names the pending phase', async () => {
+  it('also applies to name resolution and the handshake, and names the pending phase in its failure', async () => {
     const unresolved = clientFor({ resolve: () => undefined });
     const { port } = await listenForTest(createServer(() => undefined));
     const asked = [
@@ -346,7 +346,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it("does not block other connections if its host is slow, and a request that waits too long fails with the client's own limit", async () => {
+  it('does not block other connections if its host is slow, and fails as busy if it waits too long for its turn', async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();
@@ -362,7 +362,7 @@ describe('a connection', () => {
     expect(hung.seen).toHaveLength(1);
   });
 
-  it('waits for a permit if its body is large; half of the permits are reserved for privileged peers, and small bodies need none', async () => {
+  it('waits for a permit only if its body is large, with half of the permits reserved for privileged peers', async () => {
     const body = JSON.stringify('x'.repeat(400_000));
     let held = 0;
     // Functions that send the rest of a body, after a first part that exceeds the size allowed without a permit.
@@ -390,7 +390,7 @@ describe('a connection', () => {
     expect([await first, await privileged].map(({ kind }) => kind)).toEqual(['json', 'json']);
   });
 
-  it('counts against a global limit while it is idle, and the oldest idle connection is closed first', async () => {
+  it('counts against a global limit while it is idle, and is closed first if it has been idle longest', async () => {
     const hosts = await Promise.all(Array.from({ length: 4 }, () => serve((_request, response) => response.end('1'))));
     const client = clientFor({ maxIdle: 2 });
     for (const { url } of hosts) await client.getJson(url, limits);
@@ -404,7 +404,7 @@ describe('a connection', () => {
     }, 30_000);
   });
 
-  it('is closed with the client, and pending requests are ended', async () => {
+  it('is closed with the client, together with its pending requests', async () => {
     const [kept, hung] = [await serve((_request, response) => response.end('1')), await serveBytes('')];
     const client = clientFor();
     await client.getJson(kept.url, limits);

@@ -71,7 +71,7 @@ describe('a did:plc', () => {
     expect(await ask(other)).toEqual({ kind: 'invalid_document', reason: 'other_id' });
   });
 
-  it('is accepted like a did:web, and other texts cause no request', async () => {
+  it('is accepted like a did:web, unlike other texts, which cause no request', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory);
     for (const did of [
@@ -283,7 +283,7 @@ describe('a handle', () => {
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('is not found if DNS returns several DIDs or none, and a failed query is reported as a failure', async () => {
+  it('is not found if DNS returns several DIDs or none, and is a failure if the query fails', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);

@@ -62,7 +62,7 @@ describe('the result of resolving a name', () => {
     expect(await find(resolver, 'many.example')).toHaveLength(8);
   });
 
-  it('is empty for a name that does not exist or has no address, whereas a failing server is reported', async () => {
+  it('is empty for a name that does not exist or has no address, but a failure if the server fails', async () => {
     const { resolver } = await world((name) =>
       name === 'gone.example' ? 'none' : name === 'broken.example' ? 'failure' : [],
     );
@@ -124,7 +124,7 @@ describe('a DNS response', () => {
     expect(await questions('broken.example', 5_000)).toBeGreaterThan(failed);
   });
 
-  it('is shared by concurrent callers, and the cache has a maximum size', async () => {
+  it('is shared by concurrent callers, and cached up to a maximum number of names', async () => {
     const { dns, resolver } = await world(() => [a('203.0.113.7')], { maxEntries: 2 });
     await Promise.all(Array.from({ length: 10 }, () => find(resolver, 'one.example')));
     expect(dns.asked.sort()).toEqual(['one.example A', 'one.example AAAA']);
@@ -146,7 +146,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ECANCELLED']));
   });
 
-  it('use only the share of their domain, and beyond the limits the resolver reports that it is busy', async () => {
+  it('use only the share of their domain, and fail as busy beyond the limits', async () => {
     const { dns, resolver } = await world(silentUnder('.hostile.example'), { total: 4, perDomain: 2, deadlineMs: 300 });
     const hanging = Array.from({ length: 6 }, (_, i) => find(resolver, `l${i}.hostile.example`));
     expect(await find(resolver, 'honest.example')).toEqual(['203.0.113.7']);

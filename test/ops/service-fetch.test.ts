@@ -19,7 +19,7 @@ it.each([
   ['gzip', gzipSync('{"n":1}')],
   ['br', brotliCompressSync('{"n":1}')],
   ['identity', Buffer.from('{"n":1}')],
-])('decodes a body with the coding %s', async (coding, body) => {
+])('serviceFetch decodes a body with the coding %s', async (coding, body) => {
   const asked: IncomingMessage[] = [];
   const url = await serve((response, request) => {
     asked.push(request);
@@ -30,7 +30,7 @@ it.each([
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test', 'accept-encoding': 'gzip, br' });
 });
 
-it('follows redirects unless the caller refuses them, at most 20, and only to addresses of HTTP', async () => {
+it('serviceFetch follows redirects unless the caller refuses them, at most 20, and only to addresses of HTTP', async () => {
   const places = new Map([
     ['/', '/there'],
     ['/endless', '/endless'],
@@ -50,21 +50,21 @@ it('follows redirects unless the caller refuses them, at most 20, and only to ad
   await expect(serviceFetch(`${url}file`)).rejects.toThrow('Protocol');
 });
 
-it('returns a response without a body', async () => {
+it('serviceFetch returns a response without a body', async () => {
   const url = await serve((response) => {
     response.writeHead(304).end();
   });
   expect(await (await serviceFetch(`${url}unchanged`)).text()).toBe('');
 });
 
-it('rejects a status that no response can have', async () => {
+it('serviceFetch rejects a status that no response can have', async () => {
   const url = await serve((response) => {
     response.writeHead(999).end('x');
   });
   await expect(serviceFetch(url)).rejects.toThrow('the status 999 is not valid');
 });
 
-it('rejects the reader of a body that breaks, of a damaged coding, and of an aborted request', async () => {
+it('serviceFetch rejects reads of a body that breaks off, has a damaged coding, or belongs to an aborted request', async () => {
   const url = await serve((response, request) => {
     if (request.url === '/damaged') response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('no gzip');
     else response.writeHead(200, { 'Content-Length': '100' }).write('x');
@@ -82,7 +82,7 @@ it('rejects the reader of a body that breaks, of a damaged coding, and of an abo
   await expect(serviceFetch(url, { signal: stop.signal })).rejects.toThrow();
 });
 
-it('a body that is not read may break without ending the process', async () => {
+it('an unread body that breaks off does not end the process', async () => {
   const url = await serve((response, request) => {
     response.writeHead(500, { 'Content-Length': '1000000' }).write('x');
     setTimeout(() => request.socket.destroy(), 10);
@@ -91,7 +91,7 @@ it('a body that is not read may break without ending the process', async () => {
   await new Promise((resolve) => setTimeout(resolve, 100));
 });
 
-it('rejects informational responses without end, and a body in pieces of one byte', async () => {
+it('serviceFetch rejects informational responses without end, and a body in pieces of one byte', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_001);
   const url = await serve((response, { socket, url: path }) => {
     if (path === '/early') socket.write(early);

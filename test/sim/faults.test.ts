@@ -179,7 +179,7 @@ describe('skipped events', () => {
   });
 });
 
-it('a repeat sends the last events again, and the record counts them once', async () => {
+it('a repeat sends the last events again, which the record counts once', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   await scene.play(2, consumer);
@@ -269,7 +269,7 @@ it('the events of a batch share one time, both live and in a replay from within 
 });
 
 describe('injected frames', () => {
-  it('can be malformed in every variant, and each is counted by the resulting kind', async () => {
+  it('can be malformed in every variant, and are counted by the resulting kind', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 42 });
@@ -292,7 +292,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('can be huge: a valid post of the requested size', async () => {
+  it('can be huge, as valid posts of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });

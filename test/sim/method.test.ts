@@ -82,7 +82,7 @@ describe('the subscribeEvents method', () => {
 });
 
 describe('positions of the subscribeEvents method', () => {
-  it('are inclusive, are live after the next position, and are refused below the floor', async () => {
+  it('are inclusive, may lie in the future, are clamped if they are outdated, and are refused below the floor', async () => {
     const { sim, url } = await startSim({ historyHours: 1 });
     const first = await subscribe(url, { cursor: String(noonUs - 1_000_000) });
     await first.received(10);

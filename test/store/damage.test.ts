@@ -15,7 +15,7 @@ const place = useSqliteFolder();
 const { open } = place;
 
 describe('damage of a store', () => {
-  it('ends reads with a fatal error if it is in a page, and verify reports the day', async () => {
+  it('ends reads with a fatal error if it is in a page, and is reported by verify with its day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -166,7 +166,7 @@ describe('damage of a store', () => {
     await expectNoTally(micros(noon + day), sealedToday);
   });
 
-  it('is reported at opening and on reading if it removes a file, and the day never counts as empty', async () => {
+  it('is reported at opening and on reading if it removes a file, so that the day never counts as empty', async () => {
     const writer = open();
     await writer.append(batch([1]));
     await writer.append({ ...batch([2]), at: micros(noon + day) });
@@ -202,7 +202,7 @@ describe('an error that is not damage', () => {
   });
 });
 
-/** Expects that counting a part of the day up to an instant fails with an error that names the file to restore. */
+/** Expects that counting a part of the day up to `end` fails with an error that names the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

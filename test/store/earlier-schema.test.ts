@@ -17,7 +17,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
 const [mod = '', other = '', web = ''] = labelers;
-/** Instant of the last commit of the earlier program, in microseconds. */
+/** Time of the last commit of the earlier program, in microseconds. */
 const last = micros(noon + 5 * day);
 const at = (n: number) => micros(noon + n);
 

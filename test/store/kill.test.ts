@@ -31,7 +31,7 @@ describe('a writer that is killed', () => {
   });
 
   it(
-    `loses no accepted row, stores no row twice and keeps its counters, at ${kills} random instants`,
+    `loses no accepted row, stores no row twice and keeps its counters, after ${kills} kills at random times`,
     async () => {
       const random = xorshift(20_261_121);
       let accepted = 0;

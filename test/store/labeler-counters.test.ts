@@ -82,7 +82,7 @@ describe('the values of a labeler', () => {
     expect(await problems(store)).toEqual([]);
   });
 
-  it('stay within the maximum over many days, and every row is still counted', async () => {
+  it('stay within the maximum over many days, without leaving a row out of the counts', async () => {
     const store = place.open();
     for (let d = 0; d < 4; d++) {
       const rows = Array.from({ length: 250 }, (_, n) => observed(1_000 * d + n, { val: `v${d}-${n}`, neg: false }));

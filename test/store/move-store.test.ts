@@ -38,7 +38,7 @@ async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
 }
 
 describe('the command new-epoch', () => {
-  it('moves the days and the state file to another directory, and the next writer begins a new epoch', async () => {
+  it('moves the days and the state file to another directory, so that the next writer begins a new epoch', async () => {
     await place.sealBusyDay();
     const before = await daysBelow(place.path);
     const reader = openSqliteReader(place.path);
@@ -91,7 +91,7 @@ describe('the command new-epoch', () => {
   );
 });
 
-it('also moves the copy made by an interrupted restore', async () => {
+it('new-epoch also moves the copy made by an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);

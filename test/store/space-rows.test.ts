@@ -71,7 +71,7 @@ async function rowsByDay(store: StoreReader): Promise<[spaces: number, other: nu
 const sealedDay = (name: string): Promise<Buffer> => readFile(join(folder, 'days', `${name}.sealed.sqlite`));
 
 describe('the removal of rows about spaces', () => {
-  it('removes them from every day with all their counts, and states their number and the time', async () => {
+  it('deletes these rows from every day with all their counts, and states their number and the time', async () => {
     const store = open();
     expect(await rowsByDay(store)).toEqual(spaceRows.map((rows) => [rows, otherRows]));
     const other = (await rowsOf(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));

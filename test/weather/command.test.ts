@@ -78,7 +78,7 @@ describe('almanac weather', () => {
     expect(stderr).toEqual([`almanac: cannot use the dictionary ${path}: ${why}`]);
   });
 
-  test('feeds the facts API: a client gets rates by collection, coverage and conditions', async () => {
+  test('feeds the facts API, which serves rates by collection, coverage and conditions', async () => {
     const data = folder();
     const sim = startProgramInTest(['sim', '--seed', '3', '--rate', '50']);
     const { jetstream } = JSON.parse(await sim.line(/^\{/)) as { jetstream: string };

@@ -26,7 +26,7 @@ function said({ lines }: Station, words: string): number {
 }
 
 describe('a host that compresses', () => {
-  test('is read with compression live and without it in the backfill, and no event is lost', async () => {
+  test('is read with compression live and without it in the backfill, without losing an event', async () => {
     const one = await observe(dictionary, dictionary);
     await compareWithTruth(one);
     expect(said(one, '"reader":"live","endpoint"')).toBe(1);
@@ -35,7 +35,7 @@ describe('a host that compresses', () => {
     expect(one.told.outcomes.parse_error).toBe(0);
   });
 
-  test('is read without compression if its dictionary differs, and no event is lost', async () => {
+  test('is read without compression if its dictionary differs, without losing an event', async () => {
     const one = await observe(dictionary, another);
     await compareWithTruth(one);
     expect(said(one, "the dictionary does not match the host's")).toBe(1);
@@ -43,7 +43,7 @@ describe('a host that compresses', () => {
 });
 
 describe('a host that does not compress', () => {
-  test('is read without compression, and no event is lost', async () => {
+  test('is read without compression and without losing an event', async () => {
     const one = await observe(dictionary, undefined);
     await compareWithTruth(one);
     expect(said(one, "the dictionary does not match the host's")).toBe(1);

@@ -20,7 +20,7 @@ function truthOf({ certain, uncertain }: { certain: number; uncertain: number })
   return truth;
 }
 
-/** Returns a store with a number of likes in the minute of 1970-01-01T00:00Z. */
+/** Returns a store with `events` likes in the minute of 1970-01-01T00:00Z. */
 function storeOf(events: number) {
   const counts = metricNames.map((name) => (name === 'like.create' ? events : 0));
   const row = { startUs: 0, events, lateOrRepeat: 0, malformed: 0, flags: 0, resync: 0, leftOut: 0, counts };

@@ -73,7 +73,7 @@ describe('a collection that the earlier program did not count', () => {
     expect([...again.countedSince(again.series('wss://new.example/subscribe').id)]).toEqual([]);
   });
 
-  test('is not observed before that window, neither as time nor as zeros, and the summary names the time', () => {
+  test('counts as unobserved, never as zero, before that window, whose start the summary states', () => {
     const { store } = withoutBlocks();
     const { id, revision } = store.series(host);
     const first = minute + 2 * windowUs;
@@ -103,7 +103,9 @@ describe('a collection that the earlier program did not count', () => {
       ...{ observed_seconds: 180, observed_windows: 3, unobserved_windows: 1437 },
     });
     expect(collections['like.create']).toMatchObject({ total: 4, observed_seconds: 300 });
-    expect(caveats).toContainEqual(expect.stringMatching(/^block\.create events are counted since .*not observed/));
+    expect(caveats).toContainEqual(
+      expect.stringMatching(/^block\.create events have been counted since .*not observed/),
+    );
   });
 });
 

@@ -112,7 +112,7 @@ describe('a subscribeEvents host', () => {
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('is counted exactly after its position has expired: the remaining history is read, and the lost part is a gap', async () => {
+  test('is counted exactly after its position has expired, with the lost part of the history as a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });
@@ -123,7 +123,7 @@ describe('a subscribeEvents host', () => {
     await compareWithTruth(one);
   });
 
-  test('is counted exactly if its history is compacted, and the compacted share is reported', async () => {
+  test('is counted exactly if its history is compacted, with the compacted share reported', async () => {
     const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
     await one.weather().stop();
     // Compaction removes events, but does not reduce the observed time.

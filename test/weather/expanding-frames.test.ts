@@ -9,7 +9,7 @@ import { settingsOf, startStation } from '../../harness/weather/weather-station.
 /** A host whose compressed frames are small, expand to a megabyte, and arrive as fast as they are read. */
 
 const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
-/** A megabyte takes the classifier some 10 ms, and a chunk of a socket contains more than a thousand such frames. */
+/** A megabyte takes the classifier about 10 ms, and a chunk of a socket contains more than a thousand such frames. */
 const payload = zstdCompressSync(Buffer.alloc(1_048_576, '['), { dictionary });
 const frame = Buffer.concat([Buffer.from([0x82, payload.length]), payload]);
 const chunk = Buffer.concat(Array.from({ length: Math.ceil(65_536 / frame.length) }, () => frame));

@@ -83,7 +83,7 @@ async function passes(station: Station, clock: StoppableClock, seconds: number):
 }
 
 /**
- * Returns every whole minute that begins at least a minute after the instant, as stored and as delivered by the host.
+ * Returns every whole minute that begins at least a minute after `instantUs`, as stored and as delivered by the host.
  */
 function minutesAfter(station: Station, instantUs: number) {
   const kept = readStore(station.folder, station.artifact().source.endpoint);
@@ -149,7 +149,7 @@ describe.concurrent('a stored position that no host can have sent', () => {
     ['a number far ahead of the stream', { kind: 'seq', value: 900_000_000_000_000, timeUs: startMs * 1000 }],
     ['a time in 2135', { kind: 'time', value: later, timeUs: later }],
   ] as const)(
-    'is abandoned with a recorded gap, and counting resumes within a minute (%s)',
+    'is abandoned with a recorded gap, so that counting resumes within a minute (%s)',
     async (_, position) => {
       const clock = stoppableClock(20);
       const sim = { rate: 10, seqCursors: position.kind === 'seq' };

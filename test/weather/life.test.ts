@@ -60,7 +60,7 @@ async function commitAll({ sim, told }: Station): Promise<void> {
 }
 
 describe('a host that becomes silent permanently', () => {
-  test('is published as stale with reduced coverage within four minutes, and no count grows', async () => {
+  test('is published as stale with reduced coverage within four minutes, and with counts that no longer grow', async () => {
     const one = await station({ speed: 60, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);
@@ -103,7 +103,7 @@ describe('an instrument that restarts while its host is unreachable', () => {
 });
 
 describe('a host that sends only unreadable frames', () => {
-  test('is treated as silent: the connection is closed and resumed', async () => {
+  test('is treated as silent, so that its connection is closed and resumed', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -116,7 +116,7 @@ describe('a host that sends only unreadable frames', () => {
 });
 
 describe('an observation that has not begun', () => {
-  test('is published as absent: no collection, no rate, no count', async () => {
+  test('is published without any collection, rate or count', async () => {
     const stopped: Sim = createSim();
     const { jetstream } = await stopped.start();
     await stopped.stop();
@@ -166,7 +166,7 @@ describe('a full disk', () => {
 });
 
 describe('a removed artifact directory', () => {
-  test('is logged without stopping the instrument, and the artifact is written again once the directory exists again', async () => {
+  test('is logged without stopping the instrument, which writes the artifact again once the directory exists again', async () => {
     const one = await station();
     await filledIn(one);
     // Retry the removal, because an artifact may be being written at that moment.
@@ -224,7 +224,7 @@ describe('a data directory that is in use', () => {
 });
 
 describe('two observed hosts', () => {
-  test('have two series, and a summary describes only one of them, never their sum', async () => {
+  test('have two series, only one of which a summary describes, never their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -259,7 +259,7 @@ describe('two observed hosts', () => {
 });
 
 describe('the time of a long stop', () => {
-  test('is filled in up to the length of the backfill, and the rest is a gap', async () => {
+  test('is filled in up to the length of the backfill, with the rest as a gap', async () => {
     const one = await station({ speed: 60, backfillHours: 0.3 });
     await filledIn(one);
     await more(one);

@@ -10,8 +10,8 @@ afterEach(async () => {
 });
 
 /**
- * Returns the time of the first event of a metric that was delivered at or after an instant. Fails if none was
- * delivered within ten minutes.
+ * Returns the time of the first event of a metric that was delivered at or after `fromUs`. Fails if none was delivered
+ * within ten minutes.
  */
 function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: number): number {
   let [low, high] = [fromUs, fromUs + 600_000_000];
@@ -24,7 +24,7 @@ function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: 
   return low;
 }
 
-/** Returns the time of the last event of a metric that was delivered before an instant. */
+/** Returns the time of the last event of a metric that was delivered before `toUs`. */
 function lastBefore(truth: Truth, metric: 'like.create' | 'like.delete', toUs: number): number {
   let [low, high] = [toUs - 600_000_000, toUs];
   while (high - low > 1) {

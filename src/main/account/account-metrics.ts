@@ -71,7 +71,7 @@ function readingMetrics(registry: Registry): ReadingTelemetry {
   for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
   const restarts = new Counter({
     name: 'almanac_account_reader_deaths_total',
-    help: 'Store-reading processes that were killed at a deadline, or exited.',
+    help: 'Store-reading processes that exited or were killed at a deadline.',
     registers,
   });
   return {

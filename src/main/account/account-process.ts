@@ -34,7 +34,7 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Divides the limit on unsent bytes to give the maximum for one client. */
+/** Divisor of the limit on unsent bytes: its quotient is the limit for one client. */
 const clientShare = 8;
 
 /**

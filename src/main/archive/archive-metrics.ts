@@ -18,7 +18,7 @@ export function archiveMetrics(registry: Registry, clock: () => number = Date.no
   let completeAt = clock();
   new Gauge({
     name: 'almanac_archive_age_seconds',
-    help: 'Time since every fact of an hour was archived, or since the start.',
+    help: 'Time since all facts of an hour were last archived, or since the process started.',
     registers,
     collect() {
       this.set(Math.max(0, clock() - completeAt) / 1000);
@@ -36,13 +36,13 @@ export function archiveMetrics(registry: Registry, clock: () => number = Date.no
   });
   const writable = new Gauge({
     name: 'almanac_archive_writable',
-    help: '1 while the archive can be written.',
+    help: '1 if the archive can be written, and 0 if it cannot.',
     registers,
   });
   writable.set(1);
   const days = new Gauge({
     name: 'almanac_archive_days',
-    help: 'Days of the archive, by state.',
+    help: 'Number of days in the archive, by state.',
     labelNames: ['state'],
     registers,
   });

@@ -9,7 +9,7 @@ export const archiveSettings = {
   artifacts: optionalText(
     'artifacts',
     'DIR',
-    'directory of the instruments with weather-hours.json and labels-hours.json; default: no counts by hour are archived',
+    'directory in which the instruments write weather-hours.json and labels-hours.json; default: hourly counts are not archived',
   ),
   archiveKey: optionalText(
     'archive-key',
@@ -25,9 +25,9 @@ export const archiveSettings = {
   checkpoint: optionalText(
     'checkpoint',
     'FILE',
-    'verify: file that keeps the checkpoint of an intact archive for the next verification',
+    'verify: file in which to keep the checkpoint of an intact archive for the next verification',
   ),
-  reason: optionalText('reason', 'TEXT', 'withdraw: the reason, which the tombstone of the file states'),
+  reason: optionalText('reason', 'TEXT', 'withdraw: the reason to state in the tombstone of the file'),
   json: toggle('json', 'verify: print the report as one JSON object'),
   metricsPort: serverSettings.metricsPort,
   contact: contactSetting,

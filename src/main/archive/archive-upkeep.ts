@@ -40,7 +40,7 @@ export function withdraw(operands: readonly string[], values: ArchiveValues, pri
     throw new OperatorError(`--reason requires one line of at most ${maxReasonLength} characters`);
   }
   if (findIdentity(Buffer.from(JSON.stringify({ reason }))) !== null) {
-    throw new OperatorError('--reason names an account or a host, and would be published');
+    throw new OperatorError('--reason would be published, but names an account or a host');
   }
   const result = withFiles(values.archive, (files) => withdrawFile({ files, day, name, reason, now: Date.now() }));
   print(

@@ -45,7 +45,7 @@ export async function verify(
 
 function keyOf(text: string): VerifierKey {
   const key = parseVerifierKey(text);
-  if (!key) throw new OperatorError('--key requires a public key, as index.json of the archive states it');
+  if (!key) throw new OperatorError('--key requires a public key, as given in index.json of the archive');
   return key;
 }
 

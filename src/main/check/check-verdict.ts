@@ -89,8 +89,8 @@ function originNotes(origin: Origin = 'live'): string[] {
 /** Description of an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
-/** Reason for an artifact of an instrument that has just started, or has never reached a labeler. */
-const noPage = 'no page of labels was accepted yet: coverage.observed_through is null';
+/** Reason given for a label artifact whose instrument has just started or has never reached a labeler. */
+const noPage = 'no page of labels has been accepted yet: coverage.observed_through is null';
 
 function hasNoPage(artifact: LabelArtifact): boolean {
   return artifact.schema !== '23' && artifact.overview.coverage.observed_through === null;
@@ -131,7 +131,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
   ]);
 }
 
-/** Adds the result of the privacy scan, which the facts API also applies. */
+/** Completes a verdict with the result of the privacy scan, which the facts API also applies. */
 function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts: [string, object][]): Verdict {
   const leaks = facts.map(([path, envelope]) => ({ path, leak: findLeak(envelope) }));
   const reasons = leaks.flatMap(({ path, leak }) => (leak ? [`${path}: ${describeLeak(leak)}`] : []));

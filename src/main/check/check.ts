@@ -15,7 +15,7 @@ export const checkExitCodes = { servable: 0, refused: 1, not_an_artifact: 2 } as
 
 /** `almanac check FILE`: shows how the facts API would treat an artifact, and why. */
 export const checkCommand: Command = {
-  summary: 'judges an artifact as the facts API would and explains it',
+  summary: 'judges an artifact as the facts API would, and explains the verdict',
   operands: 'FILE',
   settings,
   exitCodes: [

@@ -16,7 +16,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
  */
 const behindMs = 2 * hourMs;
 
-/** Checks the directory of an archive, its key and its list of known issues, and whether an archiver is writing it. */
+/** Checks the directory of an archive, its key, its list of known issues, and whether an archiver is writing to it. */
 export function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
   const directory = checkFolder('archive', folder);
   if (directory.level !== 'ok') return [directory];
@@ -62,7 +62,8 @@ function checkIssues(folder: string): Finding {
   const check = 'known issues';
   const bytes = read(folder, issuesFile);
   const issues = bytes ? parseIssues(bytes) : [];
-  if (!issues) return fail(check, `${issuesFile} is invalid, and no day contains new issues`, 'see docs/archive.md');
+  if (!issues)
+    return fail(check, `${issuesFile} is invalid: new issues are not added to any day`, 'see docs/archive.md');
   return ok(check, `${issues.length} known issues`);
 }
 

@@ -24,7 +24,7 @@ export async function checkDenied(storeUrl: string, state: string): Promise<Find
       fail(
         check,
         found,
-        'correct labels-denied.json next to the store or restore a copy: almanac labels does not start',
+        'correct labels-denied.json next to the store, or restore a copy; until then, almanac labels cannot start',
       ),
     ];
   }

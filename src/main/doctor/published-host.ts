@@ -15,14 +15,14 @@ export function checkPublishedHost(folder: string, maxBytes: number, jetstream: 
   const summary = readSummary(join(folder, artifactNames.weather), maxBytes);
   if (summary === null) return [];
   const published = hostOf(summary.source.endpoint);
-  if (published === first) return [ok(check, `${first} is published, the first of two hosts`)];
+  if (published === first) return [ok(check, `${first}, the first of two hosts, is published`)];
   if (published !== second)
     return [
       fail(check, `${published} is published, but is not configured`, 'restart almanac weather with --jetstream'),
     ];
   const [caveat = ''] = summary.caveats ?? [];
   const since = /published since (\S+)/.exec(caveat)?.[1];
-  const found = `${second} is published, the second of two hosts${since === undefined ? '' : `, since ${since}`}`;
+  const found = `${second}, the second of two hosts, is published${since === undefined ? '' : ` since ${since}`}`;
   return [warn(check, found, 'the first is published again after a day without trouble')];
 }
 

@@ -91,7 +91,7 @@ const beatMs = 1_500;
 async function standby(url: string): Promise<Finding> {
   const check = 'label standby';
   const { standby: first } = await storeProcesses(url);
-  if (first === null) return ok(check, 'none is running; a restart of the writer is a gap: docs/standby.md');
+  if (first === null) return ok(check, 'none is running; a restart of the writer causes a gap: docs/standby.md');
   await wait(beatMs);
   const { standby: second } = await storeProcesses(url);
   if (second?.beat === first.beat) {
@@ -112,7 +112,7 @@ function removals(pending: readonly Purge[]): Finding[] {
 const remedies: Partial<Record<StoreErrorCode, string>> = {
   schema_newer: 'run the version that wrote it, or a newer one',
   damaged:
-    'keep the directory; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
+    'keep the directory and run almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
   io_failed: 'check the disk and the permissions of the directory: docs/operations/incidents.md',
   unfinished_copy: 'repeat almanac store copy until it has finished: docs/operations/copy.md',
   commits_lost: 'start the instrument again: docs/operations/postgres.md',
@@ -156,7 +156,7 @@ export function checkWeatherStore(folder: string): Finding {
     }
     const version = head.readUInt32BE(versionAt);
     if (version !== 0 && (version < oldestWeatherStoreVersion || version > weatherStoreVersion)) {
-      const found = `${path} has version ${version}, this program reads ${weatherStoreVersion}`;
+      const found = `${path} has version ${version}, but this program reads version ${weatherStoreVersion}`;
       return fail(check, found, 'run the version that wrote it, or move it aside');
     }
     return ok(check, `${path}, version ${version === 0 ? weatherStoreVersion : version}`);

@@ -224,11 +224,11 @@ async function checkStream(
     if (!(error instanceof ConnectError)) throw error;
     const answers = error.status !== null;
     const words = endpoint ? describeHandshakeRefusal(endpoint, error.status) : null;
-    const remedy = error.kind === 'refused_address' ? 'name a public host' : reachIt;
+    const remedy = error.kind === 'refused_address' ? 'configure a public host' : reachIt;
     const finding =
       words === null
         ? fail(check, error.message, remedy)
-        : fail(check, words, 'name that address, or another host, with --jetstream');
+        : fail(check, words, 'specify that address, or another host, with --jetstream');
     return { finding, answers };
   } finally {
     clearTimeout(deadline);

@@ -44,7 +44,7 @@ export function readsStore(generation: string | null): IsOurs {
 
 interface Made {
   readonly instrument: string;
-  /** Time at which the artifact was written. */
+  /** Generation time that the artifact states. */
   readonly at: number;
 }
 

@@ -15,8 +15,12 @@ function optionalChoice<const W extends readonly string[]>(
 export const exportSettings = {
   from: text('from', 'URL', 'http://127.0.0.1:8401', 'base URL of an account-view service'),
   days: optionalInteger('days', 'N', { min: 1, max: 30 }, 'the last 7 or 30 days, as far as available; default: 30'),
-  start: optionalText('start', 'TIME', 'start of the interval, inclusive: RFC 3339 with a zone; with --end'),
-  end: optionalText('end', 'TIME', 'end of the interval, exclusive'),
+  start: optionalText(
+    'start',
+    'TIME',
+    'start of the interval, inclusive, as an RFC 3339 timestamp with a time zone; requires --end',
+  ),
+  end: optionalText('end', 'TIME', 'end of the interval, exclusive; requires --start'),
   labeler: optionalText('labeler', 'DID', 'only labels of this labeler'),
   value: optionalText('value', 'TEXT', 'only labels with exactly this value'),
   action: optionalChoice('action', labelActions, 'only applications or only removals'),
@@ -26,7 +30,7 @@ export const exportSettings = {
     'only labels on the account itself, on posts, or on other records',
   ),
   format: choice('format', exportFormats, 'json', 'format of the file; csv writes the manifest to a second file'),
-  out: optionalText('out', 'FILE', 'the output file; appears when complete; default: named after the account'),
+  out: optionalText('out', 'FILE', 'output file, created only once it is complete; default: named after the account'),
   giveUpSeconds: integer(
     'give-up-seconds',
     'N',

@@ -38,7 +38,7 @@ export const exportCommand: Command = {
       meaning: 'the service refuses the request, or the address is not that of an account-view service',
     },
     { code: exportExitCodes.unreachable, meaning: 'no usable response in time; try later' },
-    { code: exportExitCodes.expired, meaning: 'the export expired before its last page, each time' },
+    { code: exportExitCodes.expired, meaning: 'the export expired before its last page in every attempt' },
     {
       code: exportExitCodes.damaged,
       meaning: 'the response was altered in transit, or is inconsistent',
@@ -99,7 +99,7 @@ async function exported(
         clock: Date.now,
         random: Math.random,
         wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
-        // The service's words may contain commands for a terminal.
+        // The service's message may contain terminal control sequences.
         waiting: (text, milliseconds) => progress.waiting(terminalText(text), milliseconds),
         signal: stopping.signal,
       },
@@ -151,7 +151,9 @@ function intervalOf({ days, start, end }: ExportValues): AskedInterval {
   }
   const [from, to]: (Micros | null)[] = [parseInstant(start), parseInstant(end)];
   if (from === null || from === undefined || to === null || to === undefined || from >= to) {
-    throw new OperatorError('--start and --end require RFC 3339 instants with a zone, the end after the start');
+    throw new OperatorError(
+      '--start and --end require RFC 3339 timestamps with a time zone, and --end must be after --start',
+    );
   }
   return { kind: 'explicit', start, end };
 }

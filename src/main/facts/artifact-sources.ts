@@ -19,7 +19,7 @@ import { userAgentFor } from '../contact-setting.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { defaultData } from './facts-settings.ts';
 
-/** Locations of the two artifacts. */
+/** Locations of the artifacts of both instruments, with the limits for reading them. */
 export interface ArtifactSettings {
   readonly artifacts: string | null;
   readonly labelsArtifact: string | null;

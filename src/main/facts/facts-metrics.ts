@@ -32,7 +32,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   });
   const refused = new Counter({
     name: 'almanac_facts_artifact_refusals_total',
-    help: 'Times that an artifact became unpublishable, by kind of reading.',
+    help: 'Number of times an artifact became unpublishable, by kind of reading.',
     labelNames: ['instrument', 'reading'],
     registers,
   });

@@ -15,12 +15,12 @@ async function found(handle: string, labelers: unknown) {
 
 const claimed = (did: string, name: string, confirmed: boolean) => ({ did, handle: { name, confirmed } });
 
-test('finds the labeler with the confirmed handle although another labeler claims the same handle', async () => {
+test('the handle look-up finds the labeler with the confirmed handle although another labeler claims the same handle', async () => {
   const list = [claimed(impostor, 'mod.example.com', false), claimed(owner, 'Mod.Example.com', true)];
   expect(await found('mod.example.com', list)).toBe(owner);
 });
 
-test('rejects a handle that is only claimed, and names the labelers that claim it', async () => {
+test('the handle look-up rejects a handle that is only claimed, and names the labelers that claim it', async () => {
   const list = [claimed(impostor, 'mod.example.com', false), { did: owner, handle: null }];
   expect(await found('mod.example.com', list)).toMatchObject({
     kind: 'unknown',
@@ -29,7 +29,7 @@ test('rejects a handle that is only claimed, and names the labelers that claim i
   expect(await found('other.example.com', list)).toMatchObject({ kind: 'unknown' });
 });
 
-test('rejects a handle that two labelers have confirmed, and a response without a list', async () => {
+test('the handle look-up rejects a handle that two labelers have confirmed, and a response without a list', async () => {
   const twice = [claimed(owner, 'mod.example.com', true), claimed(impostor, 'mod.example.com', true)];
   expect(await found('mod.example.com', twice)).toMatchObject({ kind: 'unknown' });
   expect(await found('mod.example.com', 'none')).toMatchObject({ kind: 'refused' });

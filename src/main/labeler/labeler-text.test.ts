@@ -77,7 +77,7 @@ describe('the document of a labeler on a terminal', () => {
     expect(labelerLines(hostile, 80).join('')).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
-  it('says that nothing is counted yet if the service does not count yet', () => {
+  it('states that signatures are not counted yet if the service does not count them', () => {
     expect(text({ signatures: null, counted_since: null })).toContain('Signatures are not counted yet.');
   });
 });

@@ -37,7 +37,7 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
   );
   const known = await knownLabelers(url);
   for (const target of targets) {
-    print(`${targetText(target)} ${before.entryOf(target) ? 'was denied already' : 'is denied'}`);
+    print(`${targetText(target)} ${before.entryOf(target) ? 'was already denied' : 'is denied'}`);
     if (known !== null) printMatches(new DenyList([{ target, reason: null, since, purge: null }]), known, print);
   }
   print('a running instrument stops reading within 10 s; almanac labels allow resumes it');

@@ -39,7 +39,7 @@ export const handOver: LabelsAction = async ({ store: url, state }, print) => {
     'the standby is suspended; nothing was done: no heartbeat arrived',
   );
   const now = await look();
-  if (now.standby === null) throw new OperatorError('the standby has ended');
+  if (now.standby === null) throw new OperatorError('the standby has exited');
   if (now.writer?.token !== writer.token || !(await stop(url, now.writer))) {
     throw new OperatorError('the active instrument cannot be identified, or has changed; nothing was done');
   }

@@ -37,7 +37,7 @@ function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' |
   });
   const paused = new Gauge({
     name: 'almanac_labels_paused',
-    help: '1 while acceptance is paused for the reason, else 0.',
+    help: '1 while acceptance is paused for this reason, 0 otherwise.',
     labelNames: ['reason'],
     registers,
   });
@@ -79,7 +79,7 @@ function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk'
   for (const transport of ['stream', 'poll'] as const) hostFull.inc({ way: transport }, 0);
   const sourceFailures = new Counter({
     name: 'almanac_labels_source_failures_total',
-    help: 'Errors that the data of one labeler caused, by the part that read it.',
+    help: 'Errors caused by the data of a single labeler, by the part of the program that read it.',
     labelNames: ['part'],
     registers,
   });
@@ -102,7 +102,7 @@ function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'foun
   });
   const found = new Gauge({
     name: 'almanac_labels_found',
-    help: 'Enrolled labelers by the way in which they were found; a labeler counts for each way.',
+    help: 'Enrolled labelers, by how they were found; a labeler found in several ways counts once for each.',
     labelNames: ['way'],
     registers,
   });
@@ -121,7 +121,7 @@ function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'foun
 function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
-    help: 'Sources that are paused or waiting because a share is used up, by priority class.',
+    help: 'Sources that are paused or waiting because a share of the daily budget is used up, by priority class.',
     labelNames: ['standing'],
     registers,
   });
@@ -133,7 +133,7 @@ function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   });
   const dayBudget = new Gauge({
     name: 'almanac_labels_day_budget_bytes',
-    help: 'Bytes that all sources together may add in a UTC day.',
+    help: 'Maximum number of bytes that all sources together may add to the store per UTC day.',
     registers,
   });
   return {
@@ -156,12 +156,12 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
   });
   const purgeDaysLeft = new Gauge({
     name: 'almanac_labels_purge_days_left',
-    help: 'Days left to purge, summed over labelers.',
+    help: 'Number of days from which rows are still to be purged, summed over labelers.',
     registers,
   });
   const denyListDamaged = new Gauge({
     name: 'almanac_labels_deny_list_damaged',
-    help: '1 while the list of denied labelers is invalid and the last valid one is in force, else 0.',
+    help: '1 while the list of denied labelers is invalid and the last valid one is in force, 0 otherwise.',
     registers,
   });
   return {
@@ -177,7 +177,7 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
 function standbyMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'role' | 'standbyDropped'> {
   const role = new Gauge({
     name: 'almanac_labels_role',
-    help: '1 for the role of this instrument, else 0.',
+    help: '1 for the current role of this instrument, 0 for its other role.',
     labelNames: ['role'],
     registers,
   });
@@ -195,7 +195,7 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
   let oldest: number | null = null;
   new Gauge({
     name: 'almanac_labels_standby_age_seconds',
-    help: 'Age of the oldest label that this standby keeps; 0 without a label.',
+    help: 'Age of the oldest label that this standby keeps; 0 if it keeps none.',
     registers,
     collect() {
       this.set(oldest === null ? 0 : (clock() - oldest) / 1000);
@@ -203,12 +203,12 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
   });
   const dropped = new Counter({
     name: 'almanac_labels_standby_dropped_total',
-    help: 'Labels that this standby dropped beyond its bounds.',
+    help: 'Labels that this standby dropped because it had reached its limits.',
     registers,
   });
   const ready = new Gauge({
     name: 'almanac_labels_standby_ready',
-    help: '1 while this instrument is a standby that can replace the writer without a gap, else 0.',
+    help: '1 while this instrument is a standby that can replace the writer without a gap, 0 otherwise.',
     registers,
   });
   return {

@@ -18,7 +18,7 @@ export async function newEpoch(
     }
     print(`moved to ${done.directory}; nothing was deleted:`);
     for (const name of done.moved) print(`  ${name}`);
-    print('the next start of almanac labels begins a new epoch: warming up for the length of the window');
+    print('the next start of almanac labels begins a new epoch, with a warm-up as long as the window');
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

@@ -26,7 +26,7 @@ export const purge: LabelsAction = async ({ store: url, state }, print, operands
   for (const line of lines) print(line);
   if (lines.length === 0) print('no purge is requested');
   if (dids.length > 0)
-    print('a running instrument, or the next one, removes the rows; exports in progress respond with 410');
+    print('almanac labels removes the rows while it is running; exports in progress respond with 410');
   return 0;
 };
 

@@ -31,7 +31,9 @@ export async function verify(values: Values<typeof labelsSettings>, print: Print
   }
   if (repaired > 0) print(`${repaired} problems repaired`);
   if (unverified > 0)
-    print(`${unverified} unverified: almanac labels adds the checksums in the background, or --repair does`);
+    print(
+      `${unverified} unverified days: almanac labels adds their checksums in the background, and --repair adds them now`,
+    );
   if (problems > 0 && values.repair) print('the remaining problems cannot be repaired from the rows: restore a backup');
   print(problems === 0 ? 'every counter matches its rows' : `${problems} problems`);
   return problems === 0 ? 0 : 1;

@@ -25,13 +25,13 @@ const interruptions = [
 /** Time since the labelers that are unreachable at the end of the history failed, in microseconds. */
 const deadFor = 31 * hour;
 
-/** Input and output of writing a label history. */
+/** Options for writing a label history. */
 export interface LabelHistory {
   /** A new store whose epoch began `epochAge` before the end. */
   readonly store: StoreWriter;
   /** The simulated labelers, which are already listening. */
   readonly labelers: Sim['labelers'];
-  /** End of the history. The instrument continues from this instant. */
+  /** End of the history, at which the instrument continues. */
   readonly end: Micros;
 }
 
@@ -90,7 +90,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** Accepts the labels of every labeler that are due at the instant `at`. */
+/** Accepts the labels of every labeler that are due at the time `at`. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();

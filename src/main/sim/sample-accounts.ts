@@ -26,8 +26,8 @@ interface Seen {
 }
 
 /**
- * Kinds of sample accounts, in the order in which they are chosen. The account with the largest `most` represents its
- * kind, and no account represents two kinds.
+ * Kinds of sample accounts, in the order in which they are chosen. Of the accounts of a kind, the one with the largest
+ * `most` is chosen. No account represents two kinds.
  */
 const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
   {

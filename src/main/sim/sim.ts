@@ -9,7 +9,13 @@ import type { SampleAccount } from './sample-accounts.ts';
 
 /** Settings of `almanac sim`. */
 export const simSettings = {
-  seed: integer('seed', 'N', 1, { min: 0, max: 2 ** 31 - 1 }, 'the same seed gives the same traffic'),
+  seed: integer(
+    'seed',
+    'N',
+    1,
+    { min: 0, max: 2 ** 31 - 1 },
+    'seed of the simulation; the same seed gives the same traffic',
+  ),
   labelers: integer(
     'labelers',
     'N',
@@ -17,23 +23,29 @@ export const simSettings = {
     { min: 0, max: 5000 },
     'number of simulated labelers, with the faults that are common on the network',
   ),
-  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
-  labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
+  rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean number of events per second over a day'),
+  labelRate: number(
+    'label-rate',
+    'LABELS_PER_S',
+    20,
+    { min: 0, max: 10_000 },
+    'number of labels per second from all labelers together',
+  ),
   historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back in time a replay can start'),
   labelHistory: optionalText(
     'label-history',
     'URL',
-    'write into this new store, sqlite:DIR, the data of an instrument that had observed the simulated history, and then ' +
+    'fill this new store, sqlite:DIR, with the data of an instrument that observed the simulated history, and then ' +
       'print sample accounts',
   ),
-  replay: optionalText('replay', 'FILE', 'serve these recorded frames, one per line, instead of generated ones'),
+  replay: optionalText('replay', 'FILE', 'file of recorded frames, one per line, to serve instead of generated ones'),
   host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
   jetstreamPort: integer(
     'jetstream-port',
     'PORT',
     0,
     { min: 0, max: 65_535 },
-    'port of the Jetstream; 0 selects a free port',
+    'port of the Jetstream host; 0 selects a free port',
   ),
   seqCursors: toggle('seq-cursors', 'send sequence numbers in frames, as version 2 of Jetstream does'),
   logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),

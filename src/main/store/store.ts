@@ -6,12 +6,22 @@ import { defaultData } from '../facts/facts-settings.ts';
 
 const settings = {
   store: text('store', 'URL', '', 'the database, postgres://ADMIN@HOST/DATABASE, with a role that may create roles'),
-  writerRole: text('writer-role', 'NAME', 'almanac_writer', 'role of almanac labels, which owns the tables'),
-  readerRole: text('reader-role', 'NAME', 'almanac_reader', 'role of almanac account, which can only read'),
-  state: text('state', 'DIR', `${defaultData}/labels`, 'directory of the denials, if FROM or TO is in PostgreSQL'),
+  writerRole: text(
+    'writer-role',
+    'NAME',
+    'almanac_writer',
+    'database role used by almanac labels, which owns the tables',
+  ),
+  readerRole: text('reader-role', 'NAME', 'almanac_reader', 'read-only database role used by almanac account'),
+  state: text(
+    'state',
+    'DIR',
+    `${defaultData}/labels`,
+    'directory of the list of denied labelers, if FROM or TO is in PostgreSQL',
+  ),
   once: toggle(
     'once',
-    'end once every row is copied, even if an instrument is still writing FROM (almanac store copy)',
+    'exit once every row is copied, even if an instrument is still writing FROM (almanac store copy)',
   ),
   handOver: toggle(
     'hand-over',
@@ -29,7 +39,7 @@ export const storeCommand: Command = {
   settings,
   exitCodes: [
     { code: 0, meaning: 'done; a copy is complete and verified' },
-    { code: 1, meaning: 'an error, or a copy that differs' },
+    { code: 1, meaning: 'an error, or a copy that differs from its source' },
     { code: 3, meaning: 'with --once: every row is copied, but an instrument is still writing FROM' },
   ],
   async run({ args, env, knownFlags, print }) {

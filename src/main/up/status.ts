@@ -30,7 +30,7 @@ export interface Observed {
 export interface StatusLine {
   readonly name: string;
   readonly text: string;
-  /** Text that triggers a new log line when it changes. It contains no numbers that change all the time. */
+  /** Text that triggers a new log line when it changes. It contains no constantly changing numbers. */
   readonly news: string;
 }
 
@@ -211,7 +211,7 @@ function day(timestamp: string): string {
   return timestamp.slice(0, 10);
 }
 
-/** Formats an instant of a report in UTC, to the minute. */
+/** Formats a time, in milliseconds since 1970, as UTC to the minute. */
 function minuteOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

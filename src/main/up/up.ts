@@ -14,7 +14,11 @@ import { hostTries } from './try-hosts.ts';
 const upSettings = {
   data: dataSetting,
   jetstream: weatherSettings.jetstream,
-  archive: optionalText('archive', 'DIR', 'also archive what is published, in this directory; default: off'),
+  archive: optionalText(
+    'archive',
+    'DIR',
+    'directory in which to archive what is published; default: nothing is archived',
+  ),
   ...observatorySettings,
 };
 

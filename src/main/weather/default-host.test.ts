@@ -3,7 +3,7 @@ import { parseEndpoint } from '../../weather/window/endpoint.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { weatherSettings } from './weather-settings.ts';
 
-test('both instruments read the same host by default, through the present method', () => {
+test('by default, both instruments read the same host by the current method', () => {
   const [weather = '', ...others] = [weatherSettings.jetstream.fallback ?? []].flat();
   expect(others).toEqual([]);
   expect([labelsSettings.jetstream.fallback].flat()).toEqual([weather]);

@@ -6,7 +6,7 @@ import { readReport, reportingTelemetry, type WeatherReport } from './weather-re
 
 const at = Date.parse('2026-11-20T13:16:00Z');
 
-test('the metrics and the report show both hosts, which of them is published, and each change', async () => {
+test('the metrics and the report show both hosts, the published host, and each change of the published host', async () => {
   const registry = new Registry();
   const reports: WeatherReport[] = [];
   const telemetry = reportingTelemetry(
@@ -51,7 +51,7 @@ test('the metrics and the report show both hosts, which of them is published, an
   });
 });
 
-test('the lag of a host grows between commits, up to each scrape of the metrics', async () => {
+test('the lag of a host keeps growing between commits and is computed at each scrape of the metrics', async () => {
   const registry = new Registry();
   let now = at;
   const telemetry = weatherMetrics(registry, () => now);

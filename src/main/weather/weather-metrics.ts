@@ -10,9 +10,7 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
 
 type Registers = Registry[];
 
-/**
- * Returns the time in seconds since an instant in milliseconds since 1970, or 0 if the instant lies ahead of the clock.
- */
+/** Returns the time since `atMs` (milliseconds since 1970) in seconds, or 0 if `atMs` is ahead of the clock. */
 const secondsSince = (atMs: number, clock: () => number) => Math.max(0, clock() - atMs) / 1000;
 
 /** Registers the metrics of the first host's stream. */
@@ -50,7 +48,7 @@ function streamMetrics(
   });
   const gap = new Counter({
     name: 'almanac_weather_gap_seconds_total',
-    help: "Time of the stream's clock that is recorded as not observed; a later backfill may fill it.",
+    help: "Time on the stream's clock that was recorded as not observed; a later backfill may fill it in.",
     registers,
   });
   const resets = new Counter({

@@ -96,7 +96,7 @@ describe('frames of the subscribeEvents method', () => {
 });
 
 describe('the rows that repeat a repository after a sync', () => {
-  it('are detected by account and time, and no other event is mistaken for such a row', () => {
+  it('are distinguished from all other events by account and time', () => {
     const read = reader();
     const later = '2026-08-13T06:47:50.000000Z';
     expect(read(message('sync', {})).outcome).toBe('counted');
@@ -108,7 +108,7 @@ describe('the rows that repeat a repository after a sync', () => {
     expect(read(like({ seq: 900 }))).toMatchObject({ outcome: 'resync', seq: 900, metrics: [] });
   });
 
-  it('are detected by their old time if their sync was not read; without witnessedAt, the first event of a pair is counted', () => {
+  it('are detected by their old time if their sync was not read, except the first row of an account at that time if witnessedAt is absent', () => {
     const read = reader();
     const old = '2026-08-13T05:00:00.000000Z';
     expect(read(like()).outcome).toBe('counted');

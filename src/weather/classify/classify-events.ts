@@ -29,7 +29,7 @@ const infoWords = byteWords(['FutureCursor', 'OutdatedCursor']);
 const infoNotices = ['future_cursor', 'outdated_cursor'] as const;
 const errorWords = byteWords(['ConsumerTooSlow']);
 
-/** The most frequent kind of frame, as Jetstream writes it. */
+/** The most frequent type of frame and of payload, as Jetstream writes them. */
 const commonFrame = spelling('"message"');
 const commonPayload = spelling(`"${method}#commit"`);
 

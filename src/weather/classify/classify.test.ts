@@ -31,7 +31,7 @@ describe('a classified commit', () => {
     expect(commit({ operation: 'delete', collection: 'app.bsky.graph.listitem' })).toBe('listitem.delete');
   });
 
-  it('is counted as other if its operation or its collection is unknown; the operation is checked first', () => {
+  it('is counted as other if its operation or its collection is unknown, with the operation checked first', () => {
     expect(commit('x')).toBe('malformed.commit');
     expect(commit([])).toBe('malformed.commit');
     expect(read('{"time_us":1,"kind":"commit"}')).toBe('malformed.commit');

@@ -16,7 +16,7 @@ const leastDistance = Math.log(1.15);
 /** Minimum distance of an unusual ratio, as a multiple of the usual distance from the usual ratio. */
 const distanceFactor = 6;
 
-/** Input of the comparison: the names of both hosts' series, the published one first. */
+/** Inputs of the comparison: the store, the names of both hosts' series, and the present time. */
 export interface Compared {
   readonly store: WindowStore;
   readonly published: string;
@@ -36,7 +36,7 @@ export function disagreementCaveat(compared: Compared): string | null {
   if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
   return (
     `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they differed unusually: this host ` +
-    `sent ${Math.exp(newest).toFixed(2)} times the events of the other, usually ${Math.exp(usual).toFixed(2)} times.`
+    `sent ${Math.exp(newest).toFixed(2)} times as many events as the other, usually ${Math.exp(usual).toFixed(2)} times as many.`
   );
 }
 

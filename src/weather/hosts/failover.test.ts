@@ -87,7 +87,7 @@ test('two hosts that fail repeatedly swap places at most twice an hour', () => {
   );
 });
 
-test('the caveat names neither host, and gives the start of the failover and the reason', () => {
+test('the failover caveat gives the start of the failover and its reason, but names neither host', () => {
   const caveat = failoverCaveat({ ...failover, trouble: { reason: 'silent', sinceUs: nowUs } });
   expect(caveat).toContain('published since 2026-11-19T12:00:00.000Z');
   expect(caveat).toContain(

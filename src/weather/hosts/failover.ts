@@ -16,14 +16,14 @@ export const quietUs = dayUs;
  */
 const recoveredUs = 60 * windowUs;
 
-/** Input of the failover decision. */
+/** Inputs of the failover decision. */
 export interface FailoverInput {
   /** The failover in effect, or null while the first host is published. */
   readonly current: Failover | null;
   readonly first: Health;
   readonly second: Health;
   readonly nowUs: number;
-  /** Start of this process, in microseconds. Trouble that began earlier counts only from this instant. */
+  /** Start of this process, in microseconds. Trouble that began earlier counts only from this time onwards. */
   readonly startedUs: number;
 }
 

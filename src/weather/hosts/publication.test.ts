@@ -17,7 +17,7 @@ const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const minute = (count: number): number => startUs + count * windowUs;
 const quiet = (): void => undefined;
 const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
-/** Events of a collection per minute, by host. The second host has more. */
+/** Number of events of each collection per minute, by host. The second host sends more. */
 const counts: Readonly<Record<string, number>> = { [one]: 100, [two]: 150 };
 
 let folder: string;
@@ -138,7 +138,7 @@ describe('a publication with two hosts', () => {
     watch(one, 60, 120, { factor: 0.8 });
     watch(two, 60, 120);
     expect(read(120).caveats?.[0]).toContain(
-      'in the hour from 2026-11-20T13:00:00.000Z they differed unusually: this host sent 0.53 times the events of the other, usually 0.67 times',
+      'in the hour from 2026-11-20T13:00:00.000Z they differed unusually: this host sent 0.53 times as many events as the other, usually 0.67 times as many',
     );
   });
 });

@@ -21,7 +21,7 @@ export interface ObservedHost {
   readonly retiring: AbortController;
 }
 
-/** Input of a publication: the observed hosts and their store. */
+/** Options for creating a publication. */
 export interface PublicationOptions {
   readonly store: WindowStore;
   /** Endpoints of one or two hosts, the preferred one first. */

@@ -23,9 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/**
- * Stores a number of days of a series, up to the instant `toUs`. Each minute has the traffic of the hour of `nowUs`.
- */
+/** Stores `days` days of a series, up to the time `toUs`. Each minute has the traffic of the hour of `nowUs`. */
 function watch(name: string, days: number, toUs: number): void {
   const { id, revision } = store.series(name);
   const from = toUs - days * dayUs;

@@ -8,7 +8,7 @@ import type { WindowStore } from '../window/window-store.ts';
  */
 export const bearableGapUs = 5 * windowUs;
 
-/** Health of a series at one instant. */
+/** Health of a series at one time. */
 export interface Health {
   /** Current trouble of the series, or null while the series is healthy. */
   readonly trouble: Trouble | null;
@@ -50,8 +50,7 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
 }
 
 /**
- * Returns how long a trouble has lasted at an instant, in microseconds. Time before the start of this process is
- * excluded.
+ * Returns how long a trouble has lasted at `nowUs`, in microseconds. Time before the start of this process is excluded.
  */
 export function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;

@@ -49,7 +49,7 @@ export function countingCaveats(minutes: readonly Minute[], { countedSince, unse
   return [
     ...late.map(
       ([collection, sinceUs]) =>
-        `${collection} events are counted since ${instant(sinceUs)}: earlier time counts as not observed for this collection.`,
+        `${collection} events have been counted since ${instant(sinceUs)}: earlier time counts as not observed for this collection.`,
     ),
     ...(unseen.size === 0
       ? []

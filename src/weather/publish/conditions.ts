@@ -9,8 +9,8 @@ export const thresholds = {
   /** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
   offlineWindows: 15,
   /**
-   * Share of the middle of this hour's history. If the level stays below it, the conditions become unavailable, because
-   * events may be missing.
+   * Level below which the conditions become unavailable if it lasts, because events may be missing, as a share of the
+   * middle of this hour's history.
    */
   lastingShare: 0.5,
   /** Number of consecutive windows below that level after which the conditions are unavailable. */
@@ -60,19 +60,16 @@ export interface ConditionReading {
   readonly shortOfDays: number | null;
 }
 
-/** Input of the classification. */
+/** Inputs of the classification. */
 export interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**
-   * Returns the baseline for the UTC hour of the window that starts at the given instant, or null if there is too
-   * little history.
+   * Returns the baseline for the UTC hour of the window that starts at `startUs`, or null if there is too little
+   * history.
    */
   readonly baseline: (startUs: number) => HourBaseline | null;
-  /**
-   * Returns the number of earlier days that can be compared in the UTC hour of the window that starts at the given
-   * instant.
-   */
+  /** Returns the number of earlier days that can be compared in the UTC hour of the window that starts at `startUs`. */
   readonly comparableDays: (startUs: number) => number;
   readonly nowUs: number;
 }

@@ -39,7 +39,7 @@ function deltaAt(start: number, likes = 10): WindowDelta {
   return delta;
 }
 
-/** Stores traffic in every minute of a span. Only `observed` counts as observed. */
+/** Stores traffic in every minute of a span. Only the spans in `observed` count as observed. */
 function keep(
   from: number,
   to: number,
@@ -71,7 +71,7 @@ function likesOf(hours: WeatherHours, name: CollectionName = 'like.create') {
   return events.map((count, at) => [count, seconds[at]]);
 }
 
-test('the hours file states since when the store has observed, which precedes its hours in an older store', () => {
+test('the hours file states the start of observation, which in an older store precedes its hours', () => {
   const nowUs = startUs + 100 * hourUs;
   expect(only(read(nowUs)).observed_since).toBeNull();
   keep(startUs + 90 * hourUs, startUs + 91 * hourUs);
@@ -80,7 +80,7 @@ test('the hours file states since when the store has observed, which precedes it
   expect(only(read(nowUs)).observed_since).toBe('2026-11-10T00:00:00.000Z');
 });
 
-test('whole observed hours have their sums, and the current hour has the sum of its closed minutes', () => {
+test('the hours file sums fully observed hours, and the closed minutes of the current hour', () => {
   const nowUs = startUs + 3 * hourUs + 10 * windowUs + 30_000_000;
   keep(startUs, startUs + 3 * hourUs + 10 * windowUs);
   const series = only(read(nowUs));
@@ -101,14 +101,14 @@ test('whole observed hours have their sums, and the current hour has the sum of 
   ]);
 });
 
-test('an hour is complete as soon as its last minute is closed, and not earlier', () => {
+test('an hour is complete as soon as its last minute is closed, but not earlier', () => {
   keep(startUs, startUs + hourUs - windowUs);
   const atEnd = (nowUs: number) => only(read(nowUs)).hours.at(-1);
   expect(atEnd(startUs + hourUs + 59_000_000)).toMatchObject({ complete: false, observed_seconds: 3540 });
   expect(atEnd(startUs + hourUs + 60_000_000)).toMatchObject({ complete: true, observed_seconds: 3540 });
 });
 
-test('an unobserved hour is null and has a gap, and an interrupted hour has its observed seconds', () => {
+test('the hours file lists an unobserved hour as null with a gap, and an interrupted hour with its observed seconds', () => {
   const breaks = [
     { from: startUs, to: startUs + hourUs - 1_500_000 },
     { from: startUs + 2 * hourUs, to: startUs + 3 * hourUs },
@@ -198,7 +198,7 @@ test('two series of one host are listed separately and never added', () => {
   ]);
 });
 
-test('many gaps are merged, the file reports the merge, and the observed seconds stay exact', () => {
+test('the hours file merges many gaps, reports the merge, and keeps the observed seconds exact', () => {
   const spans = Array.from({ length: 72 * 60 }, (_, i) => {
     const from = startUs + i * windowUs;
     return { from, to: from + 30_000_000 };

@@ -17,7 +17,7 @@ import type { HourSums } from '../window/stored.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
 
-/** Input of the hours file. */
+/** Inputs for building the hours file. */
 export interface HoursSource {
   readonly store: WindowStore;
   /** Every series whose counts are stored. The series of two hosts or two protocols are never summed. */
@@ -48,7 +48,7 @@ export function createHoursReader(): HoursReader {
   };
 }
 
-/** Closed minutes of the hours, and the time for which each collection was not observed. */
+/** The closed time of a series that the hours file covers. */
 interface SeriesTime {
   readonly span: Interval;
   readonly hours: number;
@@ -105,7 +105,10 @@ function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number
   });
 }
 
-/** Counts of a collection that must be subtracted from the sums of its hours, by start of the hour. */
+/**
+ * Identifies a collection by its index, with the counts to subtract from its hourly sums, keyed by the start of the
+ * hour.
+ */
 interface OwnCounts {
   readonly place: number;
   readonly uncounted: ReadonlyMap<number, number>;
@@ -132,7 +135,10 @@ function counted(events: number, watchedUs: number): number | null {
   return watchedUs === 0 && events === 0 ? null : events;
 }
 
-/** Returns the events in the hour in which counting of a collection began that precede that beginning. */
+/**
+ * Returns the number of events that precede the start of a collection's counting within the same hour, keyed by the
+ * start of the hour.
+ */
 function uncountedEvents(
   store: WindowStore,
   series: number,

@@ -36,7 +36,7 @@ afterEach(() => {
 
 type Stop = Readonly<Partial<Record<CollectionName, { from: number; to: number }>>>;
 
-/** Returns a minute of even traffic. A stopped collection has no events between the two instants of its stop. */
+/** Returns a minute of even traffic. A stopped collection has no events between the start and the end of its stop. */
 function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   const delta = emptyDelta(start);
   const wave = level * (1 + 0.05 * Math.sin(start / windowUs));
@@ -53,7 +53,7 @@ function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   return delta;
 }
 
-/** Stores the traffic of a span in the same way as a commit. */
+/** Stores the traffic of a span as a commit of the instrument would. */
 function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
   const { id, revision } = store.series(endpoint.name);
   const windows = Array.from({ length: (to - from) / windowUs }, (_, i) => deltaAt(from + i * windowUs, stops, level));

@@ -32,7 +32,7 @@ export interface SummarySource {
   readonly usual?: Usual;
 }
 
-/** Result of reading a series at one instant. */
+/** Result of reading a series at one time. */
 export interface SeriesReading {
   readonly summary: WeatherSummary;
   /** Span of the closed windows that were read, on the stream's clock. */

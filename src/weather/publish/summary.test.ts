@@ -89,7 +89,7 @@ describe('the weather summary', () => {
     });
   });
 
-  test('divides by the observed time, and counts a gap in every window that it crosses', () => {
+  test('computes rates from the observed time, and counts a gap in every window that it crosses', () => {
     const gapped = summary(
       [
         { from: start, to: start + 90_000_000 },

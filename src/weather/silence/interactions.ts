@@ -24,8 +24,8 @@ export interface Shares {
 }
 
 /**
- * Computes the shares from each collection's rate during its observed time. A collection that was never observed gets
- * the whole share.
+ * Computes the shares from each collection's rate during its observed time. A collection that was never observed gets a
+ * share of 1.
  */
 export function interactionShares(times: readonly CollectionTime[]): Shares {
   const rateOf = (collection: CollectionName): number => {
@@ -42,7 +42,7 @@ export function interactionShares(times: readonly CollectionTime[]): Shares {
   return { of, matters: ({ collection }) => of(collection) > bearable };
 }
 
-/** Answers questions about the silent part of the interactions. */
+/** Determines which part of the interactions is missing because collections are silent. */
 export interface SilentShares {
   /**
    * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
@@ -63,7 +63,7 @@ export interface SilentInput {
   readonly usual: Usual;
 }
 
-/** Creates the object that answers questions about the silent part of the interactions. */
+/** Creates the functions that determine the silent part of the interactions. */
 export function silentShares({ silences, shares, usual }: SilentInput): SilentShares {
   const inMinute = (collection: CollectionName, minute: Minute): boolean => {
     const own = silences.filter((silence) => silence.collection === collection);

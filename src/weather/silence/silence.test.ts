@@ -133,7 +133,7 @@ test('a collection is not silent in windows before it was first counted', () => 
 describe('a silence that was found earlier', () => {
   const stood = { collection: 'like.create', from: startUs - 999 * windowUs, to: startUs + windowUs } as const;
 
-  test('keeps its start until an event arrives, even if the start precedes the minutes', () => {
+  test('keeps its start until an event arrives, even if the start precedes the minutes that are read', () => {
     expect(
       find(
         minutesOf(100, (name) => name === 'like.create'),

@@ -50,7 +50,7 @@ export interface Usual {
   pause(place: number, startUs: number): number | null;
 }
 
-/** Input of the search for silences. */
+/** Inputs of the search for silences. */
 export interface SilenceInput {
   /** Consecutive closed minutes, with counts in the order of `collectionNames`. */
   readonly minutes: readonly Minute[];
@@ -74,7 +74,7 @@ export function findSilences(input: SilenceInput): Silence[] {
   return collectionNames.flatMap((collection, place) => silencesOf(input, collection, place));
 }
 
-/** Input of the search for one collection's silences. */
+/** Inputs of the search for the silences of one collection. */
 interface Search extends SilenceInput {
   readonly collection: CollectionName;
   readonly place: number;
@@ -88,8 +88,9 @@ interface Run {
   readonly first: number;
   /** Observed windows of the run. */
   readonly windows: Minute[];
-  /** Number of observed windows before the run, and the longest pause in them. */
+  /** Number of observed windows before the run. */
   readonly before: number;
+  /** Longest pause of the collection in the observed windows before the run. */
   readonly longest: number;
   /** Start of the silence once the silence is proven, otherwise null. */
   silentFrom: number | null;

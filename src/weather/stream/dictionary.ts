@@ -10,7 +10,7 @@ export const dictionaryFile = 'jetstream-dictionary.zstd';
 /** Interval between requests to a host that provides no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
-/** Provides the dictionary with which live reading requests compression. */
+/** Provides the dictionary for compressed live reading. */
 export interface Dictionaries {
   /**
    * Resolves with the current dictionary, or with null if the stream is to be read without compression. Never rejects.
@@ -68,7 +68,7 @@ export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): 
       await writeFile(`${path}.tmp`, bytes);
       await rename(`${path}.tmp`, path);
     } catch (error) {
-      log.warn('the dictionary could not be stored; it is fetched again at the next start', errorFields(error));
+      log.warn('the dictionary could not be stored; it will be fetched again at the next start', errorFields(error));
     }
   }
 

@@ -27,7 +27,7 @@ export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
-  /** Provides the dictionaries with which live reading requests compressed frames. */
+  /** Provides the dictionaries for compressed live reading. */
   readonly dictionaries: Dictionaries;
   /** Creates a classifier for the host's protocol. */
   readonly classifier: () => Classifier;
@@ -118,7 +118,7 @@ async function connection(
   try {
     const number = dictionary === null ? null : dictionaryNumber(dictionary);
     const url = subscribeUrl(endpoint, { cursor, dictionary: number });
-    // A compressed frame of some bytes may expand to a megabyte.
+    // A compressed frame of a few bytes may expand to a megabyte.
     const isCostly = dictionary !== null;
     socket = await connect({ url, onFrame: feed.frame, isCostly, ...(protocol === null ? {} : { protocol }) }, signal);
   } catch (error) {

@@ -41,8 +41,8 @@ export interface WeatherTelemetry {
   /** Records the lag of one host, as `lag` does for the first host. */
   hostLag(host: HostPlace, seconds: number, newestMs: number): void;
   /**
-   * Records, after each reading, which host the artifact describes. `sinceMs` is the instant of the failover, or null
-   * for the first host.
+   * Records, after each reading, which host the artifact describes. `sinceMs` is the time of the failover, in
+   * milliseconds since 1970, or null for the first host.
    */
   publishedHost(host: HostPlace, sinceMs: number | null): void;
 }

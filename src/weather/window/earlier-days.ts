@@ -20,7 +20,7 @@ export function spanBefore(hour: number): Interval {
 }
 
 /**
- * Reads the minutes of the same hour on each stored day before it, oldest day first. The list of a day that was not
+ * Reads the minutes of the same hour on each stored day before `hour`, oldest day first. The list of a day that was not
  * observed is empty.
  */
 export function earlierDays(

@@ -11,6 +11,6 @@ export interface Failover {
   readonly sinceUs: number;
   /** Trouble of the first host at the start of the failover. */
   readonly trouble: Trouble;
-  /** Last instant at which the first host was in trouble, in microseconds. */
+  /** Last time at which the first host was in trouble, in microseconds. */
   readonly unwellUs: number;
 }

@@ -51,7 +51,7 @@ describe('a minute of the weather history', () => {
     expect(minute({ flags: windowFlag.compacted })?.eligible).toBe(false);
   });
 
-  test('counts as observed and empty if it has no row', () => {
+  test('counts as empty and complete if it was observed but has no row', () => {
     expect(minutes([], whole, start, 2, 1)).toMatchObject([
       { events: 0, counts: [0], observedUs: windowUs, complete: true },
       { events: 0, counts: [0], observedUs: 0, complete: false },

@@ -25,8 +25,8 @@ export interface Minute {
 }
 
 /**
- * Returns every window from `startUs` on, computed from the stored rows and the observed spans. A window without a row
- * is included too.
+ * Returns every window from `startUs` onwards, including windows without a row, computed from the stored rows and the
+ * observed spans.
  */
 export function minutes(
   rows: readonly WindowRow[],

@@ -31,7 +31,7 @@ describe('a resume by time', () => {
     expect(progress.position).toEqual(at(101));
   });
 
-  test('is not continuous if no event has the time of the position: the cursor was clamped, or the event is gone', () => {
+  test('is not continuous if no event has the time of the position, after a clamped cursor or the loss of the event', () => {
     const clamped = resumedAt(at(100));
     expect(feed(clamped, [150])).toEqual(['counted']);
     expect(clamped.continuous).toBe(false);
@@ -127,7 +127,7 @@ describe('an implausible number', () => {
     return progress;
   };
 
-  test('does not become the position: later events are counted, and the observation is interrupted there', () => {
+  test('interrupts the observation, but neither becomes the position nor hides later events', () => {
     for (const lie of [Number.MAX_SAFE_INTEGER, 1_000_000_000_000_000, 5_000 + 50_000_000]) {
       const progress = following();
       expect(
@@ -160,7 +160,7 @@ describe('an implausible number', () => {
 });
 
 describe('a live reader and a backfill before it', () => {
-  test('the backfill also ends by time if its last number was false', () => {
+  test('end the backfill by time if its last number was false', () => {
     const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
     backfill.resume();
     expect(
@@ -172,7 +172,7 @@ describe('a live reader and a backfill before it', () => {
     ).toEqual(['counted', 'counted', 'beyond_end']);
   });
 
-  test('the backfill counts all events with the time of the first live event and then stops, and the live reader counts none of them', () => {
+  test('count the events with the time of the first live event only in the backfill, which then stops', () => {
     const live = new Progress(null);
     live.goLive(true);
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
@@ -188,13 +188,13 @@ describe('a live reader and a backfill before it', () => {
     ]);
   });
 
-  test('the live reader still skips the time of its first event after a restart at that time', () => {
+  test('leave the events with the time of the first live event to the backfill, even after a restart at that time', () => {
     const live = resumedAt(at(100, allAtValue));
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
     expect(live.continuous).toBe(true);
   });
 
-  test('a live start after a position counts only later events, and is reported as not continuous', () => {
+  test('count only events after the position and report a break if the live reader starts at the present', () => {
     const live = new Progress(at(100));
     live.goLive(false);
     expect(feed(live, [99, 100, 120])).toEqual(['late_or_repeat', 'late_or_repeat', 'counted']);

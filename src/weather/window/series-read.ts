@@ -19,8 +19,8 @@ export interface SeriesReads {
   /** Returns the start of the first observed span, in microseconds, or null if nothing was observed. */
   observedSince(series: number): number | null;
   /**
-   * Returns the events per observed second in the last five minutes before the instant, or null if too little was
-   * observed.
+   * Returns the number of events per observed second in the five minutes before `beforeUs`, or null if too little of
+   * them was observed.
    */
   recentRate(series: number, beforeUs: number): number | null;
 }

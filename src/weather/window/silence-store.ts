@@ -15,6 +15,7 @@ export interface Silence extends Interval {
 export interface Edges {
   /** Time of the first event. Null if the window has no event, or was stored by an earlier version. */
   readonly firstUs: number | null;
+  /** Time of the last event. Null under the same conditions as `firstUs`. */
   readonly lastUs: number | null;
 }
 
@@ -23,7 +24,7 @@ export interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
   /** Returns the counts of one collection in those windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
-  /** Returns the silences that overlap the span, in order of their beginning. */
+  /** Returns the silences that overlap the span, sorted by start. */
   silences(series: number, span: Interval): Silence[];
   /** Replaces the stored silences that overlap the span. */
   keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
@@ -34,7 +35,7 @@ export interface SilenceStore {
   countedSince(series: number): ReadonlyMap<CollectionName, number>;
   /** Returns true if a stored window of the series has an event of the collection. */
   hasEvents(series: number, collection: CollectionName): boolean;
-  /** Deletes the silences that ended before the instant. */
+  /** Deletes the silences that ended before `beforeUs`. */
   dropSilences(series: number, beforeUs: number): void;
 }
 

@@ -16,6 +16,7 @@ export function metricColumn(name: string): string {
 
 /** Columns with the time of each published collection's first event in a window, in the order of `collectionNames`. */
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
+/** Columns with the time of each published collection's last event in a window, in the order of `collectionNames`. */
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
 /** Number of collections in version 3. Later versions append others. */

@@ -139,7 +139,7 @@ describe('the windows of a track', () => {
     ]);
   });
 
-  test('ignore an event that is older than any event of a live host, and the position does not move', () => {
+  test('ignore an event that is older than any event of a live host, without moving the position', () => {
     const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
     track.goLive(false);
     feed(track, [1, 60 * second, base - 3601 * second, base, base + second]);
@@ -201,7 +201,7 @@ describe('the windows of a track', () => {
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([[3, 0]]);
   });
 
-  test('ignore an event from the far future, and the position does not move', () => {
+  test('ignore an event from the far future, without moving the position', () => {
     const track = live();
     feed(track, [base]);
     expect(track.frame(facts(base + 3600 * second))).toBe('future');
@@ -215,7 +215,7 @@ describe('the windows of a track', () => {
 });
 
 describe('a wrong position', () => {
-  test('is abandoned after 15 s of live events, and a gap and a seam are recorded', () => {
+  test('is abandoned after 15 s of live events, leaving a gap and a seam', () => {
     let now = base;
     const track = live(() => now);
     track.frame(facts(base, 900_000_000_000_000));

@@ -29,7 +29,7 @@ export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilenc
    * effect. Throws if the commit does not follow the last one. Passes on SQLite's errors (see `storeFault`).
    */
   commit(commit: Commit): void;
-  /** Removes windows, spans and silences older than the instant. */
+  /** Removes windows, spans and silences that are older than `beforeUs`. */
   prune(series: number, beforeUs: number): void;
   /** Tests the store with a small write. Throws as `commit` would. */
   probe(): void;

@@ -3,12 +3,13 @@ import { metricNames } from '../classify/metric-names.ts';
 
 /** Width of a window: 60 s on the stream's clock, half open, aligned to the UTC minute. */
 export const windowUs = 60_000_000;
+/** Width of a window, in seconds. */
 export const windowSeconds = 60;
 /** Length of a day, in microseconds. */
 export const dayUs = 86_400_000_000;
 export const windowsPerDay = 1440;
 
-/** Returns the start of the window that contains the instant. Both are in microseconds of the stream's clock. */
+/** Returns the start of the window that contains `timeUs`. Both are in microseconds of the stream's clock. */
 export function windowStart(timeUs: number): number {
   return timeUs - (timeUs % windowUs);
 }
@@ -61,10 +62,11 @@ export interface WindowDelta {
   /** Counts in the order of `metricNames`. */
   readonly counts: Uint32Array;
   /**
-   * Times of the first and last event of each published collection, in the order of `collectionNames`, in microseconds
-   * into the window plus one, or 0 if unknown.
+   * Time of the first event of each published collection, in the order of `collectionNames`, in microseconds into the
+   * window plus one, or 0 if unknown.
    */
   readonly firsts: Uint32Array;
+  /** Time of the last event of each published collection, in the same form as `firsts`. */
   readonly lasts: Uint32Array;
 }
 
@@ -74,9 +76,7 @@ const published: readonly string[] = collectionNames;
  */
 const placeOfMetric = Int8Array.from(metricNames, (name) => published.indexOf(name));
 
-/**
- * Counts an event of a metric at an instant. The instant lies in the window unless the event's own time is unusable.
- */
+/** Counts an event of a metric at `timeUs`, which lies in the window unless the event's own time is unusable. */
 export function countMetric({ start, counts, firsts, lasts }: WindowDelta, metric: number, timeUs: number): void {
   counts[metric] = (counts[metric] ?? 0) + 1;
   const place = placeOfMetric[metric] ?? -1;

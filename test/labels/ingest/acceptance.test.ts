@@ -119,7 +119,7 @@ test('acceptance pauses with a growing gap while a stopped reader of the store k
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
 
-test('a forward clock step causes a gap, and acceptance pauses until an upstream confirms the clock', async () => {
+test('a forward clock step causes a gap, and pauses acceptance until an upstream confirms the clock', async () => {
   offset = hour;
   labeler.faults.emit(5);
   await until('the gap', async () => (await gaps(observed())).length > 0);
@@ -135,7 +135,7 @@ test('a forward clock step causes a gap, and acceptance pauses until an upstream
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a backward clock step causes a gap, and labels that were judged to be in the future are judged again', async () => {
+test('a backward clock step causes a gap and a new judgement of labels that were judged to be in the future', async () => {
   offset = -hour;
   labeler.faults.emit(5);
   // The labels and the epoch lie in the future of the wrong clock.
@@ -174,7 +174,7 @@ test('no label is stamped after a backward correction of the clock until the clo
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
-test('a suspended machine causes a gap, and acceptance resumes once an upstream confirms the clock', async () => {
+test('a suspended machine causes a gap, and pauses acceptance until an upstream confirms the clock', async () => {
   const before = wall();
   // This machine's monotonic clock did not advance.
   offset = hour;

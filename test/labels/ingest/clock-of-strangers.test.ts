@@ -35,7 +35,7 @@ async function startStranger(clock: () => number) {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pages };
 }
 
-test('a labeler whose responses agree with a wrong clock does not confirm it, so that no label is stamped by it', async () => {
+test('a labeler whose responses agree with a wrong clock does not confirm the clock, so that no label is stamped with its time', async () => {
   const ahead = awayFromMidnight();
   let offset = 0;
   const present = () => Date.now() * 1000 + ahead;

@@ -52,7 +52,7 @@ test('large pages wait for memory while a labeler with a few labels is read', as
   await until('the page', () => hostile.stored.size === 1);
 });
 
-test('a frame with too many elements is counted, and the frames after it are read', async () => {
+test('a frame with too many elements is counted, and does not prevent later frames from being read', async () => {
   const observed = await made({
     connected: ({ send, raw }) => {
       send(1, row(1));

@@ -75,7 +75,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   expect(await refused(second)).toEqual(once);
 });
 
-test('refused rows beyond the memory limit are counted, and the labeler is still read', async () => {
+test('refused rows beyond the memory limit are counted, and do not stop the labeler from being read', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),

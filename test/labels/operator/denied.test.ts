@@ -86,7 +86,7 @@ describe('a denied labeler', () => {
     expect(refusals.filter(({ source, reason }) => source === hostile.did && reason !== 'duplicate')).toEqual([]);
   });
 
-  test('stays denied after a restart, and its gap begins at the denial', async () => {
+  test('stays denied after a restart, with a gap that begins at the denial', async () => {
     const { station, hostile, given } = await observe();
     await deny(station.folder, hostile.did);
     await until('the gap', async () => (await gapsOf(station, hostile.did)).length === 1);
@@ -104,7 +104,7 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('is any labeler of a denied domain', async () => {
+  test('may be denied through its domain, like every labeler of that domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);

@@ -219,7 +219,7 @@ describe('a reader whose last row was replaced', () => {
   });
 });
 
-test('records a gap for a full page without the last row, and continues after that page', async () => {
+test('a reader records a gap for a full page without the last row, and continues after that page', async () => {
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
@@ -228,7 +228,7 @@ test('records a gap for a full page without the last row, and continues after th
   expect(observed.source.position.cursor).toBe(304);
 });
 
-test('checks a labeler whose pages never show the last row again twice, and then once an hour', async () => {
+test('a reader checks twice, and then once an hour, a labeler whose pages never show the last row again', async () => {
   const labeler = new Labeler();
   // This labeler's cursors lie between the numbers of rows, so the cursor minus one still lies after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);

@@ -39,7 +39,7 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
   return (found?.applied ?? 0) + (found?.removed ?? 0);
 }
 
-test('labelers of one host get at most the maximum number of streams per host; the others are polled, and all are read', async () => {
+test('labelers of one host share the maximum number of streams per host, and are polled beyond it, so that all are read', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
   let maxStreams = 0;
   const observed = await start();
@@ -60,7 +60,7 @@ test('labelers of one host get at most the maximum number of streams per host; t
   await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
 });
 
-test('a slow host gets four concurrent requests and delays no other host, and all of its labelers are read', async () => {
+test('a slow host gets four concurrent requests, delays no other host, and has all of its labelers read', async () => {
   const { shared, alone, start } = await observe({ ailment: 'no_stream' });
   shared.faults.delayed(400);
   const observed = await start();

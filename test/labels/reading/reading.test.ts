@@ -175,7 +175,7 @@ test('frames that arrive with the handshake are all read, even if they exceed th
   await until('all', () => observed.stored.size === 3_000);
 });
 
-test('rows with decreasing numbers are stored, and the position does not decrease', async () => {
+test('rows with decreasing numbers are stored without decreasing the position', async () => {
   const observed = await made({
     days: 1,
     page: () => answer([]),
@@ -307,7 +307,7 @@ describe('a poll without a free slot', () => {
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
-  test('causes no gap while the stream is live, and the fill-in continues once a slot is free', async () => {
+  test('causes no gap while the stream is live, and lets the fill-in continue once a slot is free', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,

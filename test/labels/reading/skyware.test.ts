@@ -60,7 +60,7 @@ async function stored({ store }: LabelStation) {
 }
 
 describe('a real skyware labeler', () => {
-  test('is observed through its stream: applied and removed labels are verified, and none is repeated after a restart', async () => {
+  test('is observed through its stream, with applied and removed labels verified, and none repeated after a restart', async () => {
     station = await startStation({ seeds: [did], plc: directory.url });
     const { overview } = station;
     await until('established', async () => (await overview()).coverage.sources.established === 1);

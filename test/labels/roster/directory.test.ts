@@ -34,7 +34,7 @@ async function network() {
   return { directory, a, b, c, observe };
 }
 
-test("a labeler that appears only in the directory's stream is enrolled and read, and how it was found is stored and counted", async () => {
+test("a labeler that appears only in the directory's stream is enrolled, read, and counted by the way in which it was found", async () => {
   const { directory, a, b, observe } = await network();
   const { store, enrolled, read, published } = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);

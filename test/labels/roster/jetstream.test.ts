@@ -7,7 +7,7 @@ import { createSim } from '../../../sim/index.ts';
 const stage = labelStage();
 
 test.each(['jetstream', 'jetstreamHost'] as const)(
-  'a labeler is found by its record, and its changed document is read, in the format of the address %s',
+  'a labeler is found by its record, and has its changed document read, in the format of the address %s',
   async (wire) => {
     const made = createSim({
       // Replace the next event by the announcement, because events are more frequent than announcements.

@@ -37,7 +37,7 @@ test('a labeler that flaps never leaves the enrolment', () => {
   expect(flapping.flatMap(({ lateAttempts }) => lateAttempts)).toEqual([]);
 });
 
-test('a labeler that left the enrolment is tried once a day, and its return is logged', () => {
+test('a labeler that left the enrolment is tried once a day, and logged when it returns', () => {
   for (const { lateAttempts } of labelers) {
     const waits = lateAttempts.slice(1).map((at, i) => at - (lateAttempts[i] ?? 0));
     expect(new Set(waits)).toEqual(new Set(waits.length > 0 ? [day] : []));

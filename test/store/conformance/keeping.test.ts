@@ -11,7 +11,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
   const on = useStore(kind);
 
   describe('the window of retained days', () => {
-    it('seals days that can no longer receive duplicates, and the results of reads stay the same', async () => {
+    it('seals days that can no longer receive duplicates, without changing the results of reads', async () => {
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
       const before = await everyRow(on.store, { start: noon, end: later(noon, 5 * day) });
       const { sealed, expired } = await on.store.maintain(later(noon, 4 * day));
@@ -80,7 +80,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       reason,
     });
 
-    it('are merged if they touch and have the same source and reason, and an ongoing outage grows', async () => {
+    it('are merged if they touch and have the same source and reason, and grow during an ongoing outage', async () => {
       for (const end of [2, 4, 6]) await on.store.recordGap(gap(mod, 1, end));
       await on.store.recordGap(gap(mod, 6, 7));
       await on.store.recordGap(gap(mod, 9, 10));
@@ -151,7 +151,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       ]);
     });
 
-    it('are limited per source by merging the closest ones into one gap of unknown reason, and no gap is hidden', async () => {
+    it('are limited per source by merging the closest ones into one gap of unknown reason, without hiding a gap', async () => {
       for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
       const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
       expect(kept).toHaveLength(512);

@@ -177,7 +177,7 @@ describe.each(kinds)('purging a source in a $name store', (kind) => {
     expect(await on.store.purges()).toEqual([]);
   });
 
-  it('is requested once for an instant, and can be requested again for a later one', async () => {
+  it('is requested only once for the same time, and can be requested again for a later time', async () => {
     await on.store.append(dayBatch(0));
     const request = { source: mod, at: later(noon, day) };
     expect(await on.store.requestPurge({ source: mod, at: noon })).toBe(false);
@@ -193,7 +193,7 @@ describe.each(kinds)('purging a source in a $name store', (kind) => {
     expect(await on.store.purges()).toMatchObject([{ rows: 242, daysLeft: 0 }]);
   });
 
-  it('increases the revision before and after each removal, and no other call increases it', async () => {
+  it('increases the revision before and after each removal, unlike any other call', async () => {
     const revision = async () => (await on.store.frontier()).revision;
     await fill(on.store);
     expect(await revision()).toBe(0);
@@ -236,7 +236,7 @@ describe.each(kinds)('purging a source in a $name store', (kind) => {
     expect(await on.store.purges()).toMatchObject([{ rows: 0, completedAt: now }]);
   });
 
-  it('runs concurrently with append, and sealing waits for it', async () => {
+  it('runs concurrently with append, and makes sealing wait', async () => {
     for (let d = 0; d < 5; d++) await on.store.append(dayBatch(d));
     await on.store.requestPurge({ source: mod, at: now });
     const purging = purgeAll(on.store);

@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
   const known = (standby: StoreStandby, numbers: readonly number[]): boolean[] =>
     batch(noon, numbers).observations.map(({ label }) => standby.knows(standby.identityOf(label)));
 
-  it('knows the rows that the writer stored, and its own writer does not store them again', async () => {
+  it('knows the rows that the writer stored, and does not store them again when it becomes the writer', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const standby = await standBy();
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
   });
 
-  it("is the only one of its store, and its record and the writer's can be read", async () => {
+  it('is the only standby of its store, and has a readable record, as does the writer', async () => {
     await expect(standBy()).rejects.toMatchObject({ code: 'not_a_store' });
     await write();
     const standby = await standBy();

@@ -1,7 +1,8 @@
 /**
  * Writes the store of this directory with the code of an earlier commit, whose state file has schema 2:
  *
- *     git worktree add /tmp/earlier COMMIT # any commit before schema 3 of the state file npm ci --prefix /tmp/earlier
+ *     git worktree add /tmp/earlier COMMIT # any commit before schema 3 of the state file
+ *     npm ci --prefix /tmp/earlier
  *     node test/store/schema-2/create.mjs /tmp/earlier
  *
  * The files are compressed copies of the files that remain after the earlier program has closed the store.

@@ -22,7 +22,7 @@ function recordingFiles() {
   return { files, written };
 }
 
-test('writes each changed file once at the flush, in the order of the last changes', () => {
+test('the flush writes each changed file once, in the order of the last changes', () => {
   const { files, written } = recordingFiles();
   const held = heldFiles(files);
   held.replace('index.json', bytes('1'));

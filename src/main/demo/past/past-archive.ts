@@ -32,7 +32,7 @@ const afterHourMs = 90_000;
 /** Name of the log of closed days, as its checkpoints state it. */
 const logName = 'almanac-demo-simulated';
 
-/** Input and output of writing the archive of a simulated past. */
+/** Options for archiving a simulated past. */
 export interface PastArchive {
   /** Directory of the demo, which contains the label store of the whole past. */
   readonly data: string;
@@ -42,7 +42,7 @@ export interface PastArchive {
   readonly archive: string;
   /** The simulated host, as the weather instrument names it. */
   readonly endpoint: string;
-  /** End of the past, in microseconds. The instruments observe from this instant onwards. */
+  /** End of the past, in microseconds since 1970. The instruments observe from then onwards. */
   readonly endUs: number;
   /** Called once the first hour is archived, when the archive can be shown. */
   readonly begun: () => void;
@@ -84,9 +84,9 @@ export async function writePastArchive(past: PastArchive): Promise<void> {
   }
 }
 
-/** The observatory at one instant of the past, as an archiver would read it at that instant. */
+/** The simulated observatory at one time in the past, as an archiver would have read it then. */
 interface PastObservatory extends Pick<ArchiverOptions, 'clock' | 'fetchFact' | 'readHours'> {
-  /** Sets the clock to an instant, in milliseconds since 1970, and publishes the artifacts of that instant. */
+  /** Sets the clock to `now`, in milliseconds since 1970, and publishes the artifacts of that time. */
   advance(now: number): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ function pastObservatory(labels: PastLabelInstrument, weatherAt: (now: number) =
   };
 }
 
-/** Returns the instants at which the hours before `end` are archived, in milliseconds since 1970. */
+/** Returns the times at which the hours before `end` are archived, in milliseconds since 1970. */
 function hoursUntil(end: number): number[] {
   const present = end - (end % hourMs);
   const first = end - (end % dayMs) - pastDays * dayMs;

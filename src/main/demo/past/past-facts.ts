@@ -6,15 +6,15 @@ import { createFactsApp } from '../../../facts/app.ts';
 import type { HeaderList } from '../../../http/headers.ts';
 import { factsSettings } from '../../facts/facts-settings.ts';
 
-/** The artifacts of both instruments at one instant. */
+/** The artifacts of both instruments at one time in the past. */
 export interface PastArtifacts {
   readonly labels: Reading<LabelArtifact>;
   readonly weather: Reading<WeatherArtifact>;
 }
 
 /**
- * Returns a function that responds as the facts API would have responded at a given instant, in milliseconds since
- * 1970. `read` returns the artifacts of that instant.
+ * Returns a function that responds to a path as the facts API would have responded at the time `now`, in milliseconds
+ * since 1970. `read` returns the artifacts of that time.
  */
 export function pastFacts(read: () => PastArtifacts): (path: string, now: number) => FetchedFact {
   const maxAgeSeconds = factsSettings.maxAgeSeconds.fallback;
@@ -25,7 +25,7 @@ export function pastFacts(read: () => PastArtifacts): (path: string, now: number
     basePath: '',
     documents: { routes: [], answer: () => null },
     alarm: (path, error) => {
-      throw new Error(`the fact ${path} of the past could not be built`, { cause: error });
+      throw new Error(`the past response for ${path} could not be built`, { cause: error });
     },
   });
   return (target, now) => {

@@ -25,15 +25,15 @@ const windowDays = 30;
  */
 const dailyRows = 0;
 
-/** The files that the label instrument publishes at one instant of the past. */
+/** The files that the label instrument publishes at one time in the past. */
 export interface PastLabels {
   readonly overview: Reading<LabelArtifact>;
   readonly hours: HoursReading<LabelsHours>;
 }
 
 /**
- * The label instrument at instants of the simulated past. It counts and publishes over the same store as the real
- * instrument.
+ * Reproduces what the label instrument would have published at given times of the simulated past. It counts and
+ * publishes over the same store as the real instrument.
  */
 export class PastLabelInstrument {
   readonly #reader: WindowReader;
@@ -55,7 +55,7 @@ export class PastLabelInstrument {
     );
   }
 
-  /** Returns the files for an instant, in microseconds. Instants must increase from call to call. */
+  /** Returns the files for the time `now`, in microseconds since 1970. `now` must increase from call to call. */
   async at(now: Micros): Promise<PastLabels> {
     const reading = asOf(await this.#reader.read(now, windowDays), now);
     const overview = await makeOverview(reading, overviewInputs(this.#labelers, now));
@@ -85,8 +85,8 @@ function bytesOf(value: object): Buffer {
 }
 
 /**
- * Returns a window reading as the instrument would have had it at an instant. Its last page dates from that instant, or
- * from the start of a gap.
+ * Returns the window reading as the instrument would have had it at `now`. Its last page dates from `now`, or from the
+ * start of the gap that contains `now`.
  */
 function asOf(reading: WindowReading, now: Micros): WindowReading {
   const interruption = reading.gaps.find(({ source, start, end }) => source === null && start < now && now <= end);
@@ -109,7 +109,10 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
   };
 }
 
-/** Returns the state of a labeler at an instant. A labeler whose failure lies after the instant counts as read. */
+/**
+ * Returns the state of a labeler at `now`. A labeler whose state changed later counts as established if it has ever
+ * answered.
+ */
 function stateAt({ tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource['state'] {
   return tracked.stateSince > now && tracked.firstAnswered !== null ? 'established' : tracked.state;
 }

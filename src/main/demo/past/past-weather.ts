@@ -9,15 +9,15 @@ import { createHoursReader } from '../../../weather/publish/hours.ts';
 import type { WindowStore } from '../../../weather/window/window-store.ts';
 import { hoursReadingOf } from '../../archive/hours-reader.ts';
 
-/** The files that the weather instrument publishes at one instant of the past. */
+/** The files that the weather instrument publishes at one time in the past. */
 export interface PastWeather {
   readonly summary: Reading<WeatherArtifact>;
   readonly hours: HoursReading<WeatherHours>;
 }
 
 /**
- * Returns a function that creates the files of the weather instrument for an instant of the simulated past, in
- * milliseconds since 1970. It reads the store as the instrument does. The store must extend beyond the instant.
+ * Returns a function that creates the weather instrument's files for the time `now` of the simulated past, in
+ * milliseconds since 1970. It reads the store as the instrument does. The store must extend beyond `now`.
  */
 export function pastWeatherInstrument(store: WindowStore, name: string): (now: number) => PastWeather {
   const series = createSeriesReader();

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { OperatorError } from '../../../ops/errors.ts';
 
-/** Input of the process that writes the past of a demo. */
+/** Arguments of the process that writes the past of a demo. */
 export interface PastOrder {
   /** Directory of the demo. */
   readonly data: string;
@@ -37,7 +37,9 @@ export interface Past {
   stop(): Promise<void>;
 }
 
-/** Runtime flags. Simulating many hours creates garbage for which the runtime would otherwise keep 100 MB. */
+/**
+ * Node.js flags. Simulating many hours creates garbage, for which the runtime would otherwise keep 100 MB of memory.
+ */
 const memoryFlags = ['--max-semi-space-size=4'] as const;
 
 /** Starts the process. Its log goes to `stderr`: inherited, or a file descriptor. */
@@ -81,7 +83,7 @@ async function messageOf(child: ChildProcess, message: PastMessage, ended: Promi
     }
   };
   const failed = ended.then(() => {
-    throw new OperatorError('the past of the demo could not be written');
+    throw new OperatorError('the simulated history of the demo could not be written');
   });
   try {
     await Promise.race([received(), failed]);

@@ -8,7 +8,7 @@ const historyDays = 24;
 /** An unobserved period of the last day, in windows before the end, so that the demo shows unobserved time. */
 const unwatched = { from: 431, to: 412 } as const;
 
-/** Input and output of writing a weather history. */
+/** Options for writing a weather history. */
 export interface WeatherHistory {
   /** Directory of the instrument's store. */
   readonly data: string;

@@ -1,9 +1,10 @@
 import type { Sim } from '../../sim/index.ts';
 import type { Certainty } from '../../sim/truth.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
 import { deliveredMinutes, deliveredResync, type Kept, minutesOf } from './weather-kept.ts';
 
 /** The part of a store that contains counts. */
-type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'rows'>;
+type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'countedAtEnd' | 'rows'>;
 
 /**
  * Returns the differences between the stored counts and the delivered events. If a write of the host failed, the host
@@ -11,7 +12,7 @@ type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'rows'>;
  * then correct.
  */
 export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
-  const [least, most] = [byStart(sim, kept, 'certain'), byStart(sim, kept, 'possible')];
+  const { least, most } = bounds(sim, kept);
   const stored = new Map(minutesOf(kept).map((minute) => [minute.startUs, minute]));
   const problems: string[] = [];
   for (const [startUs, atMost] of most) {
@@ -42,15 +43,33 @@ function resyncDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
   return rows >= least && rows <= most ? [] : [`${rows} rows of a re-sync are stored, expected ${least} to ${most}`];
 }
 
-type Minute = ReturnType<typeof deliveredMinutes>[number];
+type Minute = Pick<ReturnType<typeof deliveredMinutes>[number], 'startUs' | 'events'> & { readonly metrics: object };
 
 function byStart(sim: Pick<Sim, 'truth'>, kept: Counted, certainty: Certainty): Map<number, Minute> {
   return new Map(deliveredMinutes(sim, kept, certainty).map((minute) => [minute.startUs, minute]));
 }
 
-function countsOf(
-  minute: (Pick<Minute, 'events'> & { readonly metrics: object }) | undefined,
-): Readonly<Record<string, number>> {
+/**
+ * Returns the lowest and the highest correct counts by minute. Of the events at the end of the store, exactly those that
+ * its position states are counted, or at least one if the position is a number.
+ */
+function bounds(sim: Pick<Sim, 'truth'>, kept: Counted): Record<'least' | 'most', Map<number, Minute>> {
+  const before = { ...kept, toUs: kept.toUs - 1 };
+  const [least, most] = [byStart(sim, before, 'certain'), byStart(sim, kept, 'possible')];
+  const last = most.get(Math.floor(kept.toUs / windowUs) * windowUs);
+  if (last === undefined) return { least, most };
+  const { startUs } = last;
+  const certain = least.get(startUs) ?? { startUs, events: 0, metrics: {} };
+  const possible = byStart(sim, before, 'possible').get(startUs)?.events ?? 0;
+  const atEnd = last.events - possible;
+  const counted =
+    kept.countedAtEnd === null ? { least: 1, most: atEnd } : { least: kept.countedAtEnd, most: kept.countedAtEnd };
+  least.set(startUs, { ...certain, events: certain.events + Math.min(counted.least, atEnd) });
+  most.set(startUs, { ...last, events: possible + Math.min(counted.most, atEnd) });
+  return { least, most };
+}
+
+function countsOf(minute: Pick<Minute, 'events' | 'metrics'> | undefined): Readonly<Record<string, number>> {
   return minute === undefined ? {} : { events: minute.events, ...minute.metrics };
 }
 

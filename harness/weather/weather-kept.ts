@@ -41,6 +41,11 @@ export interface Kept {
   readonly endpoint: string;
   /** Latest `time_us` among the counted events. */
   readonly toUs: number;
+  /**
+   * Number of counted events at `toUs`, or null if the position is a number. An instrument may stop between two events
+   * with the same `time_us`.
+   */
+  readonly countedAtEnd: number | null;
   /** Start of the first observed span, in microseconds since 1970. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
@@ -69,6 +74,7 @@ export function readStore(folder: string, endpoint: string): Kept {
     return {
       endpoint,
       toUs,
+      countedAtEnd: series.live?.kind === 'time' ? series.live.counted : null,
       fromUs: observed[0]?.from ?? 0,
       rows: store.windows(series.id, everything, metricNames),
       observed,

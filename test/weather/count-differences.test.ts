@@ -11,8 +11,16 @@ const likes = Array.from(
 );
 
 /** Returns the record of a host whose first write, of `certain` events, succeeded, and whose second write failed. */
-function truthOf({ certain, uncertain }: { certain: number; uncertain: number }): Truth {
-  const truth = new Truth(new RecordedSource({ frames: likes, as: 'history', rate: 1, startUs: 0 }));
+function truthOf({
+  certain,
+  uncertain,
+  frames = likes,
+}: {
+  certain: number;
+  uncertain: number;
+  frames?: string[];
+}): Truth {
+  const truth = new Truth(new RecordedSource({ frames, as: 'history', rate: 1, startUs: 0 }));
   const delivery = new Delivery(1, { wire: 'jetstream.legacy', kinds: [], wantedCollections: [] }, 0);
   delivery.add([{ from: 0, to: certain }], certain);
   delivery.fail([{ from: certain, to: certain + uncertain }]);
@@ -21,10 +29,13 @@ function truthOf({ certain, uncertain }: { certain: number; uncertain: number })
 }
 
 /** Returns a store with `events` likes in the minute of 1970-01-01T00:00Z. */
-function storeOf(events: number) {
+function storeOf(
+  events: number,
+  end: { toUs: number; countedAtEnd: number | null } = { toUs: windowUs, countedAtEnd: null },
+) {
   const counts = metricNames.map((name) => (name === 'like.create' ? events : 0));
   const row = { startUs: 0, events, lateOrRepeat: 0, malformed: 0, flags: 0, resync: 0, leftOut: 0, counts };
-  return { endpoint: 'ws://host/subscribe', fromUs: 0, toUs: windowUs, rows: [row] };
+  return { endpoint: 'ws://host/subscribe', fromUs: 0, ...end, rows: [row] };
 }
 
 describe('the comparison of a store with its host', () => {
@@ -38,6 +49,15 @@ describe('the comparison of a store with its host', () => {
     const truth = truthOf({ certain: 4, uncertain: 3 });
     const wrong = [3, 4, 6, 7, 8].map((events) => countDifferences({ truth }, storeOf(events)).length > 0);
     expect(wrong).toEqual([true, false, false, false, true]);
+  });
+
+  it('requires exactly the counted ones of the events at the end, which may all have one time', () => {
+    const frames = likes.map((frame, i) => frame.replace(/\d+/, `${i < 4 ? i + 1 : 5}`));
+    const truth = truthOf({ certain: 10, uncertain: 0, frames });
+    const differs = (events: number, countedAtEnd: number | null): boolean =>
+      countDifferences({ truth }, storeOf(events, { toUs: 5, countedAtEnd })).length > 0;
+    expect([5, 6, 7].map((events) => differs(events, 2))).toEqual([true, false, true]);
+    expect([4, 5, 10, 11].map((events) => differs(events, null))).toEqual([true, false, false, true]);
   });
 
   it('names the minute, the count and the possible counts', () => {

@@ -91,7 +91,7 @@ try {
   await summary.stop();
   console.log(`summary: ${read.cpuMs} ms of CPU, once, split into several turns`);
   const createPage = await importPage();
-  // Render a new page each time, because the service renders the page once an hour.
+  // Create a new page for each call, because a page renders only once for each hour and is then cached.
   const render = (at: number): Buffer => createPage([], summary)('identity', at, null).body ?? Buffer.alloc(0);
   for (let hour = 0; hour < 20; hour += 1) render(now + hour * hourMs);
   const runs = 100;

@@ -63,7 +63,7 @@ export function labelersInMemory(now: number) {
     setReading: (next: LabelersReading<Catalogue>): void => {
       reading = next;
     },
-    /** Sets the overview and the labelers of one fixture. */
+    /** Makes the application serve the overview and the labelers from a fixture. */
     async set(fixture: LabelerFixture): Promise<void> {
       labels.set(Buffer.from(JSON.stringify(fixture.overview)));
       reading = { kind: 'readable', sets: [await prepared(fixture, leaks)] };

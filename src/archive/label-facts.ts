@@ -20,9 +20,9 @@ const absentRefusals = 24;
 type LabelsReading = HoursReading<{ readonly hold?: boolean }>;
 
 /**
- * Determines the state of the label facts. `lines` are the archived lines of the label overview since `labelFactsMs`
- * before `now` (milliseconds since 1970). The hours file is checked too, because the hour's overview may be older than
- * the hold, and because a refusal with `source_unavailable` hides a hold.
+ * Determines the state of the label facts. `lines` are the archived lines of the label overview from the last
+ * `labelFactsMs` milliseconds before `now` (milliseconds since 1970). `labels`, the hours file, is checked too: a hold
+ * may have begun after the overview was archived, and a refusal with `source_unavailable` does not reveal a hold.
  */
 export function labelFactsAt(labels: LabelsReading | null, lines: readonly ArchivedLine[], now: number): LabelFacts {
   if (labels?.kind === 'readable' && labels.artifact.hold === true) return 'held';

@@ -74,7 +74,7 @@ export interface components {
             readonly age_seconds: number | null;
             /** @description Rolling epoch (it has acquisition), or the legacy producer (it has census). */
             readonly facts: components["schemas"]["RecentLabelFacts"] | components["schemas"]["LegacyLabelFacts"];
-            /** @description Limits that are part of the fact. */
+            /** @description Limitations of the facts; always show them together with the facts. */
             readonly caveats: readonly string[];
             /**
              * LabelProvenance
@@ -452,7 +452,7 @@ export interface components {
             /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
             readonly age_seconds: number | null;
             readonly facts: components["schemas"]["WeatherConditionsFacts"];
-            /** @description Limits that are part of the fact. */
+            /** @description Limitations of the facts; always show them together with the facts. */
             readonly caveats: readonly string[];
             /**
              * WeatherProvenance
@@ -515,7 +515,7 @@ export interface components {
             /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
             readonly age_seconds: number | null;
             readonly facts: components["schemas"]["WeatherMetricsFacts"];
-            /** @description Limits that are part of the fact. */
+            /** @description Limitations of the facts; always show them together with the facts. */
             readonly caveats: readonly string[];
             /**
              * WeatherProvenance

@@ -66,7 +66,9 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
         'retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.',
       ),
       facts: parts.facts,
-      caveats: Type.Array(Type.String(), { description: 'Limits that are part of the fact.' }),
+      caveats: Type.Array(Type.String(), {
+        description: 'Limitations of the facts; always show them together with the facts.',
+      }),
       provenance: parts.provenance,
       freshness: parts.freshness,
     },

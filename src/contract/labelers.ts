@@ -281,7 +281,9 @@ function envelope<C extends string, F extends Type.TSchema>(contract: C, facts: 
       retrieved_at: timestamp('When the service built this representation.'),
       age_seconds: Type.Number({ description: 'retrieved_at minus generated_at, in seconds.' }),
       facts,
-      caveats: Type.Array(Type.String(), { description: 'Limits that are part of the fact.' }),
+      caveats: Type.Array(Type.String(), {
+        description: 'Limitations of the facts; always show them together with the facts.',
+      }),
       provenance: LabelProvenance,
       freshness: LabelFreshness,
     },

@@ -85,7 +85,7 @@ describe('an instant with microseconds', () => {
     expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
   });
 
-  it('is rejected without a time zone', () => {
+  it('is rejected if its offset is missing or invalid', () => {
     expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
   });

@@ -263,7 +263,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
-  /** Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up. */
+  /** Returns up to `limit` hot accounts of the newest sealed day, for warming caches; omits those with very many groups. */
   busyAccounts(limit: number): Promise<string[]>;
 
   /** Returns exact counts per labeler, largest first, then by DID; omits labelers without events. */

@@ -24,7 +24,7 @@ beforeAll(async () => {
   content = new Map(archive.content);
 });
 
-/** Writes the archive to a directory that also contains a file that is not part of the archive. */
+/** Writes the archive to a subdirectory next to a secret file, which must not be served. Returns the subdirectory. */
 function archiveInTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-served-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -184,7 +184,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
       }),
       { numRuns: mutationsEach, seed },
     );
-    // Require that mutations were both refused and served.
+    // Ensure that the run reached every outcome: some mutations were served, some were refused, and some raised an alarm.
     expect(seen.served).toBeGreaterThan(mutationsEach / 20);
     expect(seen.refused).toBeGreaterThan(mutationsEach / 20);
     expect(seen.alarmed).toBeGreaterThan(0);

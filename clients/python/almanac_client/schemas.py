@@ -366,7 +366,7 @@ class LabelsOverview(TypedDict):
     age_seconds: Optional[float]
     #: Rolling epoch (it has acquisition), or the legacy producer (it has census).
     facts: Union[RecentLabelFacts, LegacyLabelFacts]
-    #: Limits that are part of the fact.
+    #: Limitations of the facts; always show them together with the facts.
     caveats: List[str]
     #: How the facts were obtained.
     provenance: LabelsOverviewProvenance
@@ -492,7 +492,7 @@ class WeatherConditionsEnvelope(TypedDict):
     #: retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.
     age_seconds: Optional[float]
     facts: WeatherConditionsFacts
-    #: Limits that are part of the fact.
+    #: Limitations of the facts; always show them together with the facts.
     caveats: List[str]
     #: How the facts were obtained.
     provenance: WeatherConditionsEnvelopeProvenance
@@ -586,7 +586,7 @@ class WeatherMetricsEnvelope(TypedDict):
     #: retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.
     age_seconds: Optional[float]
     facts: WeatherMetricsFacts
-    #: Limits that are part of the fact.
+    #: Limitations of the facts; always show them together with the facts.
     caveats: List[str]
     #: How the facts were obtained.
     provenance: WeatherMetricsEnvelopeProvenance

@@ -34,7 +34,7 @@ const description = `The labelers that Almanac follows, by name, with the covera
 
 A count that is not known is null, never zero: nothing is known about a day that was not read. A document is refused with 503 whenever the label overview generated at the same time is held, stale or missing. Keep the error, and never substitute zeros or an older reading.
 
-These documents are outside the contract of the facts under /v1/, and have their version in the field \`contract\`: pin against it.`;
+The contract of the facts under /v1/ does not cover these documents. The field \`contract\` states their version; check it in your client.`;
 
 /** Builds the OpenAPI document. `version` is the version of the package. */
 export function labelersOpenApiDocument(version: string): object {

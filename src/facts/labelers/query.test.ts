@@ -37,7 +37,7 @@ describe('a query of the labeler list', () => {
 describe('a page of the labeler list', () => {
   const fixture = labelerFixture({ count: 120, seed: 3 });
 
-  it('lists every labeler exactly once in every order', async () => {
+  it('lists, together with the other pages, every labeler exactly once in every sort order', async () => {
     const { prepared: catalogue } = await prepared(fixture);
     for (const sort of sortKeys) {
       const pages = [1, 2, 3].map((page) => selectPage(catalogue, { ...plainQuery, sort, page }));

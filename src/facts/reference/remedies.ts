@@ -23,7 +23,7 @@ export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   internal_error: 'Try again after several minutes. Show that the fact is unknown until then.',
   source_unavailable:
     'Try again in a minute. Show that there is no reading; zero or an earlier reading would be wrong.',
-  source_stale: 'Try again in a minute. error.freshness states the age and the bound.',
+  source_stale: 'Try again in a minute. error.freshness states the age and the maximum age.',
   source_held: 'Try again later: the operator must release the reading first. Ask the operator if the hold lasts.',
   asset_unavailable: 'Try again later. The operator must repair the installation.',
   unknown_labeler: 'Look the labeler up in /labelers.json.',

@@ -128,8 +128,9 @@ export class Signatures {
 }
 
 /**
- * Returns the earlier keys that documents named during the observation, newest first. Each key was valid until the next
- * key was first observed. The newest may be the current key. The start of a key's validity is not known.
+ * Returns the keys that observed DID documents named, the most recently seen first; the first may still be in use. A
+ * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen. Its
+ * start is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);

@@ -48,7 +48,7 @@ describe('a source that fails', () => {
     expect(tracker.apply(answered(t(60), dated))).toBe(null);
   });
 
-  test('the gap of a source is withdrawn once it is read to its end, except for the time with labels that are too old', () => {
+  test('a gap is withdrawn once the source is read to its end, except for the part whose labels are too old', () => {
     const outage = () => {
       const tracker = answering();
       tracker.apply(failed(t(100), 'failed'));

@@ -38,8 +38,8 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     maxFragments: options.maxFragments ?? defaultMaxFragments,
     maxBufferedChunks: maxPendingChunks,
     closeTimeout: options.closeMs,
-    // Disable compression of messages: compression costs more than it saves, and the peer would control memory of this
-    // process.
+    // Disable message compression: it costs more than it saves, and it would let the peer decide how much memory this
+    // process uses.
     perMessageDeflate: false,
     // Skip the validation of UTF-8, because the consumer of the frames validates their bytes.
     skipUTF8Validation: true,

@@ -144,7 +144,10 @@ export class Track {
     return this.#done;
   }
 
-  /** Returns each first event of a live connection once, for a backfill to count, or null if there is none. */
+  /**
+   * Returns the first event of the current live connection, up to which a backfill must count, and clears it. Returns
+   * null if no live connection has begun since the last call.
+   */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;

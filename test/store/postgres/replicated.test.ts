@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
       expect(await reader.frontier()).toMatchObject({ end: noon + 1, replicatedThrough: markAt });
     });
 
-    it('has everything before a mark that it has received, because no later row gets an earlier stamp', async () => {
+    it('is missing no row from before the replicated time, because a reopened writer assigns no earlier stamp', async () => {
       const earlier = later(noon, 19_000_000);
       expect(await writer.append(batch(earlier, [aliceNumbers[1]]))).toMatchObject({ first: markAt });
       await writer.close();

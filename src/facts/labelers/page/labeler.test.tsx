@@ -161,7 +161,7 @@ describe('the state of a labeler', () => {
 
   it('states that a labeler replaces rows', () => {
     expect(stateOf({ replaces_rows: true }).at(-1)).toBe(
-      'It keeps only the newest row of a label: events while it was not read cannot be read later.',
+      'It keeps only the newest row of each label, so that events that Almanac missed cannot be read later.',
     );
   });
 });

@@ -55,7 +55,7 @@ export function SourceState({ facts }: { facts: LabelerFacts }) {
 function replacesText(replaces: boolean | null): string {
   if (replaces === null) return 'It is not known whether it keeps every row of a label.';
   return replaces
-    ? 'It keeps only the newest row of a label: events while it was not read cannot be read later.'
+    ? 'It keeps only the newest row of each label, so that events that Almanac missed cannot be read later.'
     : 'It keeps every row of a label, so that gaps can be filled in later.';
 }
 

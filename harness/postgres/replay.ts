@@ -2,12 +2,24 @@ import pg from 'pg';
 import { until } from '../process/until.ts';
 import type { PostgresServer } from './server.ts';
 
-/** Runs a statement on a server outside a transaction, and returns its rows. */
+/** SQLSTATE of a statement that a standby cancels because it conflicts with the replay of WAL. */
+const recoveryConflict = '40001';
+
+/**
+ * Runs a statement on a server outside a transaction, and returns its rows. Repeats it while it conflicts with the replay
+ * of WAL on a standby.
+ */
 export async function statement(server: PostgresServer, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(server.client);
   await client.connect();
   try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
+    for (;;) {
+      try {
+        return (await client.query<Record<string, unknown>>(sql)).rows;
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError && error.code === recoveryConflict)) throw error;
+      }
+    }
   } finally {
     await client.end();
   }

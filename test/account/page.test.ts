@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
   it('show the time before observation began as unobserved, with an explanation', async () => {
     const { page } = await open(account('plain'), {}, young);
     expect(await textOf(page.locator('main'))).toContain('Observation began on');
-    expect(await textOf(page.locator('.panel.warn'))).toContain('Only a part of the requested time was');
+    expect(await textOf(page.locator('.panel.warn'))).toContain('Only part of the requested time was');
     await page.getByText('The same data as a table').click();
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();
     expect(rows.slice(0, 26).every((row) => row.endsWith('not observed\tall of it'))).toBe(true);

@@ -14,11 +14,20 @@ import { targetOf } from '../../src/store/subject.ts';
 
 /** Tests the demo as a visitor starts it, without any existing data. */
 
+interface Gap {
+  readonly start: string;
+  readonly source: string;
+  readonly reason: string;
+}
+
 let folder = '';
 let demo: Server;
+/** Start of the hour in which the demo was started, in milliseconds since 1970. */
+let startHour = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-demo-test-'));
+  startHour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
   demo = await startDemo(join(folder, 'demo'));
 }, 120_000);
 afterAll(async () => {
@@ -211,7 +220,9 @@ describe('the archive of a demo', { timeout: 500_000 }, () => {
     expect(verified.stdout.join('\n')).toMatch(/^8 closed days, 3 open days\n.*^intact:/ms);
     const listed = await days();
     const gaps = await Promise.all(listed.map(({ day }) => file(`days/${day}/gaps.json`)));
-    const reasons = gaps.flatMap((text) => (JSON.parse(text) as { gaps: { source: string; reason: string }[] }).gaps);
+    const all = gaps.flatMap((text) => (JSON.parse(text) as { gaps: Gap[] }).gaps);
+    // The demo observes the hour in which it starts only in part, which is a gap of the archive once that hour has ended.
+    const reasons = all.filter(({ start }) => Date.parse(start) < startHour);
     expect(new Set(reasons.map(({ source, reason }) => `${source} ${reason}`))).toEqual(
       new Set([
         'labels ingest_paused',

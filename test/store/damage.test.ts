@@ -114,7 +114,7 @@ describe('damage of a store', () => {
     await writer.close();
     place.change(sealedToday, "UPDATE counter_minute SET stamps = x''");
     const reader = openSqliteReader(place.path);
-    expect((await problems(reader)).join('\n')).toMatch(/stamps have 0\+0/);
+    expect((await problems(reader)).join('\n')).toMatch(/the stamps have 0 applied and 0 removed/);
     await reader.close();
   });
 
@@ -196,7 +196,7 @@ describe('an error that is not damage', () => {
     place.changeState('DROP TABLE label_key');
     await expect(reader.keys('did:web:mod.example')).rejects.toMatchObject({
       ...{ code: 'unexpected', fatal: true, retry: false },
-      message: expect.stringMatching(/no such table: label_key \(SQLITE_ERROR\): start again/),
+      message: expect.stringMatching(/no such table: label_key \(SQLITE_ERROR\): start the process again/),
     });
     await reader.close();
   });

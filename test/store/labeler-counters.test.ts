@@ -190,7 +190,7 @@ describe('altered counters of a labeler', () => {
     expect(found.map((text) => text.replace(/.* for /, ''))).toEqual([
       'invalid signatures has 0, but the rows have 1',
       'other values has 0 applied and 0 removed, but the rows have 0 applied and 1 removed',
-      'delays of range 23 has 0, the rows have 1',
+      'the delay range 23 has 0, but the rows have 1',
     ]);
     await place.close();
     expect(await repaired()).toHaveLength(3);

@@ -29,7 +29,7 @@ test('a seeds file lists DIDs; other keys and repeated DIDs are ignored', async 
 test.each([
   ['not JSON', 'is not JSON'],
   ['{"did":"x"}', 'is not a JSON array of {"did"} objects'],
-  [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 of the seeds file'],
+  [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 in the seeds file'],
   ['[{"did":"did:key:z"}]', 'is not a DID: a DID is did:plc: and 24 of'],
 ])('a seeds file that is %s is refused with the reason', async (text, why) => {
   const refusal = seeds(text);

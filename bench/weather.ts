@@ -36,6 +36,8 @@ interface Backlog {
   readonly perCpuSecond: number;
   readonly seconds: number;
   readonly rssMb: number;
+  /** Processor time of the simulated host per second. Close to 1, the host limits the elapsed time. */
+  readonly hostCores: number;
 }
 
 async function line(child: ChildProcess): Promise<string> {
@@ -63,7 +65,7 @@ function cpuSeconds(pid: number | undefined): number {
 }
 
 /** Measures the command from its start without a store to the end of its backfill. */
-async function ours(jetstream: string): Promise<Backlog> {
+async function ours(jetstream: string, host: ChildProcess): Promise<Backlog> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--backfill-hours', '1'];
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -71,10 +73,11 @@ async function ours(jetstream: string): Promise<Backlog> {
     const over = logged(child, 'the backfill is over');
     await logged(child, 'the backfill has started');
     const start = performance.now();
-    const cpuAtStart = cpuSeconds(child.pid);
+    const [cpuAtStart, hostAtStart] = [cpuSeconds(child.pid), cpuSeconds(host.pid)];
     await over;
     const seconds = (performance.now() - start) / 1000;
     const cpu = cpuSeconds(child.pid) - cpuAtStart;
+    const hostCores = (cpuSeconds(host.pid) - hostAtStart) / seconds;
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     const rssMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
     child.kill('SIGTERM');
@@ -84,7 +87,7 @@ async function ours(jetstream: string): Promise<Backlog> {
     const rows = store.windows(series.id, { from: 0, to: Number.MAX_SAFE_INTEGER }, []);
     store.close();
     const events = rows.reduce((sum, row) => sum + row.events, 0);
-    return { events, perSecond: events / seconds, perCpuSecond: events / cpu, seconds, rssMb };
+    return { events, perSecond: events / seconds, perCpuSecond: events / cpu, seconds, rssMb, hostCores };
   } finally {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -189,7 +192,7 @@ async function compare(wire: Wire, legacy: string): Promise<void> {
   const backlogs: Backlog[] = [];
   const others: Pick<Backlog, 'perSecond' | 'perCpuSecond'>[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const backlog = await ours(isLegacy ? legacy : legacy.replace('/subscribe', ''));
+    const backlog = await ours(isLegacy ? legacy : legacy.replace('/subscribe', ''), sim);
     backlogs.push(backlog);
     if (isLegacy) others.push(await atcute(legacy, Math.min(backlog.events, 600_000)));
   }
@@ -202,6 +205,7 @@ async function compare(wire: Wire, legacy: string): Promise<void> {
       backlog_seconds: Number(median(backlogs.map(({ seconds }) => seconds)).toFixed(2)),
       durable_per_s: Math.round(median(backlogs.map(({ perSecond }) => perSecond))),
       durable_per_cpu_s: Math.round(median(backlogs.map(({ perCpuSecond }) => perCpuSecond))),
+      host_cores: Number(median(backlogs.map(({ hostCores }) => hostCores)).toFixed(2)),
       ...(isLegacy ? comparison(others, ratios) : {}),
       peak_rss_mb: Math.round(Math.max(...backlogs.map(({ rssMb }) => rssMb))),
       summary_ms: Number(median(summaries).toFixed(1)),

@@ -40,10 +40,30 @@ await new Promise((resolve) => withoutStream.listen(0, 'localhost', resolve));
 const polled = { seeds: [did], plc: `http://localhost:${withoutStream.address().port}` };
 const streamed = { seeds: [did], plc: plc.url };
 
+/** Calls a method of the PDS that hosts the account of the labeler. */
+async function callPds(method, body, token) {
+  const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+  const url = `${network.pds.url}/xrpc/com.atproto.${method}`;
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  assert.equal(response.status, 200);
+  return response.json();
+}
+
+// Delete the labeler's record, so that only its document in the directory states that it is a labeler.
+const record = { repo: did, collection: 'app.bsky.labeler.service', rkey: 'self' };
+const login = { identifier: 'mod-authority.test', password: 'hunter2' };
+const { accessJwt } = await callPds('server.createSession', login);
+await callPds('repo.deleteRecord', record, accessJwt);
+const get = `${network.pds.url}/xrpc/com.atproto.repo.getRecord?${new URLSearchParams(record)}`;
+assert.equal((await (await fetch(get)).json()).error, 'RecordNotFound');
+
 let byStream = await startStation(streamed);
 const byPoll = await startStation(polled);
 const established = async ({ overview }) => (await overview()).coverage.sources.established === 1;
 await until('both sources are established', async () => (await established(byStream)) && (await established(byPoll)));
+
+for (const { store } of [byStream, byPoll]) assert.deepEqual(await store.definitions(did), []);
+passed('a labeler without a record is read, by stream and by poll');
 
 const seeds = network.getSeedClient();
 await seeds.createAccount('alice', { email: 'alice@test.com', handle: 'alice.test', password: 'alice-pass' });

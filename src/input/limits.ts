@@ -351,6 +351,11 @@ export function maxPieces(bytes: number): number {
   return alwaysPieces + bytes / minPieceBytes;
 }
 
+/**
+ * Maximum number of informational (1xx) responses before the final one; they do not count against the size of the body.
+ */
+export const maxInformational = 1_000;
+
 /** Maximum average heap size of one decoded element, in bytes, for an input of objects with unique fields. */
 const bytesPerElement = 128;
 

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { PassThrough, pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { maxPieces } from '../input/limits.ts';
+import { maxInformational, maxPieces } from '../input/limits.ts';
 
 /** Decoders of response bodies, by content coding. */
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -11,9 +11,6 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip(),
   br: () => createBrotliDecompress(),
 };
-
-/** Maximum number of informational responses (1xx) before the final response. */
-const maxInformational = 1_000;
 
 /** Statuses of redirects. */
 const redirecting = [301, 302, 303, 307, 308];

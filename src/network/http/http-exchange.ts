@@ -8,6 +8,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { maxInformational } from '../../input/limits.ts';
 import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
@@ -34,11 +35,6 @@ export interface Exchange {
 
 /** Maximum size of a body that is read without a permit, in bytes. */
 export const smallBodyBytes = 256 * 1024;
-
-/**
- * Maximum number of informational (1xx) responses before the final one; they do not count against the size of the body.
- */
-export const maxInformational = 1_000;
 
 /**
  * Result of an exchange. `stale` means that a pooled connection was closed before the response; this proves nothing

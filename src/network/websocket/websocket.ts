@@ -2,13 +2,13 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import { maxInformational } from '../../input/limits.ts';
 import { bareHost, publicUrl } from '../../input/url.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import { type AddressPolicy, BusyResolverError, guardedLookup, RefusedAddressError } from '../guard/address-policy.ts';
 import { admitSocketUrl } from '../guard/outbound-url.ts';
 import { BodyBytes } from '../http/body-bytes.ts';
 import { maxErrorBytes, readStatus } from '../http/http-answer.ts';
-import { maxInformational } from '../http/http-exchange.ts';
 import { AttendedSocket, type GuardedSocket, type Phase, type SocketOptions } from './attended-socket.ts';
 import { ConnectError, type ConnectFailure } from './connect-error.ts';
 

@@ -204,6 +204,7 @@ export class GeneratedSource implements EventSource {
     }
     offsets[count] = length;
     const bytes = Buffer.allocUnsafeSlow(length);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, length);
     this.#stamper.second(second);
     const state = hash(this.#seed, 11, second);
     for (let at = 0; at < count; at++) {
@@ -215,10 +216,10 @@ export class GeneratedSource implements EventSource {
       const more = Math.imul(random, 0x9e3779b1) >>> 0;
       const model = this.#stampedAs.size === 0 ? undefined : this.#stampedAs.get(first + at);
       if (model === undefined) {
-        this.#stamper.stamp(bytes, from, template.slots, timeUs[at] ?? 0, first + at, random, more);
+        this.#stamper.stamp(view, from, template.slots, timeUs[at] ?? 0, first + at, random, more);
       } else {
         const { time, actor } = this.#stampOf(model);
-        this.#stamper.stamp(bytes, from, template.slots, time, first + at, actor, more);
+        this.#stamper.stamp(view, from, template.slots, time, first + at, actor, more);
       }
     }
     return { first, count, timeUs, species, offsets, bytes };

@@ -17,34 +17,36 @@ const slotIso = 9;
  * memory. It is not reentrant.
  */
 export class Stamper {
-  readonly #accounts: Uint8Array;
+  readonly #accounts: DataView;
   readonly #accountCount: number;
-  readonly #time = new Uint8Array(16);
-  readonly #seq = new Uint8Array(15);
-  readonly #tid = new Uint8Array(13);
-  #created = new Uint8Array(24);
-  #iso = new Uint8Array(27);
+  readonly #time = text(16);
+  readonly #seq = text(15);
+  readonly #tid = text(13);
+  readonly #created = text(24);
+  readonly #iso = text(27);
+  readonly #cid = text(8);
   #second = -1;
+  #seqMillions = -1;
   readonly #base32 = Buffer.from(base32);
   readonly #sortable = Buffer.from(sortable);
 
   /** `accounts` contains 24 characters of did:plc for each account, concatenated. */
   constructor(accounts: Uint8Array) {
-    this.#accounts = accounts;
+    this.#accounts = new DataView(accounts.buffer, accounts.byteOffset, accounts.byteLength);
     this.#accountCount = accounts.length / 24;
   }
 
   /** Sets the digits that all events of one UTC second share. */
   second(second: number): void {
     this.#second = second;
-    this.#iso = Buffer.from(new Date(second * 1000).toISOString().replace('Z', '000Z'));
-    this.#time.set(Buffer.from(String(second).padStart(10, '0')));
-    this.#created = Buffer.from(new Date((second - 1) * 1000).toISOString());
+    this.#iso.bytes.set(Buffer.from(new Date(second * 1000).toISOString().replace('Z', '000Z')));
+    this.#time.bytes.set(Buffer.from(String(second).padStart(10, '0')));
+    this.#created.bytes.set(Buffer.from(new Date((second - 1) * 1000).toISOString()));
   }
 
   /** Stamps one frame at offset `at` in `target`. `random` and `more` are 32 random bits each. */
   stamp(
-    target: Uint8Array,
+    target: DataView,
     at: number,
     slots: Uint32Array,
     timeUs: number,
@@ -58,37 +60,38 @@ export class Stamper {
       const place = at + (slots[next + 1] ?? 0);
       switch (slots[next]) {
         case slotActor:
-          this.#account(target, place, random);
+          copy(this.#accounts, (random % this.#accountCount) * 24, target, place, 24);
           break;
         case slotSubject:
-          this.#account(target, place, more);
+          copy(this.#accounts, (more % this.#accountCount) * 24, target, place, 24);
           break;
         case slotTime:
-          copy(this.#time, target, place, 16);
+          copy(this.#time.view, 0, target, place, 16);
           break;
         case slotSeq:
-          digits(this.#seq, 0, 15, seq);
-          copy(this.#seq, target, place, 15);
+          this.#setSeq(seq);
+          copy(this.#seq.view, 0, target, place, 15);
           break;
         case slotRev:
           if (tidFor !== slotRev) this.#setTid(timeUs, random);
           tidFor = slotRev;
-          copy(this.#tid, target, place, 13);
+          copy(this.#tid.view, 0, target, place, 13);
           break;
         case slotRkey:
           if (tidFor !== slotRkey) this.#setTid(timeUs - 1000 - (more & 0xfff), random);
           tidFor = slotRkey;
-          copy(this.#tid, target, place, 13);
+          copy(this.#tid.view, 0, target, place, 13);
           break;
         case slotCreated:
-          digits(this.#created, 20, 3, more % 1000);
-          copy(this.#created, target, place, 24);
+          digits(this.#created.bytes, 20, 3, more % 1000);
+          copy(this.#created.view, 0, target, place, 24);
           break;
         case slotIso:
-          copy(this.#iso, target, place, 27);
+          copy(this.#iso.view, 0, target, place, 27);
           break;
         default:
-          this.#cid(target, place, random ^ more);
+          this.#setCid(random ^ more);
+          copy(this.#cid.view, 0, target, place, 8);
       }
     }
   }
@@ -97,48 +100,68 @@ export class Stamper {
     // Set the digits again if necessary: a row of a re-sync may have the time of another second.
     const second = Math.floor(timeUs / 1_000_000);
     if (second !== this.#second) this.second(second);
-    digits(this.#time, 10, 6, timeUs % 1_000_000);
-    digits(this.#iso, 20, 6, timeUs % 1_000_000);
+    const micros = timeUs - second * 1_000_000;
+    digits(this.#time.bytes, 10, 6, micros);
+    digits(this.#iso.bytes, 20, 6, micros);
   }
 
-  #account(target: Uint8Array, place: number, random: number): void {
-    const from = (random % this.#accountCount) * 24;
-    for (let step = 0; step < 24; step++) target[place + step] = this.#accounts[from + step] ?? 0;
+  #setSeq(seq: number): void {
+    const millions = Math.floor(seq / 1_000_000);
+    if (millions !== this.#seqMillions) digits(this.#seq.bytes, 0, 9, millions);
+    this.#seqMillions = millions;
+    digits(this.#seq.bytes, 9, 6, seq - millions * 1_000_000);
   }
 
   /** Encodes a TID: 53 bits of microseconds and 10 bits of clock id, with five bits per character. */
   #setTid(timeUs: number, clockId: number): void {
     let high = Math.floor(timeUs / 0x200_0000);
     let low = timeUs % 0x200_0000;
-    this.#tid[12] = this.#sortable[clockId & 31] ?? 0;
-    this.#tid[11] = this.#sortable[(clockId >>> 5) & 31] ?? 0;
+    this.#tid.bytes[12] = this.#sortable[clockId & 31] ?? 0;
+    this.#tid.bytes[11] = this.#sortable[(clockId >>> 5) & 31] ?? 0;
     for (let place = 10; place >= 6; place--) {
-      this.#tid[place] = this.#sortable[low & 31] ?? 0;
+      this.#tid.bytes[place] = this.#sortable[low & 31] ?? 0;
       low >>>= 5;
     }
     for (let place = 5; place >= 0; place--) {
-      this.#tid[place] = this.#sortable[high & 31] ?? 0;
+      this.#tid.bytes[place] = this.#sortable[high & 31] ?? 0;
       high >>>= 5;
     }
   }
 
-  #cid(target: Uint8Array, place: number, random: number): void {
+  #setCid(random: number): void {
     let bits = random;
     for (let step = 0; step < 8; step++) {
-      target[place + step] = this.#base32[bits & 31] ?? 0;
+      this.#cid.bytes[step] = this.#base32[bits & 31] ?? 0;
       bits = step === 3 ? (random * 2_654_435_761) >>> 7 : bits >>> 5;
     }
   }
 }
 
-function copy(from: Uint8Array, target: Uint8Array, place: number, length: number): void {
-  for (let step = 0; step < length; step++) target[place + step] = from[step] ?? 0;
+/** Characters of a slot, with a view that copies eight of them at a time. */
+interface Text {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
 }
 
+function text(length: number): Text {
+  const bytes = new Uint8Array(length);
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
+/**
+ * Copies at least eight characters, eight at a time. The last eight may overlap those before. A float carries any ASCII
+ * characters unchanged, because none of them is a NaN.
+ */
+function copy(from: DataView, at: number, target: DataView, place: number, length: number): void {
+  for (let step = 0; step < length - 8; step += 8) target.setFloat64(place + step, from.getFloat64(at + step));
+  target.setFloat64(place + length - 8, from.getFloat64(at + length - 8));
+}
+
+/** Writes a number below 2^31 with leading zeros. */
 function digits(target: Uint8Array, at: number, width: number, value: number): void {
-  let rest = value;
+  let rest = value | 0;
   for (let place = at + width - 1; place >= at; place--) {
-    const tenth = Math.floor(rest / 10);
+    const tenth = (rest / 10) | 0;
     target[place] = zero + (rest - tenth * 10);
     rest = tenth;
   }

@@ -1,9 +1,8 @@
 /** Shows a fraction (0 to 1) as a bar. Screen readers skip the bar, because the number is next to it as text. */
 export function Bar({ share }: { share: number }) {
   return (
-    <svg class="bar" aria-hidden="true" focusable="false">
-      <rect class="rail" width="100%" height="100%" />
-      <rect class="fill" width={percent(Math.min(1, Math.max(0, share)) * 100)} height="100%" />
+    <svg class="bar" aria-hidden="true">
+      <rect width={percent(Math.min(1, Math.max(0, share)) * 100)} height="100%" />
     </svg>
   );
 }

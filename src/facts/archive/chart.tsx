@@ -1,5 +1,6 @@
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
 import { LinkedLines } from '../../web/linked-line.tsx';
+import { embeddedArchive, type NewestGaps, type RecentArchive } from './embedded.ts';
 import {
   type ArchivedDay,
   type ArchivedIssue,
@@ -123,25 +124,6 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
   );
 }
 
-/** The newest gaps of a period, with the number of all its gaps. */
-interface NewestGaps {
-  readonly newest: readonly HourGap[];
-  readonly count: number;
-}
-
-/** The last month of the archive, as the observatory page shows it. */
-export interface RecentArchive {
-  /** Newest day of the archive. It may be before that month. */
-  readonly newest: string;
-  readonly days: readonly ChartDay[];
-  readonly gaps: NewestGaps;
-  readonly weatherGaps: NewestGaps;
-  /** Number of known issues that affect these days. */
-  readonly issues: number;
-  /** False if the label overview was refused when the data was read; the data then contains no labels. */
-  readonly areLabelsShown: boolean;
-}
-
 /** Number of days that the observatory page shows. */
 export const recentDays = 30;
 
@@ -181,7 +163,7 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
   const { days, gaps, areLabelsShown, newest, issues } = shown;
   const more = gaps.count - gaps.newest.length;
   return (
-    <section aria-labelledby="archive" data-archive={JSON.stringify(shown)}>
+    <section aria-labelledby="archive" data-archive={embeddedArchive(shown)}>
       <h2 id="archive">The last 30 days</h2>
       {areLabelsShown ? null : <LabelsRefused why={refusal ?? 'Reload this page to show them.'} />}
       <RateChart base="." days={days} what="30 days" areLabelsShown={areLabelsShown} />
@@ -202,10 +184,4 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
       </p>
     </section>
   );
-}
-
-/** Returns the archive data embedded in a server-rendered page; null if the page has none. */
-export function recentArchiveOf(page: ParentNode): RecentArchive | null {
-  const text = page.querySelector('[data-archive]')?.getAttribute('data-archive');
-  return typeof text === 'string' ? (JSON.parse(text) as RecentArchive) : null;
 }

@@ -101,7 +101,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const unsure = envelope.facts.coverage.status === 'unknown';
   return (
     <div class="strip">
-      <svg aria-hidden="true" focusable="false">
+      <svg aria-hidden="true">
         <defs>
           <Hatch id="coverage-hatch" />
         </defs>

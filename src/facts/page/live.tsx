@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
-import { recentArchiveOf } from '../archive/chart.tsx';
+import { recentArchiveOf } from '../archive/embedded.ts';
 import { accountLinksOf } from './accounts.tsx';
 import { describeChanges } from './changes.ts';
 import type { ObservatoryFacts } from './model.ts';

@@ -1,6 +1,7 @@
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { type RecentArchive, RecentSection } from '../archive/chart.tsx';
+import { RecentSection } from '../archive/chart.tsx';
+import type { RecentArchive } from '../archive/embedded.ts';
 import { originCaveats } from '../caveats.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { Caveats } from './caveats.tsx';

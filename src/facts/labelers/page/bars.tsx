@@ -22,13 +22,7 @@ export function DayBars({ days }: { days: LabelerLine['days'] }) {
     else if (share < 1) unread += `M${index} 0h1v2h-1z`;
   });
   return (
-    <svg
-      class="day-bars"
-      viewBox={`0 0 ${days.length} ${height}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-      focusable="false"
-    >
+    <svg class="day-bars" viewBox={`0 0 ${days.length} ${height}`} preserveAspectRatio="none" aria-hidden="true">
       <path class="chart-part" d={unread} />
       <path class="chart-up" d={read} />
     </svg>

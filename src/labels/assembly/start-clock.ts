@@ -21,7 +21,7 @@ const lookMs = 20;
  * upstream responds. Waits without a limit while an upstream contradicts the clock.
  */
 export async function clockAtStart(
-  preconditions: Preconditions,
+  preconditions: Pick<Preconditions, 'look' | 'clockRight'>,
   { clocks, log, telemetry, waitMs }: StartClockOptions,
   signal: AbortSignal,
 ): Promise<void> {

@@ -28,6 +28,19 @@ function capAt({ maxRows = 2_000_000, at = noon } = {}) {
 
 const rows = (n: number) => ({ rows: n, bytes: n });
 
+test('the shares of a day are the documented fractions of the daily budget', () => {
+  expect(sourceShares).toEqual({
+    seeded: { rows: 2_000_000, bytes: 1_000_000_000, part: 0.4, domainPart: 0.5 },
+    established: { rows: 2_000_000, bytes: 1_000_000_000, part: 0.15, domainPart: 0.2 },
+    new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
+  });
+  expect(classShares).toEqual({
+    seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
+    established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
+    new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
+  });
+});
+
 describe('the share of one source', () => {
   test('the share of a source limits its number of rows, and pauses only this source', () => {
     const { cap } = capAt({ maxRows: 100 });

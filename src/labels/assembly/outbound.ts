@@ -75,6 +75,11 @@ const hostBursts = { pages: 100, handshakes: 32 };
 const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
 
 /**
+ * Maximum streams of one host of new sources; further new labelers of the host are polled. A stranger's document may
+ * name the host of another labeler, which would otherwise have to serve an idle stream for each such document.
+ */
+const newStreamsPerHost = 4;
+/**
  * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
  * of labelers.
  */
@@ -115,7 +120,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       clock,
     }),
     streams: createSlots({
-      ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
+      ...{ perHost: maxStreamsPerHost, perNewHost: newStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({

@@ -54,6 +54,12 @@ const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 6
  */
 const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
 
+/**
+ * Maximum rate of decoded bytes from one registrable domain for new sources: a compressed response may expand to 64
+ * times its size, and reading 1 MB takes up to 200 ms of processor time.
+ */
+const decodedRate: HostRate = { perSecond: 1_000_000, burst: 64_000_000 };
+
 /** Maximum concurrent requests for did:web documents, whose hosts are untrusted. */
 const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
 const webTimeoutMs = 5_000;
@@ -102,11 +108,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
     perSecond: (perPoll[kind] * 1_000) / timings.pollMs,
     burst: hostBursts[kind],
   });
-  const http = createHttpClient({ policy, ...pages, hostRate: rateOf('pages'), resolve: strangers.resolve, userAgent });
+  const shared = { policy, decodedRate, resolve: strangers.resolve, userAgent };
+  const http = createHttpClient({ ...shared, ...pages, hostRate: rateOf('pages') });
   const directory = createHttpClient({
     ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
   });
-  const web = createHttpClient({ policy, ...webDocuments, resolve: strangers.resolve, userAgent });
+  const web = createHttpClient({ ...shared, ...webDocuments });
   return {
     http,
     directory,

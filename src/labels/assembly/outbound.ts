@@ -85,6 +85,8 @@ const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
  * name the host of another labeler, which would otherwise have to serve an idle stream for each such document.
  */
 const newStreamsPerHost = 4;
+/** Maximum streams of one registrable domain of new sources, because all names below it may lead to one machine. */
+const newStreamsPerDomain = 32;
 /**
  * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
  * of labelers.
@@ -127,7 +129,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       clock,
     }),
     streams: createSlots({
-      ...{ perHost: maxStreamsPerHost, perNewHost: newStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
+      ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
+      ...{ perNewHost: newStreamsPerHost, perNewDomain: newStreamsPerDomain },
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({

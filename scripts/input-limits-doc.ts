@@ -39,6 +39,7 @@ counts open containers (depth), values and keys (elements), and the fields of ea
 exceeds a limit is refused like malformed input, and counts only against its author.`;
 
 const tail = `A compressed response or frame may expand to 1 MiB, and beyond that to 64 times its length.
+The label instrument charges the decoded bytes of each response to its labeler, and those of new labelers also to the registrable domain.
 A response may arrive in 4,096 pieces, and further ones of at least 32 bytes on average. A message of a websocket may have 256
 fragments.
 

@@ -285,7 +285,10 @@ export class Connection {
     const told: Uint8Array[] = [];
     for (let at = from - first; at < to - first; at++) {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
-      for (const payload of lie(honest)) told.push(framed(payload));
+      for (const payload of lie(honest)) {
+        const frame = framed(payload);
+        told.push(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
+      }
     }
     // Events that were replaced with false frames do not count as delivered.
     return { bytes: Buffer.concat(told), frames: told.length, delivered: [] };

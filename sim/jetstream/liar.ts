@@ -18,14 +18,16 @@ const day = 86_400 * second;
 const largest = Number.MAX_SAFE_INTEGER;
 
 /**
- * Creates a lying host, which sends false values in every field. Times are in 1970, in 2300, one per minute, unsorted,
+ * Creates a lying host, which sends false values in every field of either protocol. Times are in 1970, in 2300, one per minute, unsorted,
  * or just within the tolerance for clock errors. Positions jump forward slightly or to the maximum, go backwards, or
  * are times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some regular frames are sent
  * unchanged among the false ones.
  */
 export function createLiar({ seed, nowUs }: LiarOptions): Lie {
   const chance = dice(seed ^ 0x11a5);
-  const lies = frameLies(chance, nowUs);
+  const falsehoods = falseValues(chance, nowUs);
+  const lies = legacyLies(chance, falsehoods);
+  const methodLies = eventLies(chance, falsehoods);
   return (payload) => {
     if (chance.chance(0.2)) return [payload];
     if (chance.chance(0.1)) return [garbage(chance, payload)];
@@ -35,64 +37,143 @@ export function createLiar({ seed, nowUs }: LiarOptions): Lie {
     } catch {
       return [payload];
     }
-    for (let n = 1 + chance.below(3); n > 0; n -= 1) chance.pick(lies)(frame);
+    const isMethod = frame.$type !== undefined;
+    for (let n = 1 + chance.below(3); n > 0; n -= 1) chance.pick(isMethod ? methodLies : lies)(frame);
     const text = Buffer.from(JSON.stringify(frame));
     return chance.chance(0.05) ? [text, text, text] : [text];
   };
 }
 
-function frameLies(chance: Dice, nowUs: () => number): readonly FrameLie[] {
+/** False values that both protocols can carry: functions of times in microseconds, and of the honest numbers. */
+interface FalseValues {
+  readonly times: readonly (() => unknown)[];
+  readonly numbers: readonly ((honest: number) => unknown)[];
+}
+
+function falseValues(chance: Dice, nowUs: () => number): FalseValues {
   let since1970 = 0;
   let sinceYesterday = 0;
   let forward = 0;
-  const time = (tell: () => unknown): FrameLie => {
-    return (frame) => {
-      frame.time_us = tell();
-    };
+  return {
+    times: [
+      () => 1,
+      () => {
+        since1970 += minute;
+        return since1970;
+      },
+      () => {
+        sinceYesterday = (sinceYesterday + minute) % day;
+        return Math.floor(nowUs()) - day + sinceYesterday;
+      },
+      () => Math.floor(nowUs()) - chance.below(3600) * second,
+      () => Math.floor(nowUs()) + 59 * second,
+      () => Date.parse('2300-01-01T00:00:00Z') * 1000,
+      () => largest,
+      () => -5,
+      () => 'yesterday',
+    ],
+    numbers: [
+      () => largest,
+      () => 1_000_000_000_000_000,
+      () => Math.floor(nowUs()),
+      () => 1,
+      (honest) => Math.max(1, honest - 100_000),
+      (honest) => honest + 1_000_000_000,
+      (honest) => {
+        forward += 1_000_000;
+        return honest + forward;
+      },
+      () => ({}),
+    ],
   };
-  const seq = (tell: (honest: number) => unknown): FrameLie => {
-    return (frame) => {
-      frame.cursor = tell(typeof frame.cursor === 'number' ? frame.cursor : 0);
-    };
+}
+
+function put(name: string, value: () => unknown): FrameLie {
+  return (frame) => {
+    frame[name] = value();
   };
-  const put = (name: string, value: () => unknown): FrameLie => {
-    return (frame) => {
-      frame[name] = value();
-    };
-  };
+}
+
+function legacyLies(chance: Dice, { times, numbers }: FalseValues): readonly FrameLie[] {
   return [
-    time(() => 1),
-    time(() => {
-      since1970 += minute;
-      return since1970;
+    ...times.map((time) => put('time_us', time)),
+    ...numbers.map((number): FrameLie => {
+      return (frame) => {
+        frame.cursor = number(typeof frame.cursor === 'number' ? frame.cursor : 0);
+      };
     }),
-    time(() => {
-      sinceYesterday = (sinceYesterday + minute) % day;
-      return Math.floor(nowUs()) - day + sinceYesterday;
-    }),
-    time(() => Math.floor(nowUs()) - chance.below(3600) * second),
-    time(() => Math.floor(nowUs()) + 59 * second),
-    time(() => Date.parse('2300-01-01T00:00:00Z') * 1000),
-    time(() => largest),
-    time(() => -5),
-    time(() => 'yesterday'),
-    seq(() => largest),
-    seq(() => 1_000_000_000_000_000),
-    seq(() => Math.floor(nowUs())),
-    seq(() => 1),
-    seq((honest) => Math.max(1, honest - 100_000)),
-    seq((honest) => honest + 1_000_000_000),
-    seq((honest) => {
-      forward += 1_000_000;
-      return honest + forward;
-    }),
-    seq(() => ({})),
     put('kind', () => 'k'.repeat(1 + chance.below(100))),
     put('kind', () => ['commit']),
     put('commit', () => null),
     put('commit', () => ({ operation: 'create', collection: 'a'.repeat(5_000) })),
     put('account', () => ({ active: 'yes', status: 7 })),
   ];
+}
+
+const method = 'network.bsky.jetstream.subscribeEvents';
+
+/** Returns false values for every field of a `subscribeEvents` frame, whose times are datetimes. */
+function eventLies(chance: Dice, { times, numbers }: FalseValues): readonly FrameLie[] {
+  const inPayload = (lie: FrameLie): FrameLie => {
+    return (frame) => {
+      if (typeof frame.payload === 'object' && frame.payload !== null) lie(frame.payload as Frame);
+    };
+  };
+  const type = (kind: string): FrameLie => put('$type', () => `${method}#${kind}`);
+  return [
+    ...[
+      ...times.flatMap((time) => {
+        const told = (): unknown => datetime(time());
+        return [put('witnessedAt', told), put('time', told), alike(told)];
+      }),
+      ...numbers.map((number): FrameLie => {
+        return (payload) => {
+          payload.seq = number(typeof payload.seq === 'number' ? payload.seq : 0);
+        };
+      }),
+      put('$type', () => 'k'.repeat(1 + chance.below(100))),
+      put('$type', () => ['commit']),
+      ...['commit', 'account', 'identity', 'sync', 'info', 'unknown'].map(type),
+      put('name', () => chance.pick(['FutureCursor', 'OutdatedCursor', 7])),
+      notice(() => chance.pick(['FutureCursor', 'OutdatedCursor', 'Unknown'])),
+      put('did', () => chance.pick<unknown>(['', 'did:plc:', 'd'.repeat(5_000), 7])),
+      put('operation', () => chance.pick<unknown>(['delete', 'destroy', null])),
+      put('collection', () => chance.pick<unknown>(['a'.repeat(5_000), '', []])),
+      put('record', () => chance.pick<unknown>([null, 'text', { $type: 7, createdAt: {} }])),
+      put('account', () => ({ active: 'yes', status: 7 })),
+    ].map(inPayload),
+    put('payload', () => null),
+    put('payload', () => ['commit']),
+    put('$type', () => 'other'),
+    put('$type', () => 7),
+    (frame) => {
+      frame.$type = 'error';
+      frame.error = chance.pick(['FutureCursor', 'Unknown', {}]);
+    },
+  ];
+}
+
+/** Puts the same false time into both fields. */
+function alike(time: () => unknown): FrameLie {
+  return (payload) => {
+    payload.time = time();
+    payload.witnessedAt = payload.time;
+  };
+}
+
+/** Replaces an event with a notice of the host. */
+function notice(name: () => string): FrameLie {
+  return (payload) => {
+    for (const key of Object.keys(payload)) delete payload[key];
+    payload.$type = `${method}#info`;
+    payload.name = name();
+  };
+}
+
+/** Formats microseconds as a datetime. Returns values that no datetime can express unchanged. */
+function datetime(time: unknown): unknown {
+  if (typeof time !== 'number' || time < 0 || time > 8.64e18) return time;
+  return `${new Date(Math.floor(time / 1000)).toISOString().slice(0, -1)}${String(Math.floor(time) % 1000).padStart(3, '0')}Z`;
 }
 
 function garbage(chance: Dice, payload: Uint8Array): Uint8Array {
@@ -102,6 +183,8 @@ function garbage(chance: Dice, payload: Uint8Array): Uint8Array {
     () => Buffer.from(`{"time_us":${'9'.repeat(5_000)}}`),
     () => payload.subarray(0, payload.length >> 1),
     () => Buffer.from(`{"time_us":1,"padding":"${'x'.repeat(20_000)}"}`),
+    () => Buffer.from('{"$type":"message"}'),
+    () => Buffer.from('{"$type":"error","error":"ConsumerTooSlow"}'),
   ];
   return chance.pick(kinds)();
 }

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { withoutControls } from './foreign.tsx';
 import { PageBody, type PageParts } from './page-body.tsx';
@@ -8,6 +9,11 @@ import { PageBody, type PageParts } from './page-body.tsx';
  */
 export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);
+}
+
+/** Renders a part of a page, which is cached and inserted into several pages. It has the guarantees of `renderPage`. */
+export function renderFragment(node: VNode): string {
+  return withoutControls(renderToString(node));
 }
 
 function Page(parts: PageParts) {

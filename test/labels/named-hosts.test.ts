@@ -26,7 +26,7 @@ async function start() {
     ...{ policy: { allowLoopback: true }, plc, userAgent: 'test', timings: liveTimings, clock: Date.now },
   });
   cleanups.push(() => outbound.close());
-  return { outbound, requests, url: `${plc}/xrpc/com.atproto.label.queryLabels` };
+  return { outbound, requests, host: new URL(plc).host, url: `${plc}/xrpc/com.atproto.label.queryLabels` };
 }
 
 test('strangers whose documents name the host of a labeler cause few requests there, and do not delay the labeler', async () => {
@@ -43,4 +43,14 @@ test('strangers whose documents name the host of a labeler cause few requests th
   expect(await ask('did:web:mod.example', true)).toMatchObject({ kind: 'json' });
   stop.abort();
   expect((await Promise.all(strangers)).filter(({ kind }) => kind === 'aborted').length).toBeGreaterThan(490);
+});
+
+test('strangers whose documents name the host of a labeler hold at most four streams there, and the labeler gets its own', async () => {
+  const { outbound, host } = await start();
+  const { signal } = new AbortController();
+  const take = (source: string, privileged: boolean) =>
+    outbound.streams.acquire({ host, source, privileged }, 0, signal);
+  const strangers = await Promise.all(Array.from({ length: 40 }, (_, i) => take(`did:web:l${i}.example`, false)));
+  expect(strangers.filter((slot) => slot !== 'busy')).toHaveLength(4);
+  expect(await take('did:web:mod.example', true)).not.toBe('busy');
 });

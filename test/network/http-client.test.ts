@@ -227,6 +227,34 @@ describe('a large response', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
   });
 
+  it.each([
+    ['no JSON', gzipSync(Buffer.alloc(1_000_000, ' ')), 'not_json', 1_000_000],
+    ['a body that decodes to more than its limit', gzipSync(Buffer.alloc(3_000_000, ' ')), 'too_large', 1_048_576],
+    ['a body that is cut off', gzipSync(Buffer.alloc(1_000_000, ' ')).subarray(0, 900), 'not_json', 1_048_576],
+    ['JSON', gzipSync(`"${'x'.repeat(1_000_000)}"`), 'json', 1_000_002],
+  ] as const)('is charged with its decoded bytes, even if it cannot be used (%s)', async (_, body, kind, bytes) => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
+    );
+    let charged = 0;
+    const charge = (cost: { bytes: number }) => {
+      charged += cost.bytes;
+    };
+    expect((await clientFor().getJson(url, { ...limits, maxBytes: 1_048_576, charge })).kind).toBe(kind);
+    expect(charged).toBe(bytes);
+  });
+
+  it('is not requested while its domain has used up its decoded bytes, except for privileged sources', async () => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`"${'x'.repeat(90_000)}"`)),
+    );
+    const client = clientFor({ decodedRate: { perSecond: 0.001, burst: 100_000 } });
+    const ask = (privileged: boolean) => client.getJson(url, { ...limits, peer: { source: 'did:web:a', privileged } });
+    const kinds = [];
+    for (const privileged of [true, true, false, false, false, true]) kinds.push((await ask(privileged)).kind);
+    expect(kinds).toEqual(['json', 'json', 'json', 'json', 'busy', 'json']);
+  });
+
   it.each(['busy', 'aborted'] as const)('is not parsed while no memory is available for it (%s)', async (outcome) => {
     const { url } = await serve((_request, response) => response.end('{"a":[1,2,3]}'));
     const asked: number[][] = [];

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { until } from '../../harness/process/until.ts';
 import { minutesOf, readStore } from '../../harness/weather/weather-kept.ts';
 import { type Station, startMs, startStation } from '../../harness/weather/weather-station.ts';
+import type { Wire } from '../../sim/events/wire.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
 /**
@@ -103,15 +104,17 @@ function minutesAfter(station: Station, instantUs: number) {
 }
 
 describe.concurrent('a host that sends false values in every field for an hour', () => {
-  test.each([
-    { seqs: false, again: false },
-    { seqs: true, again: false },
-    { seqs: true, again: true },
+  test.each<{ wire: Wire; seqs: boolean; again: boolean }>([
+    { wire: 'jetstream.legacy', seqs: false, again: false },
+    { wire: 'jetstream.legacy', seqs: true, again: false },
+    { wire: 'jetstream.legacy', seqs: true, again: true },
+    { wire: 'jetstream.subscribeEvents', seqs: true, again: false },
+    { wire: 'jetstream.subscribeEvents', seqs: true, again: true },
   ])(
-    'is counted correctly within a minute after the false values stop (seqs: $seqs, restarted: $again)',
-    async ({ seqs, again }) => {
+    'is counted correctly within a minute after the false values stop ($wire, seqs: $seqs, restarted: $again)',
+    async ({ wire, seqs, again }) => {
       const clock = stoppableClock(20);
-      const station = await startStation({ clock: clock.now, sim: { seed: 3, rate: 10, seqCursors: seqs } });
+      const station = await startStation({ wire, clock: clock.now, sim: { seed: 3, rate: 10, seqCursors: seqs } });
       ending.push(station.end);
       await until('live events are counted', () => station.told.lagSeconds < 5);
 
@@ -121,6 +124,9 @@ describe.concurrent('a host that sends false values in every field for an hour',
       await until('an hour passes', () => clock.now() >= over, 60_000);
       clock.run(0);
       await settled(station);
+      const { parse_error, no_time_us, future, implausible } = station.told.outcomes;
+      const noticed = seqs ? { parse_error, no_time_us, future, implausible } : { parse_error, no_time_us, future };
+      for (const [outcome, frames] of Object.entries(noticed)) expect(frames, outcome).toBeGreaterThan(0);
       if (again) await station.weather().stop();
       station.sim.faults.honest();
       const stoppedUs = clock.now() * 1000;

@@ -7,6 +7,7 @@ import type { LabelerSummary } from '../../contract/labelers.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
 import { listConclusion } from './conclusion.ts';
 import { projectSummary } from './project-labeler.ts';
+import { indexTexts, type SearchIndex } from './search-index.ts';
 
 /** Sort orders of the labeler list on its page. */
 export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;
@@ -19,8 +20,8 @@ export interface Catalogue {
   readonly entries: readonly LabelerSummary[];
   /** Indices of the entries in each sort order. */
   readonly orders: Readonly<Record<SortKey, Uint16Array>>;
-  /** Lower-case search text of each entry. */
-  readonly searchTexts: readonly string[];
+  /** Lower-case search texts of all entries. */
+  readonly search: SearchIndex;
   readonly states: Readonly<Record<LabelerState, number>>;
   readonly conclusion: string;
   /** All entries as one serialized JSON array. */
@@ -57,7 +58,7 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       await pause();
       const names = entries.map(nameOf);
       await pause();
-      const searchTexts = entries.map(({ did }, index) => `${names[index]}\n${did}`.toLowerCase());
+      const search = indexTexts(entries.map(({ did }, index) => `${names[index]}\n${did}`.toLowerCase()));
       const orders: Partial<Record<SortKey, Uint16Array>> = {};
       for (const key of sortKeys) {
         await pause();
@@ -68,7 +69,7 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       for (const { state } of entries) states[state] += 1;
       const complete = entries.filter(isComplete).length;
       const conclusion = listConclusion({ enrolled: entries.filter(({ enrolled }) => enrolled).length, complete });
-      return { entries, orders: orders as Record<SortKey, Uint16Array>, searchTexts, states, conclusion, json };
+      return { entries, orders: orders as Record<SortKey, Uint16Array>, search, states, conclusion, json };
     },
   };
 }

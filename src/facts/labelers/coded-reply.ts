@@ -9,6 +9,10 @@ import type { Coding } from '../../http/representation/accept-encoding.ts';
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const gzipLevel = { level: 5 };
 
+/** Settings for bodies that only one request receives: half the processor time, for a few percent more bytes. */
+const brotliOnce = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } };
+const gzipOnce = { level: 3 };
+
 /** Responses with the same body in every content coding. */
 export interface CodedReplies {
   /** Size of the uncompressed body, in bytes. */
@@ -45,6 +49,14 @@ export function codedOnRequest(parts: CodedParts): CodedReplies {
       return reply;
     },
   };
+}
+
+/** Creates the response with a body that only one request receives. */
+export function codedOnce(parts: CodedParts, coding: Coding): Reply {
+  const { body } = parts;
+  const bytes =
+    coding === 'br' ? brotliCompressSync(body, brotliOnce) : coding === 'gzip' ? gzipSync(body, gzipOnce) : body;
+  return replyOf(parts, coding, bytes);
 }
 
 /**

@@ -10,7 +10,7 @@ import { type Catalogue, listPlaces } from './catalogue.ts';
 import { codedInBackground } from './coded-reply.ts';
 import { listEnvelope } from './envelope.ts';
 import { Kept } from './kept.ts';
-import { listPage } from './page/list.tsx';
+import { listPage, renderedRow, withRows } from './page/list.tsx';
 import type { Pair, PairOutcome } from './pair.ts';
 import { isPlain, type ListQuery, plainQuery, selectPage } from './query.ts';
 import { type Conditions, conditional, jsonDocument, pageDocument, passingPage, type Validated } from './replies.ts';
@@ -26,6 +26,8 @@ const emptyList = '"labelers":[]';
 export function listDocuments(common: HeaderList) {
   const documents = new Kept<Validated>();
   const pages = new Kept<Validated>();
+  /** Rendered rows of the table by index, because parsing and rendering them takes most of the time of a page. */
+  const rows = new Kept<string>();
 
   function document({ pair, judgement }: Paired, now: number): Validated {
     const bucket = ageBucket(judgement.ageSeconds);
@@ -44,6 +46,24 @@ export function listDocuments(common: HeaderList) {
     if (known) return known;
     const times = { modifiedAt: pair.modifiedAt, builtAt: now };
     return pages.set('', pageDocument(rendered(paired, plainQuery, now), times, common), 0);
+  }
+
+  function row({ labelers }: Pair<Catalogue>, index: number, now: number): string {
+    const known = rows.get(labelers, 0, now, String(index));
+    if (known !== null) return known;
+    const summary = labelers.prepared.entries[index];
+    const line = summary && labelers.set.labeler(summary.did);
+    const text = summary && line ? renderedRow({ index, summary, days: line.days }) : '';
+    return rows.set(String(index), text, text.length);
+  }
+
+  function rendered({ pair, judgement }: Paired, query: ListQuery, now: number): string {
+    const selected = selectPage(pair.labelers.prepared, query);
+    const page = renderPage(listPage({ envelope: checkedEnvelope(pair, judgement, now), query, selected }));
+    return withRows(
+      page,
+      selected.shown.map((index) => row(pair, index, now)),
+    );
   }
 
   return {
@@ -74,15 +94,4 @@ function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], 
 function withEntries(text: string, entries: Buffer): Buffer {
   const at = text.indexOf(emptyList) + emptyList.length - '[]'.length;
   return Buffer.concat([Buffer.from(text.slice(0, at).toWellFormed()), entries, Buffer.from(text.slice(at + 2))]);
-}
-
-function rendered({ pair, judgement }: Paired, query: ListQuery, now: number): string {
-  const { prepared, set } = pair.labelers;
-  const selected = selectPage(prepared, query);
-  const rows = selected.shown.flatMap((index) => {
-    const summary = prepared.entries[index];
-    const line = summary && set.labeler(summary.did);
-    return summary && line ? [{ index, summary, days: line.days }] : [];
-  });
-  return renderPage(listPage({ envelope: checkedEnvelope(pair, judgement, now), query, selected, rows }));
 }

@@ -149,6 +149,17 @@ describe('the pages about labelers', () => {
     }
   });
 
+  it('show the rows of the newest artifact for every query', async () => {
+    const app = await serving();
+    const path = '/labelers?q=did';
+    const before = text(app.get(path));
+    const newer = fixtureOf({ seed: 6, generatedAt: made + 20_000 });
+    await app.set(newer);
+    const after = text(app.get(path));
+    expect(before).not.toBe(after);
+    for (const { did } of newer.labelers) expect(after).toContain(`"./labelers/${did}"`);
+  });
+
   it('escape the search text', async () => {
     const app = await serving();
     expect(text(app.get('/labelers?q=%22%3E%3Cscript%3E'))).not.toContain('<script');

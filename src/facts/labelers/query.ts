@@ -69,16 +69,16 @@ export interface ListPage {
 }
 
 /** Selects the requested page, or the last page if the requested one does not exist. */
-export function selectPage({ entries, orders, searchTexts }: Catalogue, query: ListQuery): ListPage {
+export function selectPage({ entries, orders, search }: Catalogue, query: ListQuery): ListPage {
   const wanted = query.q.toLowerCase().replace(/^@/, '');
+  const found = wanted === '' ? null : search.matches(wanted);
   const order = orders[query.sort];
   const matching =
-    wanted === '' && query.state === null
+    found === null && query.state === null
       ? order
       : order.filter(
           (index) =>
-            (query.state === null || entries[index]?.state === query.state) &&
-            (wanted === '' || searchTexts[index]?.includes(wanted) === true),
+            (query.state === null || entries[index]?.state === query.state) && (found === null || found[index] === 1),
         );
   const pages = Math.max(1, Math.ceil(matching.length / pageSize));
   const page = Math.min(query.page, pages);

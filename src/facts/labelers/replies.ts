@@ -8,7 +8,7 @@ import { type Coding, chooseCoding } from '../../http/representation/accept-enco
 import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
 import { renderPage } from '../../web/document.tsx';
 import { cacheControl } from '../representation.ts';
-import { type CodedReplies, codedOnRequest } from './coded-reply.ts';
+import { type CodedReplies, codedOnce, codedOnRequest } from './coded-reply.ts';
 import { refusedPage } from './page/frame.tsx';
 
 /** Creates the responses that contain the documents and pages about labelers. */
@@ -78,7 +78,7 @@ export function pageDocument(page: string, times: DocumentTimes, common: HeaderL
 /** Creates the response with a page that no cache may store. */
 export function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
   const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
-  return codedOnRequest({ status: 200, contentType: html, body: Buffer.from(page), headers }).of(coding);
+  return codedOnce({ status: 200, contentType: html, body: Buffer.from(page), headers }, coding);
 }
 
 /** Returns a 304 or 200 response, depending on the conditional headers of the request. */

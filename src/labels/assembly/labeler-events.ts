@@ -1,7 +1,7 @@
-import type { Micros } from '../../contract/timestamp.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
+import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import type { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import type { Roster } from '../roster/roster.ts';
@@ -19,13 +19,13 @@ export interface LabelerEventsOptions {
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
   readonly random: () => number;
-  readonly clock: () => Micros;
+  readonly clocks: Clocks;
   readonly log: Log;
 }
 
 /** Follows labelers' records on the Jetstream. Returns null if no Jetstream is configured. */
 export async function labelerEvents(
-  { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
+  { settings, store, policy, resolve, random, clocks, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'documentChanged'>,
   metadata: LabelerMetadata,
   preconditions: Preconditions,
@@ -49,7 +49,8 @@ export async function labelerEvents(
     userAgent,
     resolve,
     random,
-    clock,
+    clock: clocks.wall,
+    monotonic: clocks.monotonic,
     wait,
     log,
     onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),

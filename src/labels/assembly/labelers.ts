@@ -83,7 +83,7 @@ export async function createLabelers(
     if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
   const services = await labelerEvents(
-    { ...base, clock, resolve: outbound.resolveOwn },
+    { ...base, resolve: outbound.resolveOwn },
     { add, documentChanged: (did) => roster.documentChanged(did) },
     metadata,
     preconditions,

@@ -54,6 +54,12 @@ const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 6
  */
 const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
 
+/**
+ * Maximum rate of decoded bytes from one registrable domain for new sources: a compressed response may expand to 64
+ * times its size, and reading 1 MB takes up to 200 ms of processor time.
+ */
+const decodedRate: HostRate = { perSecond: 1_000_000, burst: 64_000_000 };
+
 /** Maximum concurrent requests for did:web documents, whose hosts are untrusted. */
 const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
 const webTimeoutMs = 5_000;
@@ -74,6 +80,13 @@ const hostBursts = { pages: 100, handshakes: 32 };
  */
 const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
 
+/**
+ * Maximum streams of one host of new sources; further new labelers of the host are polled. A stranger's document may
+ * name the host of another labeler, which would otherwise have to serve an idle stream for each such document.
+ */
+const newStreamsPerHost = 4;
+/** Maximum streams of one registrable domain of new sources, because all names below it may lead to one machine. */
+const newStreamsPerDomain = 32;
 /**
  * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
  * of labelers.
@@ -97,11 +110,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
     perSecond: (perPoll[kind] * 1_000) / timings.pollMs,
     burst: hostBursts[kind],
   });
-  const http = createHttpClient({ policy, ...pages, hostRate: rateOf('pages'), resolve: strangers.resolve, userAgent });
+  const shared = { policy, decodedRate, resolve: strangers.resolve, userAgent };
+  const http = createHttpClient({ ...shared, ...pages, hostRate: rateOf('pages') });
   const directory = createHttpClient({
     ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
   });
-  const web = createHttpClient({ policy, ...webDocuments, resolve: strangers.resolve, userAgent });
+  const web = createHttpClient({ ...shared, ...webDocuments });
   return {
     http,
     directory,
@@ -116,6 +130,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }),
     streams: createSlots({
       ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
+      ...{ perNewHost: newStreamsPerHost, perNewDomain: newStreamsPerDomain },
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({

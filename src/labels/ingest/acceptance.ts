@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
+import { threadCpuMs } from '../../ops/thread-cpu.ts';
 import { StoreError } from '../../store/errors.ts';
 import { labelBytes } from '../../store/label.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
-import { threadCpuMs } from '../shares/pace.ts';
 import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 

@@ -111,3 +111,12 @@ test('a row is live if a reader that has read all earlier labels receives it, bu
   await intake.keep([row('sampled')], signal);
   expect(live).toEqual([false, false, false, true, true, undefined]);
 });
+
+test('only a label of its own makes a source dated: labels that it relays from other labelers do not', async () => {
+  const { source, intake } = intakeWith();
+  const relayed = { ...(row('a') as object), src: 'did:plc:cccccccccccccccccccccccc' };
+  await intake.take(page(7, relayed, { src: did }), signal);
+  expect(source.tracker.tracked).toMatchObject({ state: 'established', dated: false });
+  await intake.take(page(8, row('a')), signal);
+  expect(source.tracker.tracked.dated).toBe(true);
+});

@@ -1,9 +1,9 @@
+import { threadCpuMs } from '../../ops/thread-cpu.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
-import { threadCpuMs } from '../shares/pace.ts';
 import type { Transport } from '../shares/telemetry.ts';
 import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';

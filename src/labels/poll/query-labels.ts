@@ -15,7 +15,7 @@ export interface LabelPage {
 }
 
 /** Options for requesting a page. */
-export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
+export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit' | 'charge'> {
   readonly limit: number;
   /** True if the page may be as large as one huge label. */
   readonly large?: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
-import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
+import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { fingerprint } from '../label/fingerprint.ts';
@@ -162,4 +162,22 @@ test('the slot of a large page is released after every outcome', async () => {
     await round();
     expect([held, taken]).toEqual([0, 1]);
   }
+});
+
+test('a source is charged for the bytes of a response that is no page, and then read no faster than its share', async () => {
+  const { ports } = scriptedPorts({
+    http: {
+      getJson: (_: string | URL, { charge }: GetJsonOptions) => {
+        charge?.({ bytes: 1_000_000_000, cpuMs: 3 });
+        return Promise.resolve({ kind: 'not_json' as const });
+      },
+    } as HttpClient,
+    openStream: () => Promise.reject(new Error('not asked')),
+  });
+  const source = newSource(did, 'https://labeler.example', ports);
+  const intake = createIntake(source, ports, () => undefined);
+  const before = { since: ports.time.epoch, target: ports.time.epoch };
+  expect(ports.pace.isThrottled(did)).toBe(false);
+  await pollRound(source, intake, ports, { before, signal });
+  expect(ports.pace.isThrottled(did)).toBe(true);
 });

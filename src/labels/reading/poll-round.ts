@@ -160,19 +160,24 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
     // row is new.
     await untilReadable(source, ports, signal);
     let cost = 0;
+    const charged = { bytes: 0, cpuMs: 0 };
+    const charge: PageOptions['charge'] = ({ bytes, cpuMs }) => {
+      charged.bytes += bytes;
+      charged.cpuMs += cpuMs;
+    };
     const admit: PageOptions['admit'] = async (decodedBytes, length) => {
       const outcome = await memory.take(decodedBytes, signal, length);
       if (outcome === 'taken') cost = decodedBytes;
       return outcome;
     };
-    const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit });
+    const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit, charge });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
       ports.report.telemetry.page('poll');
       ports.pace.charge(source.did, {
-        bytes: page.labels.length * meanJsonBytes,
-        cpuMs: pageCpuMs(page.labels.length),
+        bytes: Math.max(0, page.labels.length * meanJsonBytes - charged.bytes),
+        cpuMs: Math.max(0, pageCpuMs(page.labels.length) - charged.cpuMs),
       });
     } else if (page.why === 'busy') ports.report.telemetry.hostFull('poll');
     return { page, limit, cost };

@@ -8,23 +8,28 @@ import type { Source } from '../state/source.ts';
 /** Source and ports of a request for a page, and the signal that aborts it. */
 export interface PageRequester {
   readonly source: Source;
-  readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report'>;
+  readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report' | 'pace'>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Requests a page once. The number of concurrent requests for large pages is limited, because each page may occupy a
+ * Requests a page once, and charges the source for decoding it, even if it is no page: a compressed response of a few
+ * bytes may cost as much as a large page. The number of concurrent requests for large pages is limited, because each page may occupy a
  * lot of memory.
  */
 export async function requestPage(
   { source, ports, signal }: PageRequester,
   cursor: number,
-  options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
+  options: Pick<PageOptions, 'limit' | 'large' | 'admit' | 'charge'>,
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const { memory } = ports.query;
   const { timings } = ports.time;
   const http = withPeer(ports.query.http, source.peer);
-  const pageOptions = { ...options, timeoutMs: timings.requestMs, signal };
+  const charge: PageOptions['charge'] = (cost) => {
+    ports.pace.charge(source.did, cost);
+    options.charge?.(cost);
+  };
+  const pageOptions = { ...options, charge, timeoutMs: timings.requestMs, signal };
   if (!options.large) return queryLabels(http, source.endpoint, cursor, pageOptions);
   const turn = await memory.largePages.acquire(
     { host: new URL(source.endpoint).host, ...source.peer },

@@ -130,11 +130,14 @@ export class SourceRunner {
 
   #startReader(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
     const { did, tracker } = labeler;
+    const moved = (this.#endpoints.get(did)?.at(-1) ?? endpoint) !== endpoint;
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
     const read = async (): Promise<void> => {
       await before;
+      // The reader of the previous endpoint may have accepted labels after the document changed.
+      if (moved) tracker.apply({ kind: 'endpoint_changed' });
       await this.#forgetOld(did);
       const key = `${did} ${endpoint}`;
       const peer = this.#peerOf(labeler);

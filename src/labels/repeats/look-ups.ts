@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
+import { threadCpuMs } from '../../ops/thread-cpu.ts';
 import { hour } from '../../store/time.ts';
-import { threadCpuMs } from '../shares/pace.ts';
 
 /** Maximum number of look-ups of a source per hour. Further rows of the source count as new events. */
 export const maxLookUps = 2_000;

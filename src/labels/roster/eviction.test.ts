@@ -17,7 +17,7 @@ function labelerWith(did: string, over: Partial<KnownLabeler> = {}, tracked: Par
   };
 }
 
-const answered = (days: number) => ({ firstAnswered: ago(days), lastAnswered: now });
+const answered = (days: number) => ({ firstAnswered: ago(days), lastAnswered: now, dated: true });
 
 test('labelers that failed their trial are evicted first, then labelers without a labeler service; seeded, established and responding labelers stay', () => {
   const labelers = [

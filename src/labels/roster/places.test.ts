@@ -15,7 +15,7 @@ function labelerWith(
   const did = `did:web:${name}.example`;
   const endpoint = `https://l-${name}.${domain}`;
   const firstAnswered = answeredDays === null ? null : ago(answeredDays);
-  const tracked = { ...untracked(ago(30)), firstAnswered, lastAnswered: firstAnswered };
+  const tracked = { ...untracked(ago(30)), firstAnswered, lastAnswered: firstAnswered, dated: true };
   const labeler: KnownLabeler = {
     ...{ did, origin: seeded ? 'seeded' : 'discovered', provenance: new Set(), resolutionStatus: 'labeler', endpoint },
     ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker: new Tracker(did, tracked) },

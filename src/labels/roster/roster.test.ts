@@ -220,3 +220,23 @@ test('a labeler whose document temporarily declares no labeler service has a gap
     gap: { ...missed, end: now },
   });
 });
+
+test('a labeler whose document names another endpoint must send a label of its own there before it is established', async () => {
+  const { document } = labelerDocument as Extract<Resolution, { kind: 'resolved' }>;
+  const moved: Resolution = {
+    kind: 'resolved',
+    document: { ...document, labelerEndpoint: new URL('https://sound.example') },
+  };
+  const { roster, time, changed } = rosterOver(labelerDocument, labelerDocument, moved);
+  roster.add(did, 'discovered', 'jetstream');
+  void roster.run(stop.signal);
+  await until(() => changed.length === 1);
+  const dated = (): boolean | undefined => roster.labeler(did)?.tracker.tracked.dated;
+  roster.labeler(did)?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
+  time.ms += 86_400_000;
+  await until(() => changed.length === 2);
+  expect(dated()).toBe(true);
+  time.ms += 86_400_000;
+  await until(() => changed.length === 3);
+  expect(dated()).toBe(false);
+});

@@ -286,6 +286,7 @@ function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   const document = resolution.kind === 'resolved' ? resolution.document : null;
   const endpoint = document?.labelerEndpoint?.origin ?? null;
   labeler.resolutionStatus = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
+  if (endpoint !== labeler.endpoint) labeler.tracker.apply({ kind: 'endpoint_changed' });
   labeler.endpoint = endpoint;
   labeler.pds = document?.pds?.origin ?? null;
   const handle = document?.handle ?? null;

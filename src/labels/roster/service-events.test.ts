@@ -76,7 +76,8 @@ test.each([
   ['a sync', payload('sync', { sync: { did } }), null],
 ])('a message of the current method is parsed like one of the legacy format (%s)', (_, message, event) => {
   const frame = Buffer.from(JSON.stringify({ $type: 'message', payload: message }));
-  expect(parseServiceFrame(frame)).toEqual({ time: timeUs, event });
+  const stamp = 'witnessedAt' in message ? timeUs : null;
+  expect(parseServiceFrame(frame)).toEqual({ time: timeUs, stamp, event });
 });
 
 test.each([
@@ -128,6 +129,7 @@ async function follow(frames: readonly string[], options: Partial<ServiceEventsO
     wait,
     log: silentLog,
     clock: () => micros(Date.UTC(2026, 6, 10) * 1000),
+    monotonic: () => 0,
     onUpstreamTime: () => undefined,
     onEvent: (event) => void events.push(event),
     cursor: null,
@@ -164,4 +166,28 @@ test('a cursor in the far future is not used to resume, and does not move the cu
   });
   await expect.poll(() => events.length).toBe(2);
   expect(services.cursor).toBe(atUs);
+});
+
+test.each([
+  ['the stamps of a new connection', null, 0, [atUs, atUs + 1]],
+  ['no stamp of a replay, which agrees with a clock that began at the last shutdown', atUs, 0, []],
+])('the clock is confirmed by %s', async (_, cursor, monotonicUs, confirmed) => {
+  const times: number[] = [];
+  const { events } = await follow([good(atUs), good(atUs + 1)], {
+    cursor,
+    monotonic: () => monotonicUs,
+    onUpstreamTime: (milliseconds) => void times.push(milliseconds * 1000),
+  });
+  await expect.poll(() => events.length).toBe(2);
+  expect(times).toEqual(confirmed);
+});
+
+test('the clock is not confirmed by a time that the author of an event can choose', async () => {
+  const times: number[] = [];
+  const message = payload('identity', { identity: { did } });
+  const { events } = await follow([JSON.stringify({ $type: 'message', payload: message })], {
+    onUpstreamTime: (milliseconds) => void times.push(milliseconds),
+  });
+  await expect.poll(() => events.length).toBe(1);
+  expect(times).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { createBackoff } from '../../network/websocket/backoff.ts';
 import { openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { maxDefinitionsLength } from '../../store/roster.ts';
+import { LiveStamps } from '../clock/live-stamps.ts';
 import { labelerCollection } from './relay-list.ts';
 
 /** Labeler events of a Jetstream. */
@@ -32,6 +33,9 @@ export interface ServiceEventsOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly clock: () => Micros;
+  /** Returns the time of the monotonic clock, in microseconds. */
+  readonly monotonic: () => number;
+  /** Called with the time at which the host received a live event. */
   readonly onUpstreamTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
   /** Cursor at the end of the last run, in microseconds of the Jetstream's clock, or null to start now. */
@@ -60,6 +64,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   const { onEvent, onUpstreamTime, policy, userAgent, resolve, wait, log } = options;
   const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
+  const stamps = new LiveStamps(options.monotonic);
   let hasFailed = false;
 
   /** Catches every error: a socket's callback must not throw, and an invalid frame must not affect later frames. */
@@ -76,7 +81,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     const frame = parseServiceFrame(data);
     if (frame === null) return;
     if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
-    onUpstreamTime(frame.time / 1000);
+    if (frame.stamp !== null && stamps.isLive(frame.stamp)) onUpstreamTime(frame.stamp / 1000);
     if (frame.event) onEvent(frame.event);
   }
 
@@ -87,6 +92,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     async run(signal) {
       const backoff = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
       while (!signal.aborted) {
+        stamps.open(cursor !== null);
         try {
           const socket = await openSocket(
             {
@@ -140,11 +146,16 @@ function subscription(jetstream: string, cursor: number | null): string {
 }
 
 /**
- * Content of a frame of either format: the time at which the host received the event, in microseconds, and the labeler
- * event, if any.
+ * Content of a frame of either format: the time of the event in the order of the stream, in microseconds, and the
+ * labeler event, if any.
  */
 interface ServiceFrame {
   readonly time: number;
+  /**
+   * Time at which the host received the event, in microseconds, or null if the frame does not have it. The other time of
+   * the current method, `time`, may be imported from the author's host, which can choose it.
+   */
+  readonly stamp: number | null;
   readonly event: ServiceEvent | null;
 }
 
@@ -160,16 +171,17 @@ export function parseServiceFrame(data: Buffer): ServiceFrame | null {
   if (!isObject(value)) return null;
   if (value.$type === 'message') return isObject(value.payload) ? methodFrame(value.payload) : null;
   if (typeof value.time_us !== 'number' || !Number.isSafeInteger(value.time_us)) return null;
-  return { time: value.time_us, event: eventOf(value) };
+  return { time: value.time_us, stamp: value.time_us, event: eventOf(value) };
 }
 
 /** Parses a message of the current method, whose commit fields are fields of the event itself. */
 function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame | null {
   const { $type, did, witnessedAt } = payload;
   const time = parseTimestamp(witnessedAt ?? payload.time);
+  const stamp = parseTimestamp(witnessedAt);
   if (typeof $type !== 'string' || time === null) return null;
   const kind = $type.slice($type.indexOf('#') + 1);
-  return { time, event: eventOf({ did, kind, ...(kind === 'commit' && { commit: payload }) }) };
+  return { time, stamp, event: eventOf({ did, kind, ...(kind === 'commit' && { commit: payload }) }) };
 }
 
 /** Parses one event of a Jetstream; returns null if it does not concern a labeler. */

@@ -309,12 +309,3 @@ class ClassGate {
     this.#balance = Math.min(this.#rate.burst, this.#balance + seconds * this.#rate.perSecond);
   }
 }
-
-/**
- * Returns the processor time of this thread, in milliseconds, or the elapsed time if the runtime does not provide it.
- */
-export function threadCpuMs(): number {
-  if (typeof process.threadCpuUsage !== 'function') return performance.now();
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}

@@ -9,6 +9,7 @@ const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
   seeded: false,
   state: 'established',
   firstAnswered: ago(7),
+  dated: true,
   failingSince: null,
   ...over,
 });
@@ -17,6 +18,7 @@ test.each([
   ['never responded', { firstAnswered: null }, 'new'],
   ['first responded a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
   ['first responded 7 days ago', {}, 'established'],
+  ['first responded long ago, and sent no label of its own', { firstAnswered: ago(30), dated: false }, 'new'],
   ['first responded long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
   [
     'first responded long ago, and has failed for 6 days',

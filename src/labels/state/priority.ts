@@ -6,8 +6,9 @@ import type { SourceState } from './source-state.ts';
  * Priority classes of sources, for the division of scarce resources:
  *
  * - `seeded`: the operator named the source in the seeds file.
- * - `established`: the source first responded at least 7 days ago, has not been failing for 7 days, and its responses
- * are not useless. A DID is free, so only time distinguishes a labeler from one created for an attack.
+ * - `established`: the source first responded at least 7 days ago, has sent a dated label of its own, has not been
+ * failing for 7 days, and its responses are not useless. A DID is free, so only time distinguishes a labeler from one
+ * created for an attack. A document may name the host of another labeler, whose labels prove nothing about the source.
  * - `new`: every other source.
  *
  * Seeded and established sources are **privileged**: connection slots, reading slots and budgets are partly reserved
@@ -33,6 +34,8 @@ export interface PriorityInput {
   readonly state: SourceState;
   /** Time of the first accepted page by the local clock, or null if the source never responded. */
   readonly firstAnswered: Micros | null;
+  /** True if a label with the source's own DID as `src` had a usable date. */
+  readonly dated: boolean;
   /** Start of the current series of failed attempts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
 }
@@ -49,9 +52,12 @@ const unusable: ReadonlySet<SourceState> = new Set([
 ]);
 
 /** Returns the priority class of a source at `now`. */
-export function priorityOf({ seeded, state, firstAnswered, failingSince }: PriorityInput, now: Micros): PriorityClass {
+export function priorityOf(
+  { seeded, state, firstAnswered, dated, failingSince }: PriorityInput,
+  now: Micros,
+): PriorityClass {
   if (seeded) return 'seeded';
-  if (firstAnswered === null || unusable.has(state)) return 'new';
+  if (firstAnswered === null || !dated || unusable.has(state)) return 'new';
   const reachable = failingSince === null || now - failingSince < unreachableAfter;
   return reachable && now - firstAnswered >= establishedAfter ? 'established' : 'new';
 }

@@ -63,6 +63,8 @@ export type ReadingEvent =
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
   | { readonly kind: 'moved'; readonly now: Micros }
+  /** The document names another endpoint, whose labels may all be those of another labeler. */
+  | { readonly kind: 'endpoint_changed' }
   | { readonly kind: 'restarted'; readonly now: Micros }
   /** All labels until `through` are stored or recorded as a gap. */
   | { readonly kind: 'completed'; readonly through: Micros }

@@ -23,9 +23,9 @@ export interface TrackedState {
   readonly failingSince: Micros | null;
   /** Time up to which all labels of the source are stored or recorded as a gap, or null before the first response. */
   readonly completeThrough: Micros | null;
-  /** True if a label of the source had a usable date. */
+  /** True if a label with the source's own DID as `src`, read at the current endpoint, had a usable date. */
   readonly dated: boolean;
-  /** True if the source sent labels, and no label had a usable date. */
+  /** True if a label of the source, read at the current endpoint, had no usable date. */
   readonly undated: boolean;
 }
 

@@ -54,6 +54,9 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         'moved',
         event.now,
       );
+    case 'endpoint_changed':
+      // Only a label at the new endpoint proves that it is the source's own.
+      return { ...state, tracked: { ...state.tracked, dated: false, undated: false } };
     case 'restarted':
       return entered(state, 'restarted', event.now);
     case 'completed':

@@ -243,3 +243,11 @@ test('after a takeover, a source is complete up to the time that the replaced in
   tracker.apply({ kind: 'taken_over', completeThrough: t(3), lastAnswered: null });
   expect([tracker.unreadSince, tracker.tracked.completeThrough]).toEqual([t(25), t(25)]);
 });
+
+test('only labels that were read at the current endpoint make a source dated or undated', () => {
+  const tracker = new Tracker(did, untracked(t(0)));
+  tracker.apply(answered(t(1), { dated: 1, undated: 1 }));
+  tracker.apply({ kind: 'endpoint_changed' });
+  tracker.apply(answered(t(2), { dated: 0, undated: 0 }));
+  expect(tracker.tracked).toMatchObject({ state: 'established', firstAnswered: t(1), dated: false, undated: false });
+});

@@ -29,9 +29,9 @@ export class HostRates {
     return Math.ceil(Math.max(0, ((1 - this.#balanceOf(host)) / this.#rate.perSecond) * 1_000));
   }
 
-  /** Charges the host for a claim. */
-  take(host: string): void {
-    const balance = this.#balanceOf(host) - 1;
+  /** Charges the host for a claim, or for another amount. */
+  take(host: string, amount = 1): void {
+    const balance = this.#balanceOf(host) - amount;
     this.#buckets.delete(host);
     if (this.#buckets.size >= maxHosts) this.#removeFull();
     this.#buckets.set(host, { balance, atMs: this.#clock() });

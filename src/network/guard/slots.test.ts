@@ -62,6 +62,28 @@ test('one registrable domain gets at most its share of the slots, regardless of 
   expect(await isServed(slots, { host: 'c.other.example' })).toBe(true);
 });
 
+test('claims that are not privileged get few slots of one host, whatever port they name, and privileged claims all of its slots', async () => {
+  const { slots } = slotsOf({ total: 100, perHost: 32, perNewHost: 2 });
+  await take(slots, { host: 'l.example', source: 'did:plc:a' });
+  const second = await take(slots, { host: 'l.example:8443', source: 'did:plc:b' });
+  expect(await isServed(slots, { host: 'l.example', source: 'did:plc:c' })).toBe(false);
+  expect(await isServed(slots, { host: 'l.example.:444', source: 'did:plc:c' })).toBe(false);
+  expect(await isServed(slots, { host: 'other.example', source: 'did:plc:c' })).toBe(true);
+  for (let i = 0; i < 32; i++) await take(slots, { host: 'l.example', privileged: true });
+  expect(await isServed(slots, { host: 'l.example', privileged: true })).toBe(false);
+  second();
+  expect(await isServed(slots, { host: 'l.example', source: 'did:plc:c' })).toBe(true);
+});
+
+test('claims that are not privileged get few slots of one domain, and privileged claims all of its slots', async () => {
+  const { slots } = slotsOf({ total: 100, perDomain: 8, perNewDomain: 2 });
+  await take(slots, { host: 'a.crowd.example' });
+  await take(slots, { host: 'b.crowd.example' });
+  expect(await isServed(slots, { host: 'c.crowd.example' })).toBe(false);
+  for (let i = 0; i < 8; i++) await take(slots, { host: `l${i}.crowd.example`, privileged: true });
+  expect(await isServed(slots, { host: 'c.crowd.example', privileged: true })).toBe(false);
+});
+
 test('one source gets at most its share of the slots, regardless of the number of hosts', async () => {
   const { slots } = slotsOf({ perSource: 1 });
   await take(slots, { host: 'a.example', source: 'did:plc:a' });

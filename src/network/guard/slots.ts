@@ -10,6 +10,16 @@ export interface SlotLimits {
   readonly total: number;
   /** Maximum number of slots of one host and port. */
   readonly perHost: number;
+  /**
+   * Maximum number of slots of one host for unprivileged claims, whatever port they name; default: `perHost` for each
+   * port. Any number of parties may name another party's host, which would have to serve all of them.
+   */
+  readonly perNewHost?: number;
+  /**
+   * Maximum number of slots of one registrable domain for unprivileged claims; default: `perDomain`. All names below a
+   * domain may lead to one machine.
+   */
+  readonly perNewDomain?: number;
   /** Maximum number of slots of one registrable domain; default `total`. */
   readonly perDomain?: number;
   /** Maximum number of slots of one source; default `total`. */
@@ -92,7 +102,8 @@ export function createSlots(limits: SlotLimits, clock: () => number = () => perf
 }
 
 class FairSlots implements Slots {
-  readonly #limits: Required<Omit<SlotLimits, 'hostRate'>>;
+  readonly #limits: Required<Omit<SlotLimits, 'hostRate' | 'perNewHost'>>;
+  readonly #perNewHost: number | null;
   readonly #rates: HostRates | null;
   /** Timers that offer the slots again when the rate of a host allows the next claim. */
   readonly #rateTimers = new Map<string, NodeJS.Timeout>();
@@ -110,10 +121,17 @@ class FairSlots implements Slots {
   ];
 
   constructor(limits: SlotLimits, clock: () => number) {
-    const { hostRate, ...others } = limits;
+    const { hostRate, perNewHost, ...others } = limits;
     const { total } = limits;
-    const whole = { perDomain: total, perSource: total, unproven: total, slowPrivileged: total };
+    const whole = {
+      perDomain: total,
+      perNewDomain: limits.perDomain ?? total,
+      perSource: total,
+      unproven: total,
+      slowPrivileged: total,
+    };
     this.#limits = { ...whole, reserved: 0, ...others };
+    this.#perNewHost = perNewHost ?? null;
     this.#rates = hostRate === undefined ? null : new HostRates(hostRate, clock);
     this.#clock = clock;
   }
@@ -173,14 +191,15 @@ class FairSlots implements Slots {
   }
 
   #sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
-    const { perHost, perDomain, perSource } = this.#limits;
+    const { perHost, perDomain, perNewDomain, perSource } = this.#limits;
     // Count privileged claims separately: another party's document may name a labeler's host and must not use up its
     // share.
     const group = privileged ? 'privileged' : 'other';
-    const shares = [
-      { key: `host ${group} ${host}`, limit: perHost },
-      { key: `domain ${group} ${domain}`, limit: perDomain },
-    ];
+    const hostShare =
+      privileged || this.#perNewHost === null
+        ? { key: `host ${group} ${host}`, limit: perHost }
+        : { key: `host ${group} ${machineOf(host)}`, limit: Math.min(perHost, this.#perNewHost) };
+    const shares = [hostShare, { key: `domain ${group} ${domain}`, limit: privileged ? perDomain : perNewDomain }];
     return source === undefined ? shares : [...shares, { key: `source ${source}`, limit: perSource }];
   }
 

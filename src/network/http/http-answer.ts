@@ -4,6 +4,7 @@ import type { TakeOutcome } from '../../input/decoded-bytes.ts';
 import { type JsonLimits, scanJson } from '../../input/json-budget.ts';
 import { decodedCost, inputLimits, maxDecodedBytes } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
+import { threadCpuMs } from '../../ops/thread-cpu.ts';
 
 /** Last phase that a request reached. */
 export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
@@ -151,6 +152,31 @@ export function parseText(bytes: Buffer): string | null {
   }
 }
 
+/** Cost of reading a response. */
+export interface ReadCost {
+  /** Number of decoded bytes, or their maximum if decoding failed. */
+  readonly bytes: number;
+  /** Processor time of this thread, in milliseconds. */
+  readonly cpuMs: number;
+}
+
+/**
+ * Decodes a body like `decodeBody`, and charges the decoded bytes even if they are not used: a few bytes of a compressed
+ * body may cost as much as a large body.
+ */
+export function decodeCharged(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  maxBytes: number,
+  charge: (cost: ReadCost) => void,
+): Decoded {
+  const begun = threadCpuMs();
+  const decoded = decodeBody(headers, body, maxBytes);
+  const bytes = decoded.kind === 'decoded' ? decoded.bytes.length : maxDecodedBytes(body.length, maxBytes);
+  charge({ bytes, cpuMs: threadCpuMs() - begun });
+  return decoded;
+}
+
 /** Limits for parsing a response. */
 export interface ParseOptions {
   /** Limits on the shape of the JSON, checked on its bytes; default: `inputLimits.otherJson`. */
@@ -161,20 +187,26 @@ export interface ParseOptions {
    * bytes. Never rejects.
    */
   readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
+  /** Called with the cost of each part of the work, whether or not the response can be used. */
+  readonly charge?: (cost: ReadCost) => void;
 }
 
 /** Decodes and parses a JSON body within its limits; returns the value or the reason for a failure. */
 export async function readJson(
   bytes: Buffer,
-  { shape = inputLimits.otherJson, admit }: ParseOptions,
+  { shape = inputLimits.otherJson, admit, charge }: ParseOptions,
 ): Promise<
   { readonly kind: 'json'; readonly value: unknown } | { readonly kind: 'not_json' | 'too_large' | 'busy' | 'aborted' }
 > {
+  let begun = threadCpuMs();
   const { fault, elements } = scanJson(bytes, shape);
+  charge?.({ bytes: 0, cpuMs: threadCpuMs() - begun });
   if (fault !== null) return { kind: 'too_large' };
   const admission = (await admit?.(decodedCost(bytes.length, elements), bytes.length)) ?? 'taken';
   if (admission !== 'taken') return { kind: admission };
+  begun = threadCpuMs();
   const parsed = parseJson(bytes);
+  charge?.({ bytes: 0, cpuMs: threadCpuMs() - begun });
   return parsed ? { kind: 'json', value: parsed.value } : { kind: 'not_json' };
 }
 

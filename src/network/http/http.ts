@@ -1,16 +1,19 @@
 import { createNameResolver } from '../dns/name-resolver.ts';
 import { type AddressPolicy, guardedLookup, type Resolve } from '../guard/address-policy.ts';
+import { type HostRate, HostRates } from '../guard/host-rates.ts';
 import { type Admission, admitHttpUrl } from '../guard/outbound-url.ts';
+import { registrableDomain } from '../guard/registrable-domain.ts';
 import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
 import { type BoundedAgents, boundedAgents } from './bounded-agents.ts';
 import {
   answerDate,
-  decodeBody,
+  decodeCharged,
   type HttpFailure,
   type HttpStatus,
   type ParseOptions,
   parseText,
   type RawAnswer,
+  type ReadCost,
   readJson,
   readStatus,
 } from './http-answer.ts';
@@ -34,6 +37,11 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly idleMs?: number;
   /** Maximum size of the headers of a response, in bytes (default 16,384). */
   readonly maxHeaderBytes?: number;
+  /**
+   * Maximum rate of decoded bytes from one registrable domain for unprivileged peers, in bytes; default: no limit.
+   * Requests beyond it resolve with `busy`.
+   */
+  readonly decodedRate?: HostRate;
   /** Returns milliseconds since 1970; default `Date.now`. */
   readonly clock?: () => number;
   /** Function that resolves host names; default: c-ares with its own cache and without the hosts file. */
@@ -61,6 +69,8 @@ export interface GetOptions {
   readonly accept?: string;
   /** Source of the request; a request without one uses unreserved slots. */
   readonly peer?: Peer;
+  /** Called with the cost of decoding the response, whether or not it can be used. */
+  readonly charge?: (cost: ReadCost) => void;
 }
 
 /** Limits of one HTTP request for JSON. */
@@ -131,18 +141,20 @@ class GuardedHttpClient implements BytesClient {
   readonly #resolve: Resolve;
   readonly #slots: Slots;
   readonly #bodies: Slots;
+  readonly #decoded: HostRates | null;
   readonly #agents: BoundedAgents;
   readonly #underWay = new Map<AbortController, Promise<unknown>>();
   #isClosed = false;
 
   constructor(options: HttpClientOptions) {
-    const { largeBodies = 4, maxWaiting = 4096, maxIdle = 64, idleMs = 15_000 } = options;
+    const { decodedRate, largeBodies = 4, maxWaiting = 4096, maxIdle = 64, idleMs = 15_000 } = options;
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
     this.#resolve = options.resolve ?? createNameResolver({ hostsFile: null }).resolve;
     this.#slots = createSlots({ perHost: 4, total: 64, ...options, maxWaiting });
     const reserved = Math.floor(largeBodies / 2);
     this.#bodies = createSlots({ perHost: 1, total: largeBodies, reserved, maxWaiting });
+    this.#decoded = decodedRate === undefined ? null : new HostRates(decodedRate, () => performance.now());
     this.#agents = boundedAgents({ maxIdle, idleMs });
   }
 
@@ -181,7 +193,10 @@ class GuardedHttpClient implements BytesClient {
     const { headers } = answer;
     if (answer.status !== 200) return readStatus(answer, this.#clock());
     if (answer.body === null) return { kind: 'too_large' } as const;
-    const decoded = decodeBody(headers, answer.body, get.maxBytes);
+    const decoded = decodeCharged(headers, answer.body, get.maxBytes, (cost) => {
+      if (get.peer?.privileged !== true) this.#decoded?.take(registrableDomain(new URL(url).host), cost.bytes);
+      get.charge?.(cost);
+    });
     return decoded.kind === 'decoded' ? { ...decoded, date: answerDate(headers) } : decoded;
   }
 
@@ -210,6 +225,10 @@ class GuardedHttpClient implements BytesClient {
     const claim = { host: admission.url.host, ...get.peer };
     const slot = await this.#slots.acquire(claim, get.timeoutMs, signal);
     if (typeof slot === 'string') return { kind: slot };
+    if (!this.#mayDecode(claim)) {
+      slot();
+      return { kind: 'busy' };
+    }
     const request = this.#request(admission, claim, get, signal);
     let answered = false;
     try {
@@ -222,6 +241,11 @@ class GuardedHttpClient implements BytesClient {
     } finally {
       slot(answered);
     }
+  }
+
+  /** Returns false if the domain of the claim has used up its decoded bytes. */
+  #mayDecode({ host, privileged = false }: Claim): boolean {
+    return privileged || this.#decoded === null || this.#decoded.msUntilFree(registrableDomain(host)) === 0;
   }
 
   #request(

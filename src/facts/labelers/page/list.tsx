@@ -1,5 +1,6 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
 import type { LabelerSummary, LabelersEnvelope } from '../../../contract/labelers.ts';
+import { renderFragment } from '../../../web/document.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
@@ -26,10 +27,22 @@ export interface ListPageProps {
   readonly envelope: LabelersEnvelope;
   readonly query: ListQuery;
   readonly selected: ListPage;
-  readonly rows: readonly ListedLabeler[];
 }
 
-/** Returns the page of all labelers. */
+/** Body of the table in a rendered page. The text is unique, because all texts from elsewhere are escaped. */
+const emptyTableBody = '<tbody></tbody>';
+
+/** Inserts rendered rows into a rendered page of all labelers. */
+export function withRows(page: string, rows: readonly string[]): string {
+  return page.replace(emptyTableBody, () => `<tbody>${rows.join('')}</tbody>`);
+}
+
+/** Renders one row of the table. Its text depends only on the artifact. */
+export function renderedRow(labeler: ListedLabeler): string {
+  return renderFragment(<Row {...labeler} />);
+}
+
+/** Returns the page of all labelers; its table has no rows, see `withRows`. */
 export function listPage(props: ListPageProps): PageParts {
   const parts = labelerPageParts(
     '.',
@@ -44,7 +57,7 @@ export function listPage(props: ListPageProps): PageParts {
   return { ...parts, indexed: parts.indexed && isPlain(props.query) };
 }
 
-function Body({ envelope, query, selected, rows }: ListPageProps) {
+function Body({ envelope, query, selected }: ListPageProps) {
   const { facts, caveats, generated_at: made } = envelope;
   return (
     <>
@@ -60,7 +73,7 @@ function Body({ envelope, query, selected, rows }: ListPageProps) {
       <section aria-labelledby="list">
         <h2 id="list">{query.q === '' && query.state === null ? 'All labelers' : 'Labelers found'}</h2>
         <Found envelope={envelope} query={query} selected={selected} />
-        {rows.length === 0 ? null : <Table rows={rows} query={query} />}
+        {selected.shown.length === 0 ? null : <Table query={query} />}
         <Pages query={query} selected={selected} />
       </section>
       <section aria-labelledby="json">
@@ -75,7 +88,7 @@ function Body({ envelope, query, selected, rows }: ListPageProps) {
   );
 }
 
-function Found({ envelope, query, selected }: Omit<ListPageProps, 'rows'>) {
+function Found({ envelope, query, selected }: ListPageProps) {
   const { omitted } = envelope.facts;
   return (
     <p data-name="found">
@@ -115,7 +128,7 @@ const columns = [
   ['events', 'Events in 7 days'],
 ] as const satisfies readonly (readonly [SortKey, string])[];
 
-function Table({ rows, query }: Pick<ListPageProps, 'rows' | 'query'>) {
+function Table({ query }: Pick<ListPageProps, 'query'>) {
   return (
     <table class="kinds labelers-list">
       <thead>
@@ -132,11 +145,7 @@ function Table({ rows, query }: Pick<ListPageProps, 'rows' | 'query'>) {
           ))}
         </tr>
       </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.index} {...row} />
-        ))}
-      </tbody>
+      <tbody />
     </table>
   );
 }

@@ -24,7 +24,7 @@ function listed(did: string, times: Partial<ListedLabeler> = {}): ListedLabeler 
   return {
     ...{ did, handle: null, enrolled: true, state: 'established', stateSince: start, problem: null },
     ...{ provenance: new Set(['seeds']), readBy: 'stream', firstAnswered: start, lastAnswered: null },
-    ...{ replacesRows: null, departure: null },
+    ...{ replacesRows: null, departure: null, dated: true },
     ...times,
   };
 }
@@ -250,6 +250,19 @@ test('active labelers of a stranger displace no seeded or long-established label
   const file = await made({ content, now, entries, maxBytes: 128 * 1024 + 10_000 });
   expect(file.omitted).toBeGreaterThan(20);
   expect(file.labelers.map(({ labeler_did: did }) => did)).toEqual(expect.arrayContaining([a, b]));
+});
+
+test('labelers that relayed only labels of others for 7 days displace no long-established labeler', async () => {
+  const now = start + 8 * day;
+  const relay = { provenance: new Set(['directory plc.example']), firstAnswered: start, dated: false };
+  const strangers = Array.from({ length: 30 }, (_, i) =>
+    listed(`did:plc:22222222222222222222222${'abcdefghijklmnopqrstuvwxyz234567'[i]}`, relay),
+  );
+  const established = listed(a, { provenance: new Set(['relay relay.example']), firstAnswered: micros(start + hour) });
+  const content = { startedAt: start, rows: [], observedThrough: now };
+  const file = await made({ content, now, entries: [...strangers, established], maxBytes: 128 * 1024 + 10_000 });
+  expect(file.omitted).toBeGreaterThan(10);
+  expect(file.labelers.map(({ labeler_did: did }) => did)).toContain(a);
 });
 
 test('the counts of each hour equal those of the rows, in several readings while rows arrive', async () => {

@@ -27,7 +27,7 @@ const context = { window, waits: () => false, isPaused: () => false, deniedSince
 /** Returns a labeler that was read throughout the window, with the given changes. */
 function labelerOf(changes: Partial<RosterRow> = {}, over: Partial<KnownLabeler> = {}): KnownLabeler {
   const times = { firstAsked: micros(start), firstAnswered: micros(start), lastAnswered: now, completeThrough: now };
-  return Object.assign(labelerFromRow(rosterRow(did, { ...times, ...changes }), null), over);
+  return Object.assign(labelerFromRow(rosterRow(did, { ...times, dated: true, ...changes }), null), over);
 }
 
 /** Makes the lines of labelers from rows. */

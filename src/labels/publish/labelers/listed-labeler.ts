@@ -22,6 +22,8 @@ export interface ListedLabeler {
   readonly provenance: ReadonlySet<string>;
   readonly readBy: ReadingTransport | null;
   readonly firstAnswered: Micros | null;
+  /** True if a label with the labeler's own DID as `src` had a usable date. */
+  readonly dated: boolean;
   readonly lastAnswered: Micros | null;
   readonly replacesRows: boolean | null;
   /** Gap since the departure of the labeler, or null while the labeler is enrolled. */
@@ -41,7 +43,7 @@ export interface ListingContext {
 
 /**
  * Compares labelers that compete for space in a file. Seeded labelers, and those that first responded at least 7 days
- * before `now`, precede all others unless their rank is `last`. Within each of the two groups, the order is by rank,
+ * before `now` and sent labels of their own, precede all others unless their rank is `last`. Within each of the two groups, the order is by rank,
  * lowest first, and then by first response, earliest first. DIDs are free, so neither the number of labelers nor their
  * DIDs may displace earlier labelers.
  */
@@ -57,8 +59,8 @@ export function byPrecedence(
   return (a, b) => ranked(a) - ranked(b) || first(a) - first(b) || (a.did < b.did ? -1 : 1);
 }
 
-function isLongKnown({ provenance, firstAnswered }: ListedLabeler, now: Micros): boolean {
-  return provenance.has('seeds') || (firstAnswered !== null && now - firstAnswered >= establishedAfter);
+function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: Micros): boolean {
+  return provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= establishedAfter);
 }
 
 /** Returns the listed properties of a labeler in the roster. */
@@ -80,6 +82,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
     provenance: labeler.provenance,
     readBy: isRead ? reading.readBy : null,
     firstAnswered: upTo(now, tracked.firstAnswered),
+    dated: tracked.dated,
     lastAnswered: upTo(now, tracked.lastAnswered),
     replacesRows: reading.replacesRows,
     departure: enrolled ? null : departureOf(labeler, context.window),
@@ -102,6 +105,7 @@ export function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
       provenance: new Set<string>(),
       readBy: null,
       firstAnswered: null,
+      dated: false,
       lastAnswered: null,
       replacesRows: null,
       departure: null,

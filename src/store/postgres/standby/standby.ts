@@ -4,13 +4,14 @@ import { identityOf } from '../../identity.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { defaultLeaseMs } from '../base/lease.ts';
+import { processName, writerConnections } from '../base/process-name.ts';
 import type { Limits, Session } from '../base/session.ts';
 import { codeOf } from '../base/store-error.ts';
 import { StandbyPlace, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { storeVersion } from '../schema/migrate.ts';
 import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
-import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
+import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
 /** Limits for queries of the writer's state; a late result would be useless. */
@@ -35,7 +36,7 @@ export async function openPostgresStandby(options: PostgresStandbyOptions): Prom
       const why = version === 0 ? 'contains no store' : 'was written by an earlier version; restart its writer first';
       throw new StoreError('not_a_store', `${session.name} ${why}`);
     }
-    return standbyOver(options, session, await StandbyPlace.take(session, ownName(), leaseMs));
+    return standbyOver(options, session, await StandbyPlace.take(session, processName(), leaseMs));
   } catch (error) {
     await session.close();
     throw error;
@@ -46,6 +47,8 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   const { clock } = options;
   const followed = new FollowedIdentities(session);
   let renewed: Renewal | null = null;
+  /** Token of the writer of which a connection was found, since when no look has failed. */
+  let connected: number | null = null;
   const close = async (): Promise<void> => {
     await place.release();
     await session.close();
@@ -63,9 +66,13 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     knows: (identity) => followed.has(identity),
     async writer() {
       if (!place.isHeld) throw new StoreError('second_writer', 'another process has become the standby of this store');
+      const before = connected;
+      // If the look fails, the writer may have lost its connections too, and must be given time to open new ones.
+      connected = null;
       const found = await lookAt(session);
       renewed = found;
-      return found.isFree ? { kind: 'none' } : sightingOf(found);
+      connected = found.connections > 0 ? found.token : before;
+      return found.isFree ? { kind: 'none' } : sightingOf(found, connected === found.token);
     },
     endWriter: () => endLease(session, renewed),
     ready: () => place.ready(),
@@ -85,10 +92,13 @@ interface Renewal {
   readonly renewed: string;
   /** True if no process holds the lease or its holder has given it up. */
   readonly isFree: boolean;
+  /** Number of connections of the process that holds the lease. */
+  readonly connections: number;
 }
 
 async function lookAt(session: Session): Promise<Renewal> {
-  const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree" FROM store`;
+  const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree",
+    ${writerConnections} AS connections FROM store`;
   const [row] = await session.read((queries) => queries.rows<Renewal>(sql), { limits: lookLimits });
   if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
@@ -96,10 +106,12 @@ async function lookAt(session: Session): Promise<Renewal> {
 
 /**
  * The writer counts as ready while it opens the store, because it already renews its lease; a long migration therefore
- * does not count as a hang.
+ * does not count as a hang. If no connection of the writer was ever found, a missing one proves nothing: a connection
+ * pooler or a writer of an earlier version uses other names.
  */
-function sightingOf({ token, renewed }: Renewal): WriterSighting {
-  return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}` };
+function sightingOf({ token, renewed, connections }: Renewal, wasConnected: boolean): WriterSighting {
+  const isGone = wasConnected && connections === 0;
+  return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}`, isGone };
 }
 
 /**

@@ -111,9 +111,9 @@ function looked(
   if (sighting.beat === null) return [seen, 'none'];
   const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
   // Ignore the time before the first check, and the time since a failed check.
-  const sinceLook = at - (state.lookedAt ?? at);
-  const unchangedMs = state.unchangedMs + Math.min(sinceLook, maxLookGapMs);
-  const gone = sighting.isGone && state.goneMs !== null ? state.goneMs + Math.min(sinceLook, maxGoneGapMs) : 0;
+  const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), maxLookGapMs);
+  const lookGapMs = Math.min(at - (state.lookedAt ?? at), maxGoneGapMs);
+  const gone = sighting.isGone && state.goneMs !== null ? state.goneMs + lookGapMs : 0;
   if (unchangedMs < limit && gone < goneMs)
     return [{ ...seen, unchangedMs, goneMs: sighting.isGone ? gone : null }, 'none'];
   // Start measuring again, so that a writer that cannot be ended is not signalled at every check.

@@ -196,8 +196,23 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
 
   it('draws no conclusion from missing connections if it never found one of the writer', async () => {
     await write();
-    await change("UPDATE store SET holder = 'a writer behind a connection pooler'");
+    await change("UPDATE store SET holder = 'a writer of an earlier version'");
     expect(await (await standBy()).writer()).toMatchObject({ kind: 'writing', isGone: false });
+  });
+
+  it('does not miss a connection that a connection pooler lends to another process', async () => {
+    await write();
+    await change("UPDATE store SET holder = 'elsewhere pid 7'");
+    const pooled = new Session(place, 'primary', 1);
+    const lend = (name: string): Promise<number> =>
+      pooled.write((queries) => queries.run(`SET application_name = '${name}'`));
+    await lend('almanac elsewhere pid 7');
+    const standby = await standBy();
+    expect(await standby.writer()).toMatchObject({ isGone: false });
+    await lend('almanac another pid 8');
+    expect(await standby.writer()).toMatchObject({ isGone: false });
+    await pooled.close();
+    await expect.poll(() => standby.writer()).toMatchObject({ isGone: true });
   });
 
   it('becomes the writer ahead of a process that starts in the meantime', async () => {

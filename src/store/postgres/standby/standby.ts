@@ -4,7 +4,7 @@ import { identityOf } from '../../identity.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { defaultLeaseMs } from '../base/lease.ts';
-import { processName, writerConnections } from '../base/process-name.ts';
+import { processName, writerBackends } from '../base/process-name.ts';
 import type { Limits, Session } from '../base/session.ts';
 import { codeOf } from '../base/store-error.ts';
 import { StandbyPlace, successionVersion } from '../base/succession.ts';
@@ -47,8 +47,8 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   const { clock } = options;
   const followed = new FollowedIdentities(session);
   let renewed: Renewal | null = null;
-  /** Token of the writer of which a connection was found, since when no look has failed. */
-  let connected: number | null = null;
+  /** Backends of the writer that the last look found, or null if none was found since a look failed. */
+  let served: Served | null = null;
   const close = async (): Promise<void> => {
     await place.release();
     await session.close();
@@ -66,13 +66,15 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     knows: (identity) => followed.has(identity),
     async writer() {
       if (!place.isHeld) throw new StoreError('second_writer', 'another process has become the standby of this store');
-      const before = connected;
+      const before = served;
       // If the look fails, the writer may have lost its connections too, and must be given time to open new ones.
-      connected = null;
-      const found = await lookAt(session);
+      served = null;
+      const found = await lookAt(session, before?.backends ?? '{}');
       renewed = found;
-      connected = found.connections > 0 ? found.token : before;
-      return found.isFree ? { kind: 'none' } : sightingOf(found, connected === found.token);
+      const { token, backends } = found;
+      const isSameWriter = before === null || before.token === token;
+      if (isSameWriter) served = backends === null ? before : { token, backends };
+      return found.isFree ? { kind: 'none' } : sightingOf(found, served !== null && backends === null);
     },
     endWriter: () => endLease(session, renewed),
     ready: () => place.ready(),
@@ -92,25 +94,29 @@ interface Renewal {
   readonly renewed: string;
   /** True if no process holds the lease or its holder has given it up. */
   readonly isFree: boolean;
-  /** Number of connections of the process that holds the lease. */
-  readonly connections: number;
+  /** Backends of the process that holds the lease; see `writerBackends`. */
+  readonly backends: string | null;
 }
 
-async function lookAt(session: Session): Promise<Renewal> {
+/** Backends that served the writer with the given token. */
+interface Served {
+  readonly token: number;
+  readonly backends: string;
+}
+
+async function lookAt(session: Session, backends: string): Promise<Renewal> {
   const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree",
-    ${writerConnections} AS connections FROM store`;
-  const [row] = await session.read((queries) => queries.rows<Renewal>(sql), { limits: lookLimits });
+    ${writerBackends} AS backends FROM store`;
+  const [row] = await session.read((queries) => queries.rows<Renewal>(sql, [backends]), { limits: lookLimits });
   if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
 }
 
 /**
  * The writer counts as ready while it opens the store, because it already renews its lease; a long migration therefore
- * does not count as a hang. If no connection of the writer was ever found, a missing one proves nothing: a connection
- * pooler or a writer of an earlier version uses other names.
+ * does not count as a hang.
  */
-function sightingOf({ token, renewed, connections }: Renewal, wasConnected: boolean): WriterSighting {
-  const isGone = wasConnected && connections === 0;
+function sightingOf({ token, renewed }: Renewal, isGone: boolean): WriterSighting {
   return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}`, isGone };
 }
 

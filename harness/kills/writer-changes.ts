@@ -21,7 +21,10 @@ export interface WriterChangesReport {
   readonly stored: number;
   readonly emitted: number;
   readonly refused: number;
-  /** Longest time from the end or suspension of a writer until its standby became active, in milliseconds. */
+  /**
+   * Longest time from the kill or suspension of a writer, or from the start of the hand-over command, until the standby
+   * became active, in milliseconds.
+   */
   readonly slowestMs: number;
   /** Duration of each change in milliseconds, in order. */
   readonly changeMs: readonly number[];

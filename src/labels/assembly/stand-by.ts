@@ -64,6 +64,8 @@ class StandbyWatch {
   #failure: { readonly error: unknown } | null = null;
   /** True from the time when this standby ended the writer until the lock is released. */
   #isEnding = false;
+  /** True if the last check found no connection of the writer. */
+  #isGone = false;
 
   constructor(assembled: Assembled, role: InstrumentRole) {
     this.#assembled = assembled;
@@ -143,6 +145,7 @@ class StandbyWatch {
       return null;
     }
     const { beat } = this.#state;
+    this.#isGone = sighting.kind === 'writing' && sighting.isGone;
     const isAlive = sighting.kind === 'writing' && (sighting.beat === null || sighting.beat !== beat);
     if (isAlive) [this.aliveAt, this.#isEnding] = [base.clocks.wall(), false];
     const action = this.#step({ kind: 'looked', at: base.clocks.monotonic() / 1000, sighting });
@@ -191,13 +194,14 @@ class StandbyWatch {
 
   async #endWriter(): Promise<void> {
     const { log } = this.#assembled.base;
+    const why = this.#isGone ? 'has no connection to the store any more' : 'did not respond for 3 s';
     const end = await this.#role.standby.endWriter();
     if (end.kind === 'alive') return;
     this.#isEnding = end.kind !== 'kept';
     if (end.kind === 'killed') {
       log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
     } else if (end.kind === 'ended') {
-      log.warn('the writer did not respond for 3 s, and its lease was ended', { writer: end.name });
+      log.warn(`the writer ${why}, and its lease was ended`, { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {
       log.error('the writer does not respond and cannot be ended: this standby waits', { why: end.why });
     }

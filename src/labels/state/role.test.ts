@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriterSighting } from '../../store/standby/standby.ts';
 import {
+  endRetryMs,
+  goneMs,
   lookMs,
   maxLookGapMs,
   type RoleAction,
@@ -14,8 +16,11 @@ import {
 } from './role.ts';
 
 function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): WriterSighting {
-  return { kind: 'writing', state, beat };
+  return { kind: 'writing', state, beat, isGone: false };
 }
+
+/** Sighting of a writer that has lost all its connections. */
+const gone: WriterSighting = { kind: 'writing', state: 'ready', beat: 'a', isGone: true };
 
 /** Checks a writer at a constant interval. Returns the state, and all actions except `none` with their times. */
 function look(
@@ -48,6 +53,41 @@ test('a writer whose heartbeat does not change is ended after three seconds, and
     [staleMs, 'end_writer'],
     [2 * staleMs, 'end_writer'],
   ]);
+});
+
+test('a writer without a connection is ended after less than a second', () => {
+  const { state } = look(standingBy, { from: 0, until: 1_000, sighting: (at) => writing(String(at)) });
+  const [seen] = roleStep(state, { kind: 'looked', at: 1_250, sighting: writing('a') });
+  expect(look(seen, { from: 1_500, until: 1_500 + goneMs, sighting: () => gone }).actions).toEqual([
+    [1_500 + goneMs, 'end_writer'],
+  ]);
+});
+
+test('a writer that opens a new connection or renews its lease in time is not ended', () => {
+  const connectedAgain = (at: number): WriterSighting => (at % 750 === 0 ? writing('a') : gone);
+  expect(look(standingBy, { from: 0, until: 2_500, sighting: connectedAgain }).actions).toEqual([]);
+  const renewed = (at: number): WriterSighting => ({ ...gone, beat: String(Math.floor(at / 500)) });
+  expect(look(standingBy, { from: 0, until: 60_000, sighting: renewed }).actions).toEqual([]);
+});
+
+test('the time in which the store cannot be reached does not count as time without a connection', () => {
+  const { state } = look(standingBy, { from: 0, until: goneMs - lookMs, sighting: () => gone });
+  const [unseen] = roleStep(state, { kind: 'unseen' });
+  const after = look(unseen, { from: 2_000, until: 2_000 + goneMs, sighting: () => gone });
+  expect(after.actions).toEqual([[2_000 + goneMs, 'end_writer']]);
+});
+
+test('a late check alone does not end a writer without a connection', () => {
+  const [first] = roleStep(standingBy, { kind: 'looked', at: 0, sighting: gone });
+  const [second, action] = roleStep(first, { kind: 'looked', at: 10_000, sighting: gone });
+  expect([action, roleStep(second, { kind: 'looked', at: 20_000, sighting: gone })[1]]).toEqual(['none', 'end_writer']);
+});
+
+test('a writer that could not be ended is ended at the next attempt, one second later', () => {
+  const { state } = look(standingBy, { from: 0, until: staleMs, sighting: () => writing('a') });
+  const [kept] = roleStep(state, { kind: 'writer_kept', why: 'busy' });
+  const retry = { from: staleMs + lookMs, until: staleMs + endRetryMs, sighting: () => writing('a') };
+  expect(look(kept, retry).actions).toEqual([[staleMs + endRetryMs, 'end_writer']]);
 });
 
 test('a writer that is opening the store is ended only after 15 minutes', () => {

@@ -14,6 +14,15 @@ export const lookMs = 250;
 export const maxLookGapMs = 1_000;
 /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
 export const staleMs = 3_000;
+/** Time after which a standby that could not end a hanging writer tries again, in milliseconds. */
+export const endRetryMs = 1_000;
+/**
+ * Time without a connection of the writer after which it counts as dead, in milliseconds. It is longer than the
+ * interval between two renewals of its lease, so that a writer that only lost its connections can open new ones.
+ */
+export const goneMs = 750;
+/** Maximum time between two checks that counts for the time without a connection, in milliseconds. */
+const maxGoneGapMs = 375;
 /**
  * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. It is longer
  * because opening may migrate and recover the store.
@@ -29,6 +38,8 @@ export interface RoleState {
   readonly beat: string | null;
   /** Time for which the checks have found the heartbeat unchanged, in milliseconds. */
   readonly unchangedMs: number;
+  /** Part of `unchangedMs` for which the checks have found no connection of the writer; null if it has one. */
+  readonly goneMs: number | null;
   /**
    * Last reported reason why the writer could not be ended, or null if none was reported since its heartbeat changed.
    */
@@ -53,7 +64,14 @@ export type RoleEvent =
 export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
 
 /** State of a standby that has not checked the writer yet. */
-export const standingBy: RoleState = { role: 'standby', lookedAt: null, beat: null, unchangedMs: 0, told: null };
+export const standingBy: RoleState = {
+  role: 'standby',
+  lookedAt: null,
+  beat: null,
+  unchangedMs: 0,
+  goneMs: null,
+  told: null,
+};
 
 /**
  * Returns the state after an event, and the resulting action. The function is pure, and ignores an event that does not
@@ -64,9 +82,13 @@ export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleStat
     case 'looked':
       return state.role === 'standby' ? looked(state, event) : [state, 'none'];
     case 'unseen':
-      return [{ ...state, lookedAt: null }, 'none'];
+      return [{ ...state, lookedAt: null, goneMs: null }, 'none'];
     case 'writer_kept':
-      return state.told === event.why ? [state, 'none'] : [{ ...state, told: event.why }, 'tell'];
+      return [
+        // Retry soon: a busy database may only have exceeded the time limit of the statement.
+        { ...state, unchangedMs: staleMs - endRetryMs, told: event.why },
+        state.told === event.why ? 'none' : 'tell',
+      ];
     case 'taken_over':
       return state.role === 'taking_over' ? [{ ...state, role: 'active' }, 'publish'] : [state, 'none'];
     case 'lock_lost':
@@ -83,14 +105,17 @@ function looked(
   { at, sighting }: Extract<RoleEvent, { kind: 'looked' }>,
 ): readonly [RoleState, RoleAction] {
   if (sighting.kind === 'none') return [{ ...state, role: 'taking_over', lookedAt: at }, 'open_store'];
-  const seen = { ...state, lookedAt: at, beat: sighting.beat };
+  const seen = { ...state, lookedAt: at, beat: sighting.beat, goneMs: sighting.isGone ? 0 : null };
   if (sighting.beat !== state.beat) return [{ ...seen, unchangedMs: 0, told: null }, 'none'];
   // A missing heartbeat, as with a writer of an earlier version, is no evidence of a hang.
   if (sighting.beat === null) return [seen, 'none'];
   const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
   // Ignore the time before the first check, and the time since a failed check.
   const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), maxLookGapMs);
-  if (unchangedMs < limit) return [{ ...seen, unchangedMs }, 'none'];
+  const lookGapMs = Math.min(at - (state.lookedAt ?? at), maxGoneGapMs);
+  const gone = sighting.isGone && state.goneMs !== null ? state.goneMs + lookGapMs : 0;
+  if (unchangedMs < limit && gone < goneMs)
+    return [{ ...seen, unchangedMs, goneMs: sighting.isGone ? gone : null }, 'none'];
   // Start measuring again, so that a writer that cannot be ended is not signalled at every check.
   return [{ ...seen, unchangedMs: 0 }, 'end_writer'];
 }

@@ -33,12 +33,12 @@ export const handOver: LabelsAction = async ({ store: url, state }, print) => {
     'the standby did not become ready',
   );
   // Also require a new heartbeat, because a suspended standby still reports that it is ready.
-  await until(
-    async () => (await look()).standby?.beat !== standby.beat,
-    beatWithinMs,
-    'the standby is suspended; nothing was done: no heartbeat arrived',
-  );
-  const now = await look();
+  let now: StoreProcesses = { writer, standby };
+  const hasBeaten = async (): Promise<boolean> => {
+    now = await look();
+    return now.standby?.beat !== standby.beat;
+  };
+  await until(hasBeaten, beatWithinMs, 'the standby is suspended; nothing was done: no heartbeat arrived');
   if (now.standby === null) throw new OperatorError('the standby has exited');
   if (now.writer?.token !== writer.token || !(await stop(url, now.writer))) {
     throw new OperatorError('the active instrument cannot be identified, or has changed; nothing was done');

@@ -5,8 +5,16 @@ import type { StoreReader, StoreWriter } from '../port.ts';
 export type WriterSighting =
   /** No process writes to the store. */
   | { readonly kind: 'none' }
-  /** A process writes to the store. `beat` changes with each heartbeat of the process, and is null if it has none. */
-  | { readonly kind: 'writing'; readonly state: 'opening' | 'ready'; readonly beat: string | null };
+  /**
+   * A process writes to the store. `beat` changes with each heartbeat of the process, and is null if it has none.
+   * `isGone` is true if the process had connections to the store and has none any more.
+   */
+  | {
+      readonly kind: 'writing';
+      readonly state: 'opening' | 'ready';
+      readonly beat: string | null;
+      readonly isGone: boolean;
+    };
 
 /** Result of ending the recorded writer. */
 export type WriterEnd =

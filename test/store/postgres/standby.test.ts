@@ -167,6 +167,54 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(await next.frontier()).toEqual(before);
   });
 
+  it('notices that the connections of a killed writer are closed, before its lease expires', async () => {
+    const appending = startAppending(url, 60_000);
+    onTestFinished(() => appending.kill());
+    while (!(await appending.line())?.startsWith('ack'));
+    const standby = await standBy();
+    expect(await standby.writer()).toMatchObject({ kind: 'writing', isGone: false });
+    await appending.kill();
+    await expect.poll(() => standby.writer()).toMatchObject({ kind: 'writing', isGone: true });
+    expect(await standby.endWriter()).toMatchObject({ kind: 'ended' });
+    await (await standby.takeOver()).close();
+  });
+
+  it('draws no conclusion from missing connections after a look that failed', async () => {
+    const appending = startAppending(url, 60_000);
+    onTestFinished(() => appending.kill());
+    while (!(await appending.line())?.startsWith('ack'));
+    const standby = await standBy();
+    await standby.writer();
+    await change('ALTER TABLE store RENAME TO hidden');
+    await appending.kill();
+    await expect(standby.writer()).rejects.toMatchObject({ code: 'unexpected' });
+    await change('ALTER TABLE hidden RENAME TO store');
+    const open = `FROM pg_stat_activity WHERE application_name LIKE '%pid ${appending.process.pid}'`;
+    await until('the end of its connections', async () => (await counted(open)) === 0);
+    expect(await standby.writer()).toMatchObject({ kind: 'writing', isGone: false });
+  });
+
+  it('draws no conclusion from missing connections if it never found one of the writer', async () => {
+    await write();
+    await change("UPDATE store SET holder = 'a writer of an earlier version'");
+    expect(await (await standBy()).writer()).toMatchObject({ kind: 'writing', isGone: false });
+  });
+
+  it('does not miss a connection that a connection pooler lends to another process', async () => {
+    await write();
+    await change("UPDATE store SET holder = 'elsewhere pid 7'");
+    const pooled = new Session(place, 'primary', 1);
+    const lend = (name: string): Promise<number> =>
+      pooled.write((queries) => queries.run(`SET application_name = '${name}'`));
+    await lend('almanac elsewhere pid 7');
+    const standby = await standBy();
+    expect(await standby.writer()).toMatchObject({ isGone: false });
+    await lend('almanac another pid 8');
+    expect(await standby.writer()).toMatchObject({ isGone: false });
+    await pooled.close();
+    await expect.poll(() => standby.writer()).toMatchObject({ isGone: true });
+  });
+
   it('becomes the writer ahead of a process that starts in the meantime', async () => {
     const writer = await write();
     const standby = await standBy();

@@ -36,6 +36,8 @@ export interface ConnectOptions {
   readonly connectMs: number;
   /** Server that is tried first, or null to try the servers in the order of `place`. */
   readonly first: PostgresHost | null;
+  /** Name under which the server lists the connection. */
+  readonly application: string;
 }
 
 /**
@@ -43,12 +45,12 @@ export interface ConnectOptions {
  * itself supports only one server per connection.
  */
 export async function connect(place: PostgresPlace, options: ConnectOptions): Promise<Connection> {
-  const { target, connectMs, first } = options;
+  const { target, first } = options;
   const failures: string[] = [];
   let spare: Connection | null = null;
   for (const host of first ? [first, ...place.hosts.filter((other) => other !== first)] : place.hosts) {
     try {
-      const found = await connectTo(place, host, connectMs);
+      const found = await connectTo(place, host, options);
       if (accepts(target, found.isStandby)) {
         if (spare) await endConnection(spare);
         return found;
@@ -71,7 +73,11 @@ function accepts(target: SessionKind, isStandby: boolean): boolean {
   return target === 'any' || isStandby === (target !== 'primary');
 }
 
-async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: number): Promise<Connection> {
+async function connectTo(
+  place: PostgresPlace,
+  server: PostgresHost,
+  { connectMs, application }: ConnectOptions,
+): Promise<Connection> {
   const { host, port } = server;
   const password = readPassword(place);
   const socket = new Socket();
@@ -87,7 +93,7 @@ async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: 
     query_timeout: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
-    application_name: 'almanac',
+    application_name: application,
     pipeline: true,
     types: { getTypeParser: parserOf },
   });

@@ -5,7 +5,7 @@ import type { Limits, Queries, Session } from './session.ts';
 /** Default time without a renewal after which another process may take a writer's lease, in milliseconds. */
 export const defaultLeaseMs = 4_000;
 /** Number of renewals per lease duration. */
-const renewals = 8;
+export const renewals = 8;
 
 /** Tokens of a newly taken lease. */
 interface Taken {

@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.ts';
-import { type Connection, connect, destroyConnection, endConnection } from './connect.ts';
-import type { PostgresHost, PostgresPlace, SessionKind } from './place.ts';
+import { type Connection, type ConnectOptions, connect, destroyConnection, endConnection } from './connect.ts';
+import type { PostgresHost, PostgresPlace } from './place.ts';
 
 /** Maximum number of waiting requests for a connection. */
 const maxWaiting = 1_000;
@@ -17,9 +17,8 @@ interface Waiting {
  */
 export class Pool {
   readonly #place: PostgresPlace;
-  readonly #target: SessionKind;
   readonly #max: number;
-  readonly #connectMs: number;
+  readonly #options: Omit<ConnectOptions, 'first'>;
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
   /** Server of the most recent connection. */
@@ -28,11 +27,10 @@ export class Pool {
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
 
-  constructor(place: PostgresPlace, target: SessionKind, max: number, connectMs: number) {
+  constructor(place: PostgresPlace, max: number, options: Omit<ConnectOptions, 'first'>) {
     this.#place = place;
-    this.#target = target;
     this.#max = max;
-    this.#connectMs = connectMs;
+    this.#options = options;
   }
 
   /** Runs work with a connection. After an error, `isSound` decides whether the connection can be reused. */
@@ -73,8 +71,8 @@ export class Pool {
   async #open(): Promise<Connection> {
     this.#count += 1;
     try {
-      const options = { target: this.#target, connectMs: this.#connectMs };
-      const connection = await connect(this.#place, { ...options, first: this.#count > 1 ? this.#server : null });
+      const first = this.#count > 1 ? this.#server : null;
+      const connection = await connect(this.#place, { ...this.#options, first });
       connection.client.once('end', () => this.#forget(connection));
       if (this.#server !== connection.server) this.#moveTo(connection.server);
       return connection;

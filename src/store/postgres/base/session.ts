@@ -4,6 +4,7 @@ import { StoreError } from '../../errors.ts';
 import { destroyConnection } from './connect.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
+import { applicationOf, processName } from './process-name.ts';
 import { codeOf, isRecoveryConflict, storeError } from './store-error.ts';
 import { parameter, type Value } from './value.ts';
 
@@ -69,7 +70,11 @@ export class Session {
     this.isWriter = target === 'writer';
     const isChoosing = !this.isWriter && place.hosts.length > 1;
     const connectMs = isChoosing ? Math.min(limits.replyMs, choosingMs) : limits.replyMs;
-    this.#pool = new Pool(place, target === 'writer' ? 'primary' : target, connections, connectMs);
+    this.#pool = new Pool(place, connections, {
+      target: target === 'writer' ? 'primary' : target,
+      connectMs,
+      application: this.isWriter ? applicationOf(processName()) : 'almanac',
+    });
   }
 
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
 import type { StoreProcess, StoreProcesses } from '../../standby/standby.ts';
-import { nextToken } from './lease.ts';
+import { nextToken, renewals } from './lease.ts';
 import type { Queries, Session } from './session.ts';
 
 /** First schema version with the table `succession`. */
@@ -44,7 +44,7 @@ export class StandbyPlace {
         })
         // Ignore the error: the next renewal either succeeds or detects that another process is the standby.
         .catch(() => undefined);
-    }, leaseMs / 4).unref();
+    }, leaseMs / renewals).unref();
   }
 
   /**

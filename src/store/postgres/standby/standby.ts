@@ -4,13 +4,14 @@ import { identityOf } from '../../identity.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { defaultLeaseMs } from '../base/lease.ts';
+import { processName, writerBackends } from '../base/process-name.ts';
 import type { Limits, Session } from '../base/session.ts';
 import { codeOf } from '../base/store-error.ts';
 import { StandbyPlace, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { storeVersion } from '../schema/migrate.ts';
 import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
-import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
+import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
 /** Limits for queries of the writer's state; a late result would be useless. */
@@ -35,7 +36,7 @@ export async function openPostgresStandby(options: PostgresStandbyOptions): Prom
       const why = version === 0 ? 'contains no store' : 'was written by an earlier version; restart its writer first';
       throw new StoreError('not_a_store', `${session.name} ${why}`);
     }
-    return standbyOver(options, session, await StandbyPlace.take(session, ownName(), leaseMs));
+    return standbyOver(options, session, await StandbyPlace.take(session, processName(), leaseMs));
   } catch (error) {
     await session.close();
     throw error;
@@ -46,6 +47,8 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   const { clock } = options;
   const followed = new FollowedIdentities(session);
   let renewed: Renewal | null = null;
+  /** Backends of the writer that the last look found, or null if none was found since a look failed. */
+  let served: Served | null = null;
   const close = async (): Promise<void> => {
     await place.release();
     await session.close();
@@ -63,9 +66,15 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     knows: (identity) => followed.has(identity),
     async writer() {
       if (!place.isHeld) throw new StoreError('second_writer', 'another process has become the standby of this store');
-      const found = await lookAt(session);
+      const before = served;
+      // If the look fails, the writer may have lost its connections too, and must be given time to open new ones.
+      served = null;
+      const found = await lookAt(session, before?.backends ?? '{}');
       renewed = found;
-      return found.isFree ? { kind: 'none' } : sightingOf(found);
+      const { token, backends } = found;
+      const isSameWriter = before === null || before.token === token;
+      if (isSameWriter) served = backends === null ? before : { token, backends };
+      return found.isFree ? { kind: 'none' } : sightingOf(found, served !== null && backends === null);
     },
     endWriter: () => endLease(session, renewed),
     ready: () => place.ready(),
@@ -85,11 +94,20 @@ interface Renewal {
   readonly renewed: string;
   /** True if no process holds the lease or its holder has given it up. */
   readonly isFree: boolean;
+  /** Backends of the process that holds the lease; see `writerBackends`. */
+  readonly backends: string | null;
 }
 
-async function lookAt(session: Session): Promise<Renewal> {
-  const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree" FROM store`;
-  const [row] = await session.read((queries) => queries.rows<Renewal>(sql), { limits: lookLimits });
+/** Backends that served the writer with the given token. */
+interface Served {
+  readonly token: number;
+  readonly backends: string;
+}
+
+async function lookAt(session: Session, backends: string): Promise<Renewal> {
+  const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree",
+    ${writerBackends} AS backends FROM store`;
+  const [row] = await session.read((queries) => queries.rows<Renewal>(sql, [backends]), { limits: lookLimits });
   if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
 }
@@ -98,8 +116,8 @@ async function lookAt(session: Session): Promise<Renewal> {
  * The writer counts as ready while it opens the store, because it already renews its lease; a long migration therefore
  * does not count as a hang.
  */
-function sightingOf({ token, renewed }: Renewal): WriterSighting {
-  return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}` };
+function sightingOf({ token, renewed }: Renewal, isGone: boolean): WriterSighting {
+  return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}`, isGone };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { DayWork } from '../../common/day-work.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
@@ -8,6 +7,7 @@ import type { StoreWriter } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { defaultLeaseMs, Lease } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
+import { processName } from '../base/process-name.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
 import { succession, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
@@ -73,11 +73,6 @@ export function writerSession(place: PostgresPlace, limits?: Limits): Session {
   return new Session(place, 'writer', Math.max(minConnections, place.connections), limits);
 }
 
-/** Returns the name under which this process holds a lease: host name and process id. */
-export function ownName(): string {
-  return `${hostname()} pid ${process.pid}`;
-}
-
 /**
  * Opens the store in a database for writing. Creates a missing store if the role may create its schema. Throws
  * `second_writer` if another process writes to the store, or if a standby is about to become the writer.
@@ -92,7 +87,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     if (version === 0) await migrate(session, at, options);
     await beginEpoch(session, options.generationId ?? randomUUID, at);
     const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
-    lease = await Lease.take(session, ownName(), leaseMs, mayTake);
+    lease = await Lease.take(session, processName(), leaseMs, mayTake);
     // Check under the lease, because a copy retires the store while it holds the lease.
     await session.read(assertNotRetired);
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.

@@ -133,7 +133,7 @@ function takeStandbyLock(paths: StorePaths): WriterLock {
 function sightingOf(paths: StorePaths): WriterSighting {
   if (!writerLockHeld(paths.lock)) return { kind: 'none' };
   const present = readPresent(paths.writer);
-  return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null };
+  return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null, isGone: false };
 }
 
 /** Kills the recorded writer if it is certain that the process with its id is still the recorded one. */

@@ -49,7 +49,7 @@ async function filledIn(child: ChildProcess): Promise<void> {
   if (!child.stderr) throw new Error('the instrument has no stderr');
   let over = 0;
   for await (const line of createInterface({ input: child.stderr })) {
-    if (line.includes('the backfill is over')) over += 1;
+    if (line.includes('the backfill of missed events has ended')) over += 1;
     if (over === rates.length) break;
   }
   child.stderr.resume();

@@ -70,8 +70,8 @@ async function ours(jetstream: string, host: ChildProcess): Promise<Backlog> {
   const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--backfill-hours', '1'];
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   try {
-    const over = logged(child, 'the backfill is over');
-    await logged(child, 'the backfill has started');
+    const over = logged(child, 'the backfill of missed events has ended');
+    await logged(child, 'the backfill of missed events has started');
     const start = performance.now();
     const [cpuAtStart, hostAtStart] = [cpuSeconds(child.pid), cpuSeconds(host.pid)];
     await over;

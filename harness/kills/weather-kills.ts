@@ -39,7 +39,7 @@ export interface KillPlan {
 }
 
 const observing = /^almanac weather observing$/;
-const backfillOver = 'the backfill is over';
+const backfillOver = 'the backfill of missed events has ended';
 
 /**
  * Runs the real command against a simulated host, kills it at random times after each start, and lets the last process
@@ -79,7 +79,7 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
     const last = startProgram(args);
     await last.line(observing);
     await until(
-      'the backfill is over',
+      'the backfill of missed events has ended',
       () => log.includes(backfillOver) || last.stderr.some((line) => line.includes(backfillOver)),
       600_000,
     );

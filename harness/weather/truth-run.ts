@@ -224,7 +224,7 @@ class Run {
     const log: Log = {
       ...silentLog,
       info: (message) => {
-        if (message === 'the backfill is over') this.#backfillsOver += 1;
+        if (message === 'the backfill of missed events has ended') this.#backfillsOver += 1;
       },
       with: () => log,
     };
@@ -272,7 +272,7 @@ class Run {
     if (host === second && this.#failoverMs === null) this.#failOver(now);
     if (host === first && this.#failoverMs !== null)
       this.#problems.push(`${instant(now)}: the first host was published again`);
-    // Until the backfill is over, the earlier time is only partly observed.
+    // Until the backfill has ended, the earlier time is only partly observed.
     if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;
     const toUs = Date.parse(artifact.window.end) * 1000;

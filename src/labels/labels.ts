@@ -154,7 +154,7 @@ async function endReading(
   const late = new AbortController();
   const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
   late.abort();
-  if (!inTime) base.log.warn('some readers did not stop in time');
+  if (!inTime) base.log.warn('the reading of some labelers did not stop in time');
 }
 
 /** Stores and publishes the final state. */
@@ -169,5 +169,7 @@ async function storeFinalState(
   await recorder
     .update()
     .catch((error: unknown) => log.warn('the store record could not be written', errorFields(error)));
-  await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
+  await publish().catch((error: unknown) =>
+    log.warn('the overview could not be written before the exit', errorFields(error)),
+  );
 }

@@ -45,7 +45,7 @@ test('the logs and the artifact contain no account or record, for any labels and
   first?.faults.emit(3_000);
   await until('the full disk', () => written.some((line) => line.includes('disk_full')));
   observed.store.limitPages(1_000_000);
-  await until('acceptance to resume', () => written.some((line) => line.includes('acceptance resumed')));
+  await until('acceptance to resume', () => written.some((line) => line.includes('label acceptance resumed')));
   const at = (await observed.overview()).generated_at;
   await until('published', async () => (await observed.overview()).generated_at !== at);
 

@@ -90,7 +90,9 @@ describe('almanac weather', () => {
     const metricsPort = () => /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr.join('\n'))?.[1];
     const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const { url: base } = await facts.listening();
-    await until('the backfill is over', () => says(weather, 'the backfill is over'));
+    await until('the backfill of missed events has ended', () =>
+      says(weather, 'the backfill of missed events has ended'),
+    );
     // Wait for the backfill's data, because an artifact from before the end of the backfill may be just as fresh.
     await until('the artifact contains the backfill', () => {
       const { window, freshness } = readArtifact(data);

@@ -17,7 +17,10 @@ async function observe(ours: Buffer, theirs: Buffer | undefined): Promise<Statio
   const one = await startStation({ dictionary: ours, ...(theirs ? { sim: { zstdDictionary: theirs } } : {}) });
   open.push(one);
   await until('events are committed', () => (one.told.outcomes.counted ?? 0) > 500);
-  await until('the backfill is over', () => said(one, 'the backfill is over') > 0);
+  await until(
+    'the backfill of missed events has ended',
+    () => said(one, 'the backfill of missed events has ended') > 0,
+  );
   return one;
 }
 

@@ -24,7 +24,9 @@ afterEach(async () => {
 async function station(options: StationOptions = {}): Promise<Station> {
   const one = await startStation({ wire: 'jetstream.subscribeEvents', ...options });
   open.push(one);
-  await until('the backfill is over', () => one.lines.some((line) => line.includes('the backfill is over')));
+  await until('the backfill of missed events has ended', () =>
+    one.lines.some((line) => line.includes('the backfill of missed events has ended')),
+  );
   await until(
     'one reader remains',
     () => one.sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
@@ -175,7 +177,8 @@ describe('a store of the legacy protocol', () => {
     const settings = { ...settingsOf(one), jetstream: [host] };
     await one.restart({ settings });
     await until('both protocols are read', () => openWires(one).length === 2);
-    const over = (): number => one.lines.filter((line) => line.includes('the backfill is over')).length;
+    const over = (): number =>
+      one.lines.filter((line) => line.includes('the backfill of missed events has ended')).length;
     await until('the reader of the current protocol has filled in earlier time', () => over() === 2);
     await settled(one);
     await one.weather().stop();

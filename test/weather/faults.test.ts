@@ -17,7 +17,9 @@ async function through(
 ): Promise<Station> {
   const station = await startStation({ sim: { seed, seqCursors: withSeq(seed), variedKeys: seed % 3 === 0 } });
   const { sim } = station;
-  await until('the backfill is over', () => station.lines.some((line) => line.includes('the backfill is over')));
+  await until('the backfill of missed events has ended', () =>
+    station.lines.some((line) => line.includes('the backfill of missed events has ended')),
+  );
   // Also wait until the live reader has received the events that the host still sent to the ended backfill.
   await until(
     'one reader remains',

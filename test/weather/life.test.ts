@@ -27,7 +27,9 @@ function counted({ told }: Station): number {
 
 /** Waits for the backfill of the instrument that started at line `from` of the log. */
 async function filledIn({ lines }: Station, from = 0): Promise<void> {
-  await until('the backfill is over', () => lines.slice(from).some((line) => line.includes('the backfill is over')));
+  await until('the backfill of missed events has ended', () =>
+    lines.slice(from).some((line) => line.includes('the backfill of missed events has ended')),
+  );
 }
 
 /** Returns the stored position of a stopped instrument's live reader. */
@@ -269,7 +271,9 @@ describe('the time of a long stop', () => {
     const before = one.lines.length;
     const startedMs = one.clock();
     await one.restart();
-    await until('it fills in', () => one.lines.slice(before).some((line) => line.includes('the backfill has started')));
+    await until('it fills in', () =>
+      one.lines.slice(before).some((line) => line.includes('the backfill of missed events has started')),
+    );
     const begunMs = one.clock();
     await filledIn(one, before);
     await more(one);

@@ -39,7 +39,11 @@ test('a collection that a host stops sending is observed to the microsecond of i
   const one = await startStation({ speed: 60, backfillHours: 1.2 });
   open.push(one);
   const { sim } = one;
-  await until('an hour is filled in', () => one.lines.some((line) => line.includes('the backfill is over')), 60_000);
+  await until(
+    'an hour is filled in',
+    () => one.lines.some((line) => line.includes('the backfill of missed events has ended')),
+    60_000,
+  );
   const { fromSeq, toSeq } = sim.faults.mute({ collections: ['app.bsky.feed.like'], seconds: 720 });
   const [fromUs, toUs] = [sim.truth.timeOf(fromSeq ?? 0), sim.truth.timeOf(toSeq ?? 0)];
   await until(

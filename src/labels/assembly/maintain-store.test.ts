@@ -15,6 +15,6 @@ test('only days that could not be sealed are logged', async () => {
   upkeep.postponed.push('2024-10-05');
   await maintainStore(store, micros(0), log as never);
   expect(log.warn.mock.calls).toEqual([
-    ['some days could not be sealed; sealing will be retried', { days: '2024-10-05' }],
+    ['some days of the store could not be sealed; sealing will be retried', { days: '2024-10-05' }],
   ]);
 });

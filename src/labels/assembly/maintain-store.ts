@@ -6,5 +6,5 @@ import type { StoreWriter } from '../../store/port.ts';
 export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Micros, log: Log): Promise<void> {
   const { postponed } = await store.maintain(at);
   if (postponed.length > 0)
-    log.warn('some days could not be sealed; sealing will be retried', { days: postponed.join(' ') });
+    log.warn('some days of the store could not be sealed; sealing will be retried', { days: postponed.join(' ') });
 }

@@ -20,7 +20,7 @@ export async function repeat(
       // Ignore errors after the abort: unfinished work fails when the store is closed.
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a task failed and will be retried', errorFields(error));
+      log.warn('a periodic task failed and will be retried', errorFields(error));
     }
     await wait(ms, signal);
   }

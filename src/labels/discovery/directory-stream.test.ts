@@ -166,7 +166,10 @@ test.each<{ why: string; failure: TextAnswer }>([
     await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
     expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
     expect(warnings).toEqual([
-      { message: "the directory's export cannot be read: the position in the stream is kept", why },
+      {
+        message: 'the paged export of the did:plc directory cannot be read; the stored cursor of its stream is kept',
+        why,
+      },
     ]);
   },
 );

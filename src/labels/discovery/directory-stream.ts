@@ -91,7 +91,7 @@ class DirectoryFollower implements DirectoryStream {
         if (signal.aborted) return;
         if (!(error instanceof ConnectError)) throw error;
         if (hasNoStream(error)) minMs = noStreamMs;
-        log.debug('the stream of the directory cannot be read', { why: error.message });
+        log.debug('the event stream of the did:plc directory cannot be read', { why: error.message });
       }
       const waitMs = minMs + patience.next();
       if (this.#export === 'failed') this.#failingMs += waitMs;
@@ -123,7 +123,7 @@ class DirectoryFollower implements DirectoryStream {
       this.position = operation.seq;
       this.#emptyRuns = 0;
     } catch (error) {
-      if (!this.#hasFailed) log.warn('an operation of the directory could not be read', errorFields(error));
+      if (!this.#hasFailed) log.warn('an operation of the did:plc directory could not be read', errorFields(error));
       this.#hasFailed = true;
     }
   }
@@ -190,7 +190,9 @@ class DirectoryFollower implements DirectoryStream {
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
     if (this.#export === 'unused')
-      log.info("the position is too old for the directory's stream: reading the directory's export instead");
+      log.info(
+        'the stored cursor is too old for the stream of the did:plc directory; its paged export is read instead',
+      );
     const onOperation = (operation: DirectoryOperation): void => this.#pass(() => operation);
     const options = { directory, http, allowHttp: policy.allowLoopback, wait, onOperation };
     const result = await readDirectoryExport(options, position, signal);
@@ -198,7 +200,9 @@ class DirectoryFollower implements DirectoryStream {
     if (result.kind === 'failed') {
       const { why, retryAfterMs } = result;
       if (this.#export !== 'failed')
-        log.warn("the directory's export cannot be read: the position in the stream is kept", { why });
+        log.warn('the paged export of the did:plc directory cannot be read; the stored cursor of its stream is kept', {
+          why,
+        });
       this.#export = 'failed';
       if (this.#failingMs >= maxFailingMs) this.#giveUpPosition(why);
       return Math.min(retryAfterMs ?? 0, maxRetryMs);
@@ -213,7 +217,7 @@ class DirectoryFollower implements DirectoryStream {
   /** Discards a position that can no longer be resumed; the stream then begins with the next operation. */
   #giveUpPosition(why: string): void {
     this.#options.log.warn(
-      "the position in the directory's stream was discarded: labelers that were declared since then may be missing",
+      "the stored cursor of the did:plc directory's stream was discarded; labelers that were declared since then may be missing",
       { why },
     );
     this.position = null;

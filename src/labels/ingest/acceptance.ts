@@ -271,7 +271,7 @@ export class PageAcceptance {
   async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
-      log.warn('acceptance paused', { reason });
+      log.warn('label acceptance paused', { reason });
       telemetry.paused(reason);
     }
     const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));
@@ -291,7 +291,7 @@ export class PageAcceptance {
     const { log, telemetry } = this.#options;
     this.#addPauseGap();
     await this.#writePendingGaps();
-    log.info('acceptance resumed', { reason: this.#paused.reason });
+    log.info('label acceptance resumed', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }

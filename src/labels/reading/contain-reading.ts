@@ -28,7 +28,7 @@ export async function containReading(
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) throw error;
       telemetry.sourceFailed('reader');
-      if (!hasFailed) log.warn('reading a source failed', { labeler: source.did, ...errorFields(error) });
+      if (!hasFailed) log.warn('the reading of a labeler failed', { labeler: source.did, ...errorFields(error) });
       hasFailed = true;
       await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
       await wait(timings.firstRetryMs + backoff.next(), signal);

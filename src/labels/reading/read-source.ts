@@ -35,7 +35,7 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   const { gaps, report } = ports;
   const { cap } = ports.acceptance;
   const { clock, timings, wait } = ports.time;
-  report.log.warn('a source used up its daily allowance and is paused', { labeler: did, share: cap.reasonOf(did) });
+  report.log.warn('a labeler used up its daily allowance and is paused', { labeler: did, share: cap.reasonOf(did) });
   const record = (): Promise<void> =>
     note(source, gaps, { kind: 'share_used_up', now: clock(), epoch: ports.time.epoch });
   while (!signal.aborted && cap.isPaused(did)) {
@@ -131,7 +131,7 @@ async function failed(
   await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault, problem });
   if (source.tracker.state !== before) {
     ports.report.suspectDocument(source.did);
-    ports.report.log.info('a source cannot be read', {
+    ports.report.log.info('a labeler cannot be read', {
       labeler: source.did,
       state: source.tracker.state,
       stream: streamFault?.why,

@@ -109,7 +109,7 @@ export class SourceRunner {
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
-      this.#ports.report.log.info('a new source lost its reading slot to a privileged one', {
+      this.#ports.report.log.info('a new labeler lost its reading slot to a seeded or established labeler', {
         labeler: displaced.did,
         to: labeler.did,
       });

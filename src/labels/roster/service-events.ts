@@ -115,7 +115,9 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
           if (performance.now() - opened > 60_000) backoff.reset();
         } catch (error) {
           if (signal.aborted) return;
-          log.debug('the Jetstream cannot be read', { why: error instanceof Error ? error.message : 'unknown' });
+          log.debug('the Jetstream host that announces labelers cannot be read', {
+            why: error instanceof Error ? error.message : 'unknown',
+          });
         }
         await wait(500 + backoff.next(), signal);
       }

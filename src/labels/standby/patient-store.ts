@@ -23,7 +23,10 @@ export function patientStore(store: StoreWriter, { log, wait, signal }: PatientS
         return await change();
       } catch (error) {
         if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
-        if (!told) log.warn('the kept rows cannot be stored yet', { reason: error.code });
+        if (!told)
+          log.warn('the labels that this standby kept cannot be stored yet; storing them will be retried', {
+            reason: error.code,
+          });
         await wait(retryMs, signal);
       }
     }

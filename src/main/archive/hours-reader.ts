@@ -23,7 +23,8 @@ export function hoursReader(artifacts: string | null, log: Log): () => HoursRead
   const read = <A>(source: ArtifactSource<A>, path: string): HoursReading<A> => {
     const reading = source.read();
     const why = reading.kind === 'readable' ? '' : reading.why;
-    if (why !== '' && logged.get(path) !== why) log.warn('an hours file cannot be archived', { path, why });
+    if (why !== '' && logged.get(path) !== why)
+      log.warn('an hours file is invalid and cannot be archived', { path, why });
     logged.set(path, why);
     return hoursReadingOf(reading);
   };

@@ -52,7 +52,7 @@ export async function startFacts(
     collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
   };
   const alarm = (path: string, error: unknown): void =>
-    log.error('a fact could not be built', { path, ...errorFields(error) });
+    log.error('a fact could not be projected from its artifact', { path, ...errorFields(error) });
   const labelers = startedLabelers(settings, { log, clock, overview: labels, bounds, alarm });
   const accounts = accountLinks(settings);
   const archive = archiveSummaryOf(settings, log);
@@ -128,7 +128,8 @@ type ObserveAnswer = (route: string, status: number, client: string | undefined)
 /** Returns the summary of the archive for its page, or null if no archive is configured. */
 function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>, log: Log): ArchiveSummary | null {
   if (archive === null) return null;
-  const failed = (error: unknown): void => log.warn('the archive cannot be summarised', errorFields(error));
+  const failed = (error: unknown): void =>
+    log.warn('the archive page cannot be updated, because the files of the archive cannot be read', errorFields(error));
   return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, findIdentityIn, failed });
 }
 

@@ -198,7 +198,7 @@ class Session {
     const position: Position =
       before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
     const seconds = Math.round((end.timeUs - position.timeUs) / 1e6);
-    this.#options.log.info('the backfill has started', { seconds });
+    this.#options.log.info('the backfill of missed events has started', { seconds });
     this.#startBackfill({ position, end, bytes: 0 });
   }
 
@@ -217,7 +217,8 @@ class Session {
     const { position } = this.#live;
     store.commit({ series: this.#stored.id, after: this.#revision, gains, live: position, backfill: remaining });
     this.#revision += 1;
-    if (backfill && !remaining) log.info('the backfill is over', { reachedItsEnd: backfill.track.done });
+    if (backfill && !remaining)
+      log.info('the backfill of missed events has ended', { reachedItsEnd: backfill.track.done });
     if (!remaining) this.#backfill = null;
     reportCommit({ gains, milliseconds: performance.now() - began, position }, { telemetry, log, nowMs: clock() });
     this.#options.committed();

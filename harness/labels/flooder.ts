@@ -14,6 +14,11 @@ export interface Flooder {
   readonly connections: number;
   /** Number of frames that the kernel has accepted. */
   readonly sent: number;
+  /**
+   * Starts the flood. Several flooding labelers in one process begin together, because the first ones would delay the
+   * responses with which the others are discovered.
+   */
+  begin(): void;
   /** Stops the flood but keeps the connections open. */
   calm(): void;
   stop(): Promise<void>;
@@ -22,9 +27,9 @@ export interface Flooder {
 /** Number of frames that are passed to the socket in one write. */
 const batch = 64;
 
-/** Starts a flooding labeler on a loopback address. */
+/** Starts a labeler on a loopback address. Its streams are silent until the flood begins. */
 export async function startFlooder(flood: Flood): Promise<Flooder> {
-  const state = { connections: 0, sent: 0, n: 0, isCalm: false };
+  const state = { connections: 0, sent: 0, n: 0, isCalm: true };
   const server = createServer((request, response) => {
     const isDocument = request.url === '/.well-known/did.json';
     response.writeHead(isDocument ? 200 : 501, { 'Content-Type': 'application/json' });
@@ -64,6 +69,10 @@ export async function startFlooder(flood: Flood): Promise<Flooder> {
     },
     get sent() {
       return state.sent;
+    },
+    begin: () => {
+      state.isCalm = false;
+      for (const socket of streams.clients) pump(socket);
     },
     calm: () => {
       state.isCalm = true;

@@ -25,6 +25,14 @@ export async function statement(server: PostgresServer, sql: string): Promise<Re
   }
 }
 
+/**
+ * Promotes a standby. A statement that was cancelled by a conflict may already have promoted it, and PostgreSQL rejects a
+ * second promotion.
+ */
+export async function promote(standby: PostgresServer): Promise<void> {
+  await statement(standby, 'SELECT CASE WHEN pg_is_in_recovery() THEN pg_promote() END');
+}
+
 /** Pauses the replay of WAL on a standby. Resolves when the replay has stopped. */
 export async function pauseReplay(standby: PostgresServer): Promise<void> {
   await statement(standby, 'SELECT pg_wal_replay_pause()');

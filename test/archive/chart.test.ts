@@ -12,6 +12,7 @@ import { dice } from '../../sim/random.ts';
 import { type ArchiveSummary, archiveSummary } from '../../src/archive/summary/archive-summary.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
+import { parseEmbedded } from '../../src/facts/archive/embedded.ts';
 import { chartDays } from '../../src/facts/archive/model.ts';
 import { findIdentityIn } from '../../src/main/archived-identity.ts';
 
@@ -144,9 +145,7 @@ describe.each([
 it('the front page shows the values that DuckDB computes for its 30 days', () => {
   const { front } = pages();
   const data = /data-archive="([^"]*)"/.exec(front)?.[1]?.replaceAll('&quot;', '"') ?? '';
-  const { days } = JSON.parse(data) as {
-    days: { day: string; eventsPerSecond: number | null; labelsPerHour: number | null }[];
-  };
+  const { days } = parseEmbedded(data);
   expect(days.map(({ day }) => day)).toEqual(lastDays(30));
   expectSame(
     days.map((one) => one.eventsPerSecond),

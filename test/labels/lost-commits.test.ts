@@ -7,7 +7,7 @@ import { ask } from '../../harness/accounts/account.ts';
 import { StoreComparison } from '../../harness/kills/compare-store.ts';
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { statement } from '../../harness/postgres/replay.ts';
+import { promote, statement } from '../../harness/postgres/replay.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../harness/postgres/server.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     const lostThrough = recordedEnd();
 
     await primary.stop();
-    await statement(standby, 'SELECT pg_promote()');
+    await promote(standby);
     const { code, stderr } = await first.ended;
     expect([code, stderr.join('\n')]).toEqual([1, expect.stringContaining('lost commits')]);
     const second = start();
@@ -162,7 +162,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     );
     const copy = await startStandby(primary, { port: ports[1] });
     onTestFinished(() => copy.stop());
-    await statement(copy, 'SELECT pg_promote()');
+    await promote(copy);
     const kept = await frontier(urlOf([ports[1]]));
     const generation = overview().acquisition.generation_id;
     await recordedAfter(kept.end + 1_000_000);

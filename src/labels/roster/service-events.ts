@@ -85,6 +85,11 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     if (frame.event) onEvent(frame.event);
   }
 
+  const limits = {
+    ...{ policy, userAgent, resolve, handshakeMs: 20_000, closeMs: 2_000 },
+    ...{ maxFrameBytes: inputLimits.serviceEvent.bytes, pingMs: 30_000, pongMs: 20_000, idleMs: 3_600_000 },
+  };
+
   return {
     get cursor() {
       return cursor;
@@ -95,19 +100,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
         stamps.open(cursor !== null);
         try {
           const socket = await openSocket(
-            {
-              url: subscription(options.jetstream, cursor),
-              policy,
-              userAgent,
-              resolve,
-              handshakeMs: 20_000,
-              closeMs: 2_000,
-              maxFrameBytes: inputLimits.serviceEvent.bytes,
-              pingMs: 30_000,
-              pongMs: 20_000,
-              idleMs: 3_600_000,
-              onFrame: read,
-            },
+            { ...limits, url: subscription(options.jetstream, cursor), onFrame: read },
             signal,
           );
           const opened = performance.now();

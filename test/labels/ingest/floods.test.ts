@@ -52,21 +52,21 @@ async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   await until('established', () => overview().coverage.sources.established === 1);
   flooders = await Promise.all(Array.from({ length: count }, () => startFlooder(flood)));
   for (const { dids } of sim.labelers.relays) dids.push(...flooders.map(({ did }) => did));
-  await until('the flood', () => flooders.every(({ sent }) => sent > 0), 60_000).catch((error: unknown) => {
-    throw new Error(`${String(error)}\n${silentFlooders(labels)}`);
+  const areConnected = (): boolean => flooders.every(({ connections }) => connections > 0);
+  await until('the streams of the flooding labelers', areConnected, 60_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${unconnected(labels)}`);
   });
+  for (const flooder of flooders) flooder.begin();
+  await until('the flood', () => flooders.every(({ sent }) => sent > 0));
   return labels;
 }
 
-/** Describes the labelers that were not read: their connections, and the log lines about them. */
-function silentFlooders({ log }: LabelsProcess): string {
+/** Lists the labelers that were not connected, with the log lines about them. */
+function unconnected({ log }: LabelsProcess): string {
   const lines = log().map((line) => JSON.stringify(line));
-  const silent = flooders.filter(({ sent }) => sent === 0);
-  return silent
-    .flatMap(({ did, connections }) => [
-      `${did}: ${connections} connections`,
-      ...lines.filter((line) => line.includes(did)),
-    ])
+  return flooders
+    .filter(({ connections }) => connections === 0)
+    .flatMap(({ did }) => [did, ...lines.filter((line) => line.includes(did))])
     .concat(JSON.stringify(overview().coverage.sources))
     .join('\n');
 }

@@ -166,6 +166,9 @@ test('a failing host of did:web is requested at growing intervals, and the direc
   roster.add('did:web:hanging.example', 'discovered', 'jetstream');
   void roster.run(stop.signal);
   await until(() => requests.length === 2);
+  // Only the host is requested after the first 10 s.
+  time.ms += 10_000;
+  await until(() => requests.length === 3);
   const counts: number[] = [];
   for (let minutes = 1; minutes <= 8; minutes++) {
     const before = requests.length;

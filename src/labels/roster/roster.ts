@@ -270,10 +270,14 @@ export class Roster {
     if (!isWeb(did) || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
     const failures = this.#webFailures.get(did) ?? 0;
     this.#webFailures.set(did, failures + 1);
-    return Math.min(refreshMs, retryMs * 2 ** Math.min(failures, maxDoublings));
+    // The first failure is often a timeout, which should not delay a new labeler by a minute.
+    if (failures === 0) return Math.min(retryMs, firstWebRetryMs);
+    return Math.min(refreshMs, retryMs * 2 ** Math.min(failures - 1, maxDoublings));
   }
 }
 
+/** Interval after the first failed read of a did:web document, in milliseconds. */
+const firstWebRetryMs = 10_000;
 /** Maximum number of times that the wait for a failing host of did:web doubles, up to 64 minutes. */
 const maxDoublings = 6;
 

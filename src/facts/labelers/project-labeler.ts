@@ -7,6 +7,7 @@ import { remedies } from './remedies.ts';
 
 /** Projection of the labelers artifact. Only fields that are named here reach a client. */
 
+/** Syntax of a handle: https://atproto.com/specs/handle */
 const handleText = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** Returns the entry of a labeler in the list. */
@@ -69,6 +70,11 @@ function identityOf(line: LabelerLine) {
     last_answered: line.last_answered,
     last_row: line.last_row,
   };
+}
+
+/** Returns true if a text has the syntax of a handle. */
+export function isHandleText(text: string): boolean {
+  return handleText.test(text);
 }
 
 /** Returns the handle of a labeler. Withholds any text that is not a valid handle, because it could be anything. */

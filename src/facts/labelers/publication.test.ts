@@ -80,9 +80,40 @@ describe('the documents about labelers', () => {
     const app = await serving();
     expect(code(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa.json'))).toBe('unknown_labeler');
     expect(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa')).toMatchObject({ status: 404 });
-    for (const name of ['did:plc:a', 'alice.example.com', '..%2f', '', 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/x']) {
+    for (const name of [
+      'did:plc:a',
+      'alice',
+      `${'a.'.repeat(40)}com`,
+      '..%2f',
+      '',
+      'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/x',
+    ]) {
       expect(code(app.get(`/labelers/${name}`)), name).toBe('not_found');
     }
+  });
+
+  it('redirect a handle to the page of the labeler whose confirmed handle it is, otherwise to the search', async () => {
+    const named = (name: string, confirmed = true) => firstOf(fixtureOf(), { handle: { name, confirmed } });
+    const app = labelersInMemory(now);
+    const places = async (fixture: LabelerFixture, path: string) => {
+      await app.set(fixture);
+      const reply = app.get(path);
+      return [reply.status, header(reply, 'Location'), header(reply, 'Cache-Control'), reply.body];
+    };
+    const did = didOf(fixtureOf());
+    const found = [302, `./${did}`, 'no-store', null];
+    const search = (handle: string) => [302, `../labelers?q=${handle}`, 'no-store', null];
+    expect(await places(named('Mod.Example.com'), '/labelers/mod.example.COM')).toEqual(found);
+    expect(await places(named('mod.example.com'), '/labelers/@mod.example.com')).toEqual(found);
+    expect(await places(named('mod.example.com', false), '/labelers/mod.example.com')).toEqual(
+      search('mod.example.com'),
+    );
+    expect(await places(fixtureOf(), '/labelers/other.example.com')).toEqual(search('other.example.com'));
+    const twice = named('mod.example.com');
+    const [, second] = twice.labelers;
+    if (second) Object.assign(second, { handle: { name: 'mod.example.com', confirmed: true } });
+    expect(await places(twice, '/labelers/mod.example.com')).toEqual(search('mod.example.com'));
+    expect(app.get('/labelers/mod.example.com.json').status).toBe(404);
   });
 
   it('never publish a count below five, even if the artifact states one', async () => {

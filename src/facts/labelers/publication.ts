@@ -10,7 +10,8 @@ import type { Catalogue } from './catalogue.ts';
 import { labelerDocuments } from './labeler-documents.ts';
 import { listDocuments } from './list-documents.ts';
 import { type PairOutcome, pairing } from './pair.ts';
-import { parseListQuery } from './query.ts';
+import { isHandleText } from './project-labeler.ts';
+import { maxSearchBytes, parseListQuery } from './query.ts';
 import { type Conditions, type RefusalFormat, refusal } from './replies.ts';
 
 /** Dependencies of the documents and pages about labelers. */
@@ -93,7 +94,16 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
       const name = path.slice(labelerPaths.one.length);
       const isDocument = name.endsWith(suffix);
       const did = didIn(isDocument ? name.slice(0, -suffix.length) : name);
-      if (did === null) return null;
+      if (did === null) {
+        const handle = isDocument ? null : handleIn(name);
+        if (handle === null) return null;
+        return {
+          route: labelerRoutes.labelerPage,
+          reply: served(now, { base: '..' }, ({ pair }) =>
+            redirection(placeOf(handle, pair.labelers.prepared), common),
+          ),
+        };
+      }
       const format = isDocument ? 'json' : 'page';
       return {
         route: isDocument ? labelerRoutes.document : labelerRoutes.labelerPage,
@@ -109,6 +119,28 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
       });
     },
   };
+}
+
+/** Returns the handle in a path, in lower case; null if the text is not a handle that the list can be searched for. */
+function handleIn(name: string): string | null {
+  const handle = name.replace(/^(?:@|%40)/, '').toLowerCase();
+  return isHandleText(handle) && handle.length <= maxSearchBytes ? handle : null;
+}
+
+/**
+ * Returns the address of the page for a handle, relative to `/labelers/`: that of the labeler whose handle it is, or the
+ * search for the handle if no confirmed handle or several handles match.
+ */
+function placeOf(handle: string, { entries }: Catalogue): string {
+  const named = entries.filter((entry) => entry.handle?.confirmed && entry.handle.name.toLowerCase() === handle);
+  const [only] = named;
+  return named.length === 1 && only ? `./${only.did}` : `../labelers?q=${handle}`;
+}
+
+function redirection(location: string, common: HeaderList): Reply {
+  // The labeler that has a handle may change, so no cache may keep the redirection.
+  const headers = ['Location', location, 'Cache-Control', 'no-store', 'Content-Length', '0', ...common];
+  return { status: 302, headers, body: null };
 }
 
 /**

@@ -21,6 +21,11 @@ export interface ExportOrder {
 const maxRestarts = 3;
 /** Maximum number of parts in one file. */
 const maxParts = 10_000;
+/**
+ * Maximum number of pages without rows in one part. Such a page passes at least one row that the filters exclude, so
+ * their number is also limited by the manifest's `count_bound`.
+ */
+const maxEmptyPages = 100_000;
 
 /**
  * Writes the requested export to the target, part by part. Each part is verified before the next one is requested.
@@ -104,6 +109,8 @@ class ExportRun {
   /** Downloads the pages of a part; returns null if the export expires before the last page. */
   async #readPages(part: Part, first: string): Promise<Total | null> {
     let cursor = first;
+    let emptyPages = 0;
+    const maxEmpty = Math.min(maxEmptyPages, part.manifest.count_bound);
     this.#report(part);
     for (;;) {
       const reply = await askExports({ cursor }, this.#service);
@@ -123,6 +130,10 @@ class ExportRun {
         part.verify(page.next.total);
         await this.#target.write(this.#layout.end(page.next.total));
         return page.next.total;
+      }
+      if (accepted.length === 0) emptyPages += 1;
+      if (emptyPages > maxEmpty) {
+        throw new ExportFailure('damaged', `the service sent more than ${maxEmpty} pages without rows`);
       }
       if (page.next.cursor === cursor) throw new ExportFailure('damaged', 'the service sent the same page again');
       cursor = page.next.cursor;

@@ -74,6 +74,20 @@ describe('data altered in transit', () => {
   });
 });
 
+it('a service that sends pages without rows forever is rejected by the export command', async () => {
+  const { url, folder, file } = await station(400);
+  let empty = '';
+  const proxy = await startProxy(url, (passing) => {
+    if (passing.creates) return;
+    if (empty === '') empty = withRows(passing, () => []);
+    passing.status = 200;
+    passing.body = JSON.stringify({ ...(JSON.parse(empty) as object), next_cursor: `page ${passing.nth}` });
+  });
+  const { code, stderr } = await runProgram(exporting(proxy.url, file));
+  expect([code, stderr.at(-1)]).toEqual([5, `${incomplete}the service sent more than 320 pages without rows`]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): string {
   const page = JSON.parse(body) as { rows: unknown[] };
   return JSON.stringify({ ...page, rows: change(page.rows) });

@@ -43,6 +43,7 @@ export function observatory(
     styles: ['/assets/observatory.css'],
     navigation: [
       { href: './labelers', text: 'Labelers' },
+      ...(recent === null ? [] : [{ href: './archive', text: 'Archive' }]),
       { href: './docs', text: 'API' },
       { href: './method/weather', text: 'Method' },
       { href: './openapi.json', text: 'OpenAPI' },

@@ -261,6 +261,10 @@ describe('the data of a demo', within, () => {
     const { port } = new URL(demo.url);
     const other = join(folder, 'other-demo');
     await expect(startServer(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
+    const metrics = ['--metrics-port', String(Number(port) - 4)];
+    await expect(
+      startServer(['demo', '--data', other, '--port', '0', '--account-port', '0', ...metrics]),
+    ).rejects.toThrow(/:\d+: the port is in use; choose another with --metrics-port/);
     await expect(startServer(['demo', '--data', other, '--port', '0', '--account-port', port])).rejects.toThrow(
       /the port is in use.*--account-port/,
     );

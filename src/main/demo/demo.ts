@@ -8,7 +8,7 @@ import { type Running, serveUntilStopped } from '../serve.ts';
 import { takeDemoFolder } from '../up/demo-folder.ts';
 import { startObservatory } from '../up/observatory.ts';
 import { openLog } from '../up/observatory-log.ts';
-import { type Extra, observatoryParts, observatorySettings } from '../up/observatory-parts.ts';
+import { type Extra, metricsPorts, observatoryParts, observatorySettings } from '../up/observatory-parts.ts';
 import { showsScreen } from '../up/screen.ts';
 import { type DemoNetwork, startDemoNetwork } from './demo-network.ts';
 
@@ -32,6 +32,9 @@ export const demoCommand: Command = {
       start: async (_, asked) => {
         // Check the ports before the data of an earlier demo is deleted.
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
+        for (let place = 0; values.metricsPort !== null && place < metricsPorts; place += 1) {
+          await assertFree('127.0.0.1', { 'metrics-port': values.metricsPort + place });
+        }
         const folder = await takeDemoFolder(values.data);
         const log = openLog('demo', values.logLevel, folder.path, screen);
         const started: Running[] = [];

@@ -20,6 +20,9 @@ export const observatorySettings = {
   logLevel: serverSettings.logLevel,
 };
 
+/** Number of consecutive metrics ports of an observatory: facts, weather, labels, account and archive. */
+export const metricsPorts = 5;
+
 /** Setting for the data directory, for commands that always use one. */
 export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 

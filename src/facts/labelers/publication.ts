@@ -7,11 +7,11 @@ import type { HeaderList } from '../../http/headers.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { FreshnessBounds } from '../judge.ts';
 import type { Catalogue } from './catalogue.ts';
+import { handleIn, handleRedirect } from './handle-redirect.ts';
 import { labelerDocuments } from './labeler-documents.ts';
 import { listDocuments } from './list-documents.ts';
 import { type PairOutcome, pairing } from './pair.ts';
-import { isHandleText } from './project-labeler.ts';
-import { maxSearchBytes, parseListQuery } from './query.ts';
+import { parseListQuery } from './query.ts';
 import { type Conditions, type RefusalFormat, refusal } from './replies.ts';
 
 /** Dependencies of the documents and pages about labelers. */
@@ -55,27 +55,9 @@ const suffix = '.json';
 /** Creates the documents and pages about labelers. */
 export function labelersPublication(options: LabelersPublicationOptions): LabelersPublication {
   const { common, alarm } = options;
-  const pairAt = pairing(options);
   const list = listDocuments(common);
   const labeler = labelerDocuments(common, (did, error) => alarm(`${labelerPaths.one}${did}`, error));
-  let alarmed: unknown;
-
-  function served(
-    now: number,
-    format: RefusalFormat,
-    respond: (paired: Extract<PairOutcome<Catalogue>, { kind: 'paired' }>) => Reply,
-  ): Reply {
-    const outcome = pairAt(now);
-    if (outcome.kind === 'refused') return refusal(outcome.code, format, common, outcome.freshness);
-    try {
-      return respond(outcome);
-    } catch (error) {
-      // Report an error only once for each pair, because many requests may encounter it.
-      if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
-      alarmed = outcome.pair;
-      return refusal('internal_error', format, common);
-    }
-  }
+  const served = servedFromPairs(options);
 
   return {
     reply(path, target, conditions, now) {
@@ -99,9 +81,7 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
         if (handle === null) return null;
         return {
           route: labelerRoutes.labelerPage,
-          reply: served(now, { base: '..' }, ({ pair }) =>
-            redirection(placeOf(handle, pair.labelers.prepared), common),
-          ),
+          reply: served(now, { base: '..' }, ({ pair }) => handleRedirect(handle, pair.labelers.prepared, common)),
         };
       }
       const format = isDocument ? 'json' : 'page';
@@ -121,26 +101,29 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
   };
 }
 
-/** Returns the handle in a path, in lower case; null if the text is not a handle that the list can be searched for. */
-function handleIn(name: string): string | null {
-  const handle = name.replace(/^(?:@|%40)/, '').toLowerCase();
-  return isHandleText(handle) && handle.length <= maxSearchBytes ? handle : null;
-}
+/** Returns a response made from the current pair of artifacts, or the refusal if there is none. */
+type Served = (
+  now: number,
+  format: RefusalFormat,
+  respond: (paired: Extract<PairOutcome<Catalogue>, { kind: 'paired' }>) => Reply,
+) => Reply;
 
-/**
- * Returns the address of the page for a handle, relative to `/labelers/`: that of the labeler whose handle it is, or the
- * search for the handle if no confirmed handle or several handles match.
- */
-function placeOf(handle: string, { entries }: Catalogue): string {
-  const named = entries.filter((entry) => entry.handle?.confirmed && entry.handle.name.toLowerCase() === handle);
-  const [only] = named;
-  return named.length === 1 && only ? `./${only.did}` : `../labelers?q=${handle}`;
-}
-
-function redirection(location: string, common: HeaderList): Reply {
-  // The labeler that has a handle may change, so no cache may keep the redirection.
-  const headers = ['Location', location, 'Cache-Control', 'no-store', 'Content-Length', '0', ...common];
-  return { status: 302, headers, body: null };
+function servedFromPairs(options: LabelersPublicationOptions): Served {
+  const { common, alarm } = options;
+  const pairAt = pairing(options);
+  let alarmed: unknown;
+  return (now, format, respond) => {
+    const outcome = pairAt(now);
+    if (outcome.kind === 'refused') return refusal(outcome.code, format, common, outcome.freshness);
+    try {
+      return respond(outcome);
+    } catch (error) {
+      // Report an error only once for each pair, because many requests may encounter it.
+      if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
+      alarmed = outcome.pair;
+      return refusal('internal_error', format, common);
+    }
+  };
 }
 
 /**

@@ -13,9 +13,9 @@ export interface PageRequester {
 }
 
 /**
- * Requests a page once, and charges the source for decoding it, even if it is no page: a compressed response of a few
- * bytes may cost as much as a large page. The number of concurrent requests for large pages is limited, because each page may occupy a
- * lot of memory.
+ * Requests a page once, and charges the source for decoding the response, even if it is no page: a compressed response
+ * of a few bytes may cost as much as a large page. The number of concurrent requests for large pages is limited, because
+ * each page may occupy a lot of memory.
  */
 export async function requestPage(
   { source, ports, signal }: PageRequester,

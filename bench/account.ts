@@ -5,8 +5,9 @@
  *     [--starts 10] [--folder DIR] [--keep]
  *
  * `--rows` is the number of rows in the 31 days before today (45000000, the size to plan for, takes 10 min and 8 GB).
- * `--dense` rows of one account are accepted today, as the instrument would store them. Each of `--labelers` enrolled
- * labelers has `--gaps` gaps. A store in `--folder` that an earlier run with `--keep` left is reused.
+ * One account gets `--dense` rows today, appended in the same way as by the instrument. Each of `--labelers` enrolled
+ * labelers has `--gaps` gaps. A store in `--folder` is kept, and reused by a later run. `--keep` also keeps the store
+ * of a run without `--folder`, which is in a temporary directory.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -113,7 +114,10 @@ async function start(): Promise<Measured> {
   return program;
 }
 
-/** Measures the first page after a start of the program, with an empty page cache. */
+/**
+ * Measures the first page after the program has started, with an empty page cache. If the page cache cannot be
+ * dropped, reports this instead of a duration.
+ */
 async function measureFirst(): Promise<void> {
   const kinds = [
     ['ordinary account', ordinary],
@@ -140,8 +144,8 @@ async function measureFirst(): Promise<void> {
 }
 
 /**
- * Measures the export of the hot account from the store alone. It includes chunks, rows and the digest, but no other
- * process and no socket.
+ * Measures two snapshots and exports of the hot account, read directly from the store. The figures include reading
+ * chunks, formatting rows and computing the digest, but no transfer to another process or over a socket.
  */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
@@ -176,7 +180,7 @@ async function measureAnswers(url: string): Promise<void> {
   const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
   const page = (account: string): string => `${url}${view(account)}`;
   const cold: number[] = [];
-  // Each request is for a different account, with an empty page cache.
+  // Request a different account each time, with an empty page cache.
   for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
   if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
   report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
@@ -199,7 +203,10 @@ async function measureAnswers(url: string): Promise<void> {
   report('resident memory of the serving process', `${program.residentMiB()} MiB`);
 }
 
-/** Measures all clients concurrently while 500 labels per second are stored. */
+/**
+ * Measures the responses to concurrent clients while 500 labels per second are committed, and the duration of the
+ * commits.
+ */
 async function measureCrowd(url: string): Promise<void> {
   const ended = new AbortController();
   const appended = appendSteadily(writer, now, ended.signal);

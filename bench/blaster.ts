@@ -13,7 +13,7 @@ const batch = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jso
   .map((line) => textFrame(Buffer.from(line)));
 const whole = Buffer.concat(batch);
 
-/** Returns one unfragmented, unmasked text frame. */
+/** Returns an unfragmented, unmasked text frame. Throws a RangeError if the payload exceeds 65,535 bytes. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload;
   if (length > 0xffff) throw new RangeError('no recorded event may be longer than 65,535 bytes');

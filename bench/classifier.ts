@@ -1,7 +1,8 @@
 /**
- * Compares the classifiers of both protocols with JSON.parse on the same frames, from memory on one core. Rounds of the
- * two alternate, and each ratio compares two neighbouring rounds. Rates are per second of this thread's processor time,
- * so that other processes on the machine affect them little. Prints one line of JSON for each protocol.
+ * Compares the classifiers of both protocols with JSON.parse on the same frames, from memory on one core. Rounds of a
+ * classifier and of JSON.parse alternate, and each ratio compares two neighbouring rounds. Rates are per second of
+ * this thread's processor time, so that other processes on the machine hardly affect the rates. Prints one line of
+ * JSON for each protocol.
  */
 import { loadavg } from 'node:os';
 import { type Wire, wires } from '../src/contract/vocabulary.ts';
@@ -43,7 +44,10 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the frames per second of this thread's processor time. */
+/**
+ * Runs `work`, which returns the number of counted frames. Returns the frames per second of this thread's processor
+ * time. Throws if a frame was not counted.
+ */
 function rate(work: () => number): number {
   const { user, system } = process.threadCpuUsage();
   if (work() !== framesARound) throw new Error('the classifier did not count a recorded frame');

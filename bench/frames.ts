@@ -1,7 +1,7 @@
 /**
- * Measures events per second over a loopback websocket from a server in another process, counted in memory. Compares
- * the guarded socket and classifier with `@atcute/jetstream` (validation off) that only counts; both alternate in one
- * run. Prints one line of JSON.
+ * Measures how many events per second are received from another process over a loopback websocket and counted in
+ * memory. Compares the guarded socket and classifier with `@atcute/jetstream` (validation off), which only counts the
+ * events. Rounds of the two clients alternate. Prints one line of JSON.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

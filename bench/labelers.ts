@@ -1,8 +1,8 @@
 /**
  * Measures the pages about labelers: `node bench/labelers.ts [--labelers 700,5000]`.
  *
- *  1. The real server with each number of labelers: processor time per page of the list and per page of one labeler, and
- *     the number of bytes of the first load.
+ *  1. The real server with each number of labelers: processor time per page of the list and per page of one labeler,
+ *     and the number of bytes of the first load.
  *  2. The longest turn of the event loop while this process reads and prepares an artifact of the maximum size.
  */
 import { spawn } from 'node:child_process';
@@ -30,7 +30,10 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [60, -16, -16, 0]));
 }
 
-/** Requests paths one after another. Returns the server's processor time per request, in milliseconds. */
+/**
+ * Requests paths one after another. Returns the server's processor time per request, in milliseconds. Rejects if a
+ * response has a status other than 200.
+ */
 async function perRequest(pid: number, url: string, paths: readonly string[]): Promise<number> {
   const before = processTree(pid).cpuSeconds;
   for (const path of paths) {
@@ -66,7 +69,7 @@ async function measurePages(count: number): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** Returns pages of the list with different queries, and pages of different labelers. */
+/** Returns the paths of the list with different queries, and the paths of different labelers. */
 function pathsOf({ labelers }: LabelerFixture) {
   const lists = Array.from({ length: 400 }, (_, at) => `/labelers?q=labeler-${at % 7}&sort=name&page=${1 + (at % 9)}`);
   return { lists, labelers: labelers.slice(-400).map(({ did }) => `/labelers/${did}`) };
@@ -84,7 +87,7 @@ async function firstLoadBytes(url: string): Promise<number> {
   return bytes;
 }
 
-/** Measures the processor time of each turn of the event loop, which other processes of the machine do not affect. */
+/** Measures each turn of the event loop in processor time, which other processes of the machine do not affect. */
 function watchTurns() {
   let longest = 0;
   let watching = true;

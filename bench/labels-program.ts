@@ -23,7 +23,9 @@ export interface LabelProgram {
   remove(): void;
 }
 
-/** Starts `almanac labels` on a core with a simulated network, and waits until it is observing. */
+/**
+ * Starts `almanac labels` on a core with a simulated network, and waits until it has opened a stream to each labeler.
+ */
 export async function startLabels(core: number, sim: Sim, addresses: SimAddresses): Promise<LabelProgram> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const port = await freePort();
@@ -52,7 +54,7 @@ export async function startLabels(core: number, sim: Sim, addresses: SimAddresse
   };
 }
 
-/** Returns the acceptance time of each row, in microseconds, keyed by labeler, subject and authored time. */
+/** Returns the acceptance times of the oldest 500 rows of each account, in microseconds, keyed by `rowKey`. */
 export async function acceptedAt(folder: string, accounts: Iterable<string>): Promise<Map<string, number>> {
   const store = openSqliteReader(join(folder, 'store'));
   const found = new Map<string, number>();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { ended, type Measured, residentMiB } from './processes.ts';
 
 /**
- * Starts nginx with its default settings. One worker serves the same bytes as a static file, with the headers of a
- * fact.
+ * Starts nginx on a core. One worker serves `body` as a static file with the headers of a fact, without an access log
+ * and practically without a limit of requests per connection. Rejects if nginx does not respond within 5 s.
  */
 export async function startNginx(core: number, folder: string, body: Buffer): Promise<Measured> {
   const port = await freePort();

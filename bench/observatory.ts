@@ -3,7 +3,8 @@
  * 330] [--labelers 300] [--labels 20]`.
  *
  *  1. `almanac up` with a simulated network at the network's rates: memory and processor time of all its processes.
- *  2. Its page: transferred bytes, and the time until a browser has rendered it (if Debian's Chromium is installed).
+ *  2. Its page in a browser, if Debian's Chromium is installed: transferred bytes, and the time until the page is
+ *     ready.
  *  3. `almanac up` without a network: the time until it reports the missing network, and processor time.
  *
  * The simulated network runs in this process, so no figure includes it.
@@ -37,7 +38,7 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
 }
 
-/** A line that the program printed, with the time since its start in milliseconds. */
+/** A line that the program printed, and the time from the program's start to this line in milliseconds. */
 interface Said {
   readonly text: string;
   readonly afterMs: number;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Resource use of a process and its descendants. */
 export interface ProcessTree {
   readonly pids: readonly number[];
-  /** Resident memory of all processes, in MB. Shared pages count once for each process. */
+  /** Resident memory of all processes, in MB. A shared page counts once for each process that uses it. */
   readonly residentMb: number;
   /** Proportional memory of all processes, in MB. Shared pages count once in total. */
   readonly proportionalMb: number;
@@ -15,8 +15,8 @@ export interface ProcessTree {
 const ticks = 100;
 
 /**
- * Returns the resource use of a process and its descendants (proc(5)). Processes that exit during the call are left
- * out.
+ * Returns the resource use of a process and its descendants (proc(5)). A value that cannot be read, for example because
+ * its process has exited, counts as zero.
  */
 export function processTree(root: number): ProcessTree {
   const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));

@@ -7,12 +7,15 @@ import { createInterface } from 'node:readline';
 export interface Measured {
   readonly url: string;
   readonly startedInMs: number;
-  /** Returns the current resident memory of the process, or of its worker, in MiB. */
+  /** Returns the current resident memory of the started process, without its child processes, in MiB. */
   residentMiB(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a program on a core and waits for the line with the program's address. */
+/**
+ * Starts a program on a core and waits for the line with the program's address. Rejects if the program's output ends
+ * without such a line.
+ */
 export async function startMeasured(core: number, command: readonly string[]): Promise<Measured> {
   const began = performance.now();
   const child = spawn('taskset', ['-c', String(core), ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -50,7 +53,7 @@ export interface Load {
   readonly p99Ms: number;
 }
 
-/** Runs one round of wrk on a core with 64 keep-alive connections. Throws if any response was an error. */
+/** Runs one round of wrk on a core with 64 keep-alive connections. Throws if wrk, a connection or a response fails. */
 export function load(core: number, url: string, seconds: number, headers: readonly string[] = []): Load {
   const args = ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '--latency'];
   const done = spawnSync('taskset', [...args, ...headers.flatMap((header) => ['-H', header]), url], {

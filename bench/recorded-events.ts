@@ -13,8 +13,8 @@ interface LegacyEvent {
 }
 
 /**
- * Returns the recorded frames as texts. Frames of the `subscribeEvents` method have their keys in the order that its
- * hosts use.
+ * Returns the recorded frames as strings. The keys of `subscribeEvents` frames have the same order as in frames of
+ * real hosts.
  */
 export function recordedEvents(wire: Wire): string[] {
   const lines = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jsonl', import.meta.url), 'utf8')
@@ -36,7 +36,10 @@ function inFormatOfMethod(line: string, index: number): string {
   return JSON.stringify({ $type: 'message', payload: { $type: `${subscribeEvents}#${kind}`, ...sorted } });
 }
 
-/** Copies frames into slices of one buffer with different alignments, as a socket delivers them. */
+/**
+ * Copies frames into one buffer and returns a slice for each frame. As on a socket, the alignments of the slices
+ * differ.
+ */
 export function inOneBuffer(lines: readonly string[]): Buffer[] {
   const all = Buffer.from(lines.join(''));
   let at = 0;

@@ -1,6 +1,6 @@
 /**
  * Runs the named benchmarks, or all of them, and passes the options to each: `npm run bench -- [NAME …] [options]`.
- * Each benchmark measures the real program over real sockets or a real store, and prints its baseline.
+ * Exits with 1 if a name is unknown or a benchmark fails.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -9,8 +9,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns half the distance between the lowest and the highest round, as a percentage of the median. It measures the
- * noise of the machine.
+ * Returns half the distance between the lowest and the highest value, as a percentage of the median. The result
+ * indicates the noise of the machine.
  */
 export function spreadPercent(values: readonly number[]): number {
   return ((Math.max(...values) - Math.min(...values)) / 2 / median(values)) * 100;

@@ -20,7 +20,10 @@ export interface DayOptions {
   readonly plain: boolean;
 }
 
-/** Measures one day: appending its rows, sealing it and opening it. Compares appending with a plain table. */
+/**
+ * Measures one day: appending its rows, opening the store again and sealing the day. If `plain` is true, also measures
+ * appending the rows to a plain table.
+ */
 export async function measureDay(folder: string, options: DayOptions, report: Report): Promise<void> {
   const { rows, batchRows } = options;
   const day = dayFromName('2026-11-17') ?? 0;
@@ -76,7 +79,7 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
 /** Appends rows with the acceptance time `at`, in microseconds. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
-/** Appends a plan's rows in batches. Returns the duration of the appends alone. */
+/** Appends a plan's rows in batches. Returns the timing of the appends, which excludes creating the labels. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
   if (!timing) throw new Error('one of the measured appends has no timing');
@@ -140,10 +143,13 @@ export function plainTable(path: string): {
   return { append, close: () => db.close() };
 }
 
-/** Measures how long it takes to seal the day while 500 labels per second of a day three days later are appended. */
+/**
+ * Measures the time to seal the day while 500 labels per second of a later day are appended, and the duration of each
+ * append.
+ */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  // Append rows that lie after the duplicate horizon, so that the day may be sealed.
+  // Append rows after the duplicate horizon of the day, so that the day can be sealed.
   const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });

@@ -1,7 +1,7 @@
 /**
- * Writes sealed days with the network's distribution directly into a store's directory, clustered as after sealing. It
- * creates a 30-day store of 42 M rows in minutes. Use it only for measurements and tests of scale, never for a live
- * store.
+ * Writes sealed days with the network's distribution of labels directly into a store's directory, with the rows in
+ * the order that sealing produces. The script creates a 30-day store of 42 M rows in minutes. Use it only for
+ * measurements and tests of scale, never for a live store.
  *
  * node bench/store-generator.ts FOLDER [--days 31] [--rows 1400000] [--last 2026-11-20]
  */
@@ -101,7 +101,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
 }
 
 /**
- * Returns the row numbers of a plan in the order of (subject, id). Uses a counting sort, because DIDs ascend with
+ * Returns the row numbers of a plan in the order of (subject, id). Compares account numbers, because DIDs ascend with
  * account numbers.
  */
 function bySubject({ accounts }: DayPlan): Uint32Array {

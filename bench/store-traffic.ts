@@ -1,12 +1,13 @@
 /**
  * Labels with the network's measured distribution, determined by a seed.
  *
- *  - Labelers: 81 emit; the first 1, 3, 5, 10, 20, 30 emit 10.8, 32, 52, 84, 98, 99.9 % of the rows.
- *  - Accounts: the k-th densest has 165,000 * k^-0.685 rows in 30 days (165,000 the first, 11,300 the 50th), down to
- *    the 1,000th; the other rows are spread over eight million accounts.
- *  - A dense account's rows of a day arrive in runs of at most 500 consecutive rows that share one acceptance time.
- *  - 58 % of the labels are about posts (half of those with a cid), 40 % about accounts, 2 % about profiles; 8 % are
- *    removals; each is signed (random bytes of a signature's length: no check is done here).
+ * - 81 labelers emit labels. The largest 1, 3, 5, 10, 20 and 30 labelers emit 10.8, 32, 52, 84, 98 and 99.9 % of the
+ *   rows.
+ * - The k-th densest account has 165,000 * k^-0.685 rows in 30 days, for k up to 1,000 (the first has 165,000, the
+ *   50th 11,300). The other rows are spread over eight million accounts.
+ * - A dense account's rows of a day arrive in runs of at most 500 consecutive rows, one microsecond apart.
+ * - 58 % of the labels are about posts (half of these labels have a cid), 40 % about accounts and 2 % about profiles.
+ *   8 % are removals. The signatures are random bytes of the right length, because they are not checked.
  */
 
 import type { NewObservation } from '../src/store/port.ts';
@@ -41,7 +42,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Returns the DID of an account or labeler. The bytes of the DIDs ascend with the number. */
+/** Returns the DID of an account or labeler. The decoded bytes of the DIDs ascend with the number. */
 export function accountDid(n: number): string {
   const bytes = Buffer.alloc(15);
   bytes.writeUIntBE(n * 16_777_216 + ((n * 40_503) & 0xffff), 0, 6);
@@ -163,6 +164,6 @@ function cidTail(random: () => number): string {
   while (text.length < 51) {
     for (let value = random(), i = 0; i < 6; i++, value >>>= 5) text += alphabet.charAt(value & 31);
   }
-  // The unused bits of the last character must be zero.
+  // End with the character whose bits are all zero, because the unused bits must be zero.
   return `${text.slice(0, 51)}a`;
 }

@@ -10,7 +10,7 @@ import { day, dayOf, dayStart, hour, type Interval, micros } from '../src/store/
 import { type Append, type Report, timed, timedInTurn } from './store-day.ts';
 import { accountDid, denseAccount, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
-/** Measures reading a generated window, removing its oldest day and appending the next day. Changes the store. */
+/** Measures reading a generated window, removing its oldest days and appending the next days. Changes the store. */
 export async function measureWindow(folder: string, report: Report): Promise<void> {
   await measureAccounts(folder, report);
   await measureOverview(folder, report);
@@ -164,7 +164,7 @@ function reportTimes(name: string, times: number[], report: Report): void {
   report(`${name}, maximum ms`, times.at(-1) ?? 0);
 }
 
-/** Clears the system's page cache. Returns false if this process lacks the permission. */
+/** Clears the system's page cache. Returns false if the system does not permit this. */
 export function dropPageCache(): boolean {
   try {
     spawnSync('sync');

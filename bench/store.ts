@@ -1,13 +1,16 @@
 /**
- * Measures the observation store: `node bench/store.ts [--rows 1400000] [--batch 500] [--window FOLDER] [--out FILE]`.
+ * Measures the observation store: `node bench/store.ts [--rows 1400000] [--batch 500] [--no-plain] [--skip-day]
+ * [--window FOLDER] [--out FILE]`.
  *
  *  1. Appending one day of rows in durable batches, by quarters of the day; the same rows go into one plain table
  *     (unless `--no-plain`).
  *  2. Sealing that day with 500 labels per second, and opening the store again.
  *  3. With `--window`, a store created by store-generator.ts: the overview's counts, account pages with an empty page
- *     cache (if the system permits dropping it) and a warm one, and how long dropping a day blocks acceptance.
+ *     cache (if the system permits dropping it) and a warm one, how long dropping a day blocks acceptance, and
+ *     appending to the full window.
  *
- * The times exclude creating the labels. Prints a table; `--out` writes the figures as JSON.
+ * `--skip-day` leaves out the first two parts. The rates of appending exclude the time that creating the labels takes.
+ * Prints a table; `--out` writes the figures as JSON.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

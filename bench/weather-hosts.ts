@@ -1,8 +1,8 @@
 /**
  * Measures the memory and the processor time of the weather instrument while it reads two simulated hosts over the
- * present method: first one hour of backlog, then several minutes of live traffic. The rates are those of two public
- * hosts (a mean of 331 and 205 events per second). Prints one line of JSON. `--minutes N` changes the length of the
- * live traffic.
+ * `subscribeEvents` method: first one hour of backlog, then several minutes of live traffic. The rates equal those of
+ * two public hosts (means of 331 and 205 events per second). Prints one line of JSON. `--minutes N` changes the length
+ * of the live traffic.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ async function simulatedHost(rate: number, index: number): Promise<{ child: Chil
   return { child, url: jetstream.replace('/subscribe', '') };
 }
 
-/** Resolves when both backfills have finished. */
+/** Resolves when both backfills have finished, or when the instrument has closed its stderr. */
 async function filledIn(child: ChildProcess): Promise<void> {
   if (!child.stderr) throw new Error('the instrument has no stderr');
   let over = 0;

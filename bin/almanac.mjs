@@ -31,7 +31,7 @@ function pinnedRuntime() {
     const runtime = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     if (existsSync(runtime)) return runtime;
   } catch {
-    // Not installed for this platform: said below, with the remedy.
+    // The runtime is not installed for this platform; the message below states the remedy.
   }
   process.stderr.write(`almanac: needs Node ${wanted.join('.')} or later; this is ${process.versions.node}\n`);
   process.exit(1);

@@ -18,7 +18,7 @@ try {
     console.log(`events in the window\t${counts.events_window}`);
     console.log(`labelers active in 7 days\t${counts.labelers_active_7d}`);
   } else {
-    // The legacy producer counts alerts, and says how well it watched.
+    // The legacy producer counts alerts, and states how complete its observation was.
     console.log(`observation\t${facts.observation?.adequacy ?? 'not known'}`);
     console.log(`signals\t${facts.network_weather.signals.join(', ')}`);
     console.log(`alerts in 7 days\t${facts.alert_count_window ?? 'not known'}`);

@@ -1,4 +1,7 @@
-/** Runs all static checks of the source: format, lint, wording, types, dead code, and the OpenAPI file. */
+/**
+ * Runs all static checks of the source: format, lint, wording, types, dead code, generated files and the OpenAPI
+ * documents. Exits with 1 if a check fails.
+ */
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

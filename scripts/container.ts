@@ -1,9 +1,9 @@
 /**
  * Builds the container image with buildah, and runs it with podman as the container file requires: `npm run
- * test:container`. Needs root and Debian's `buildah podman crun catatonit`. `--base` also needs `mmdebstrap`: it builds
- * a stand-in for the base image from Debian's packages if no image registry can be reached. `--state DIR` keeps the
- * images between runs, and `--runtime FILE` selects an OCI runtime. The build uses the certificate authority in
- * `NODE_EXTRA_CA_CERTS`, if set.
+ * test:container`. Needs root and Debian's `buildah podman crun catatonit`. `--base` builds a stand-in for the base
+ * image from Debian's packages, for machines that cannot reach an image registry, and also needs `mmdebstrap`. `--state
+ * DIR` keeps the images between runs, and `--runtime FILE` selects an OCI runtime. The build uses the certificate
+ * authority in `NODE_EXTRA_CA_CERTS`, if set.
  *
  * crun refuses to run if both versions of cgroups are mounted. In that case, run the script under
  * `unshare -m sh -c 'mount -t cgroup2 none /sys/fs/cgroup && npm run test:container -- --base'`.
@@ -30,7 +30,10 @@ mkdirSync(state, { recursive: true });
 const engine = new Engine(state, values.runtime);
 const containerfile = join(root, 'deploy', 'container', 'Containerfile');
 
-/** Returns options that make this machine's certificate authority available to npm during the build only. */
+/**
+ * Returns options that make the certificate authority in `NODE_EXTRA_CA_CERTS`, if set, available to npm during the
+ * build only. Writes npm's configuration for this into the state directory.
+ */
 function authorityOptions(): string[] {
   const authority = process.env.NODE_EXTRA_CA_CERTS;
   if (authority === undefined) return [];

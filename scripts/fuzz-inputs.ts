@@ -1,8 +1,8 @@
 /**
  * `npm run fuzz -- [--inputs N] [--state FILE] [--until N] [--entry NAME]`: tests every entry point in the table of
  * input limits with hostile inputs, each in processes with a small heap, and prints the highest costs. With a state
- * file, a run continues where the last one ended; `--until` limits the total number of inputs over all runs. Exits with
- * 1 if an input exceeds its budget or crashes its process.
+ * file, a run continues where the previous run ended; `--until` limits the total number of inputs over all runs.
+ * Exits with 1 if an input exceeds its budget or crashes its process.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Writes the files that are generated from the source. With `--check`, only compares the existing files with the
- * content that would be generated.
+ * content that would be generated, and exits with 1 if a file differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Draws the committed pictures with Debian's Chromium: `npm run pictures`. `assets/card.png` is the preview of the page
  * in social networks, and `docs/observatory.webp` shows the page of the demo. The pictures depend on the fonts and the
- * browser, so run this script only after changing what they show.
+ * browser, so run this script only after a change to the pictured pages.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startBrowser } from '../harness/pages/browser.ts';
 import { startProgram } from '../harness/process/program.ts';
 import { packageRoot } from '../src/main/command.ts';
 
-/** The preview shows no numbers: an observed day with two gaps, drawn as bars by hour. */
+/** HTML of the preview. It shows bars for the hours of an observed day with two gaps, but no numbers. */
 const card = `<!doctype html><style>
   body { margin: 0; width: 1200px; height: 630px; background: #14171a; color: #e7e9ea; font-family: DejaVu Sans, sans-serif; }
   main { padding: 84px 80px 0; }

@@ -1,6 +1,6 @@
 /**
  * Compares the weather instrument with two simulated hosts: ten seeds over both protocols with every injected fault, or
- * as many seeds as the argument says. `--seed N` runs only that seed, and `--wire NAME` only that protocol.
+ * the number of seeds given as the argument. `--seed N` runs only that seed, and `--wire NAME` only that protocol.
  */
 import { parseArgs } from 'node:util';
 import { proveWeather } from '../harness/weather/truth-run.ts';

@@ -4,11 +4,12 @@
  * node scripts/siege-account.ts [--way direct|forwarded|nginx|caddy] [--hostile 1000] [--honest 20] [--seconds 60]
  * [--hot-rows 200000] [--json]
  *
- * The built program serves a new store with a hot account and an account with very large labels. `nginx` and `caddy`
- * put the configuration of `deploy/` in front of it. The figures include the processor time of the hostile clients and of the
- * service, in processors. They also include the delays of the clients' event loop, which affect the times of honest
- * clients. Exits with 1 if an honest request did not get the documented response, if p99 is a second or more, or if the
- * service used 500 MB or more.
+ * The built program serves a new store with a hot account and an account with very large labels. With `nginx` or
+ * `caddy`, that server runs in front of the program with the configuration in `deploy/`. The figures include the
+ * processor time of the clients and of the service per second, and the delays of the clients' event loop, which affect
+ * the times of honest clients. `--details` prints responses by path and the metrics of the service, and `--profile DIR`
+ * writes a processor profile of the service. Exits with 1 if an honest request did not get the documented response, if
+ * the 99th percentile of the response times is a second or more, or if the service used 500 MB or more.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -121,7 +122,7 @@ async function run(): Promise<number> {
   return documented && answers.length > 0 && figures.p99Ms < maxP99Ms && peakMb < maxMb ? 0 : 1;
 }
 
-/** Prints the numbers of responses by path and status, and the related metrics of the service. */
+/** Prints the numbers and times of responses by path and status, and the metrics of the account surface. */
 async function printDetails(answers: readonly HonestAnswer[], metricsPort: number): Promise<void> {
   for (const [what, some] of Map.groupBy(answers, ({ path, status }) => `${path} ${status}`)) {
     const ms = some.map((one) => one.ms);

@@ -1,6 +1,7 @@
 /**
- * Simulates days of the whole observatory with injected faults, for seeds 1 to N (first argument), more slowly than the
- * tests do.
+ * Simulates days of the whole observatory with injected faults, for the seeds 1 to N, where N is the first argument (3
+ * by default). The second argument is the speed of the simulated clock, 360 by default. Prints a report of each day.
+ * Exits with 1 after a day with a wrong result.
  */
 import { simulateDay } from '../harness/day/day.ts';
 

@@ -4,7 +4,7 @@ export type Clock = () => number;
 /** A clock that advances only when a test advances it. */
 export interface ManualClock {
   readonly now: Clock;
-  /** Advances the clock by a number of milliseconds. */
+  /** Advances the clock by a number of milliseconds. Throws a RangeError if the number is negative. */
   advance(milliseconds: number): void;
 }
 

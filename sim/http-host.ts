@@ -36,7 +36,10 @@ export class HttpHost {
     return this.#port;
   }
 
-  /** Starts listening on the previous port, or on a free one. Resolves with the origin. */
+  /**
+   * Starts listening on `port`, which defaults to the previous port, or to a free port at the first start. Resolves
+   * with the origin. Rejects if the host was stopped or the port is not available.
+   */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
     // Reject after `stop`: no caller would close the new listener.

@@ -1,6 +1,6 @@
 /**
- * Deterministic random numbers. Every value depends only on its key, so that any part of the traffic can be generated
- * separately.
+ * Deterministic random numbers. A hash depends only on its arguments, and a sequence only on its seed, so that any part
+ * of the traffic can be generated separately.
  */
 
 /** Returns a 32-bit hash of up to four integers, which may be larger than 32 bits. */
@@ -36,7 +36,7 @@ export function sequence(seed: number): () => number {
 export interface Dice {
   /** Returns an integer from 0 up to but not including `bound`. */
   below(bound: number): number;
-  /** Returns a random element of a non-empty list. */
+  /** Returns a random element of a list. Throws a RangeError if the list is empty. */
   pick<T>(list: readonly T[]): T;
   /** Returns true with the given probability. */
   chance(probability: number): boolean;
@@ -46,7 +46,7 @@ export interface Dice {
   shuffled<T>(list: readonly T[]): T[];
 }
 
-/** Creates random choices from a seed. */
+/** Creates a random generator from a seed. */
 export function dice(seed: number): Dice {
   const next = sequence(seed);
   const below = (bound: number): number => next() % bound;

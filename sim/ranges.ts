@@ -37,8 +37,8 @@ export class RangeSet {
   }
 
   /**
-   * Returns the first range that ends after `number`: the range that contains the number, or else the next one. Returns
-   * null if there is none.
+   * Returns the first range that ends after `number`: the range that contains the number, or else the next range.
+   * Returns null if no such range exists.
    */
   at(number: number): Range | null {
     let low = 0;

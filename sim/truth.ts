@@ -5,7 +5,7 @@ import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
-/** Maximum number of connections that are recorded separately. The deliveries of older ones are merged. */
+/** Maximum number of connections that are recorded separately. The deliveries of older connections are merged. */
 const deliveryLimit = 5_000;
 
 /** Exact counts for a part of the stream. */
@@ -105,7 +105,10 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
  * species of the events.
  */
 export class Truth {
-  /** Deliveries by connection, oldest first. If there are very many, those of the oldest connections are merged. */
+  /**
+   * Deliveries by connection, oldest first. If there are very many, the deliveries of the oldest closed connections are
+   * merged.
+   */
   readonly deliveries: Delivery[] = [];
   /** Events that exist but were withheld from every consumer. */
   readonly hidden = new RangeSet();
@@ -170,7 +173,8 @@ export class Truth {
   }
 
   /**
-   * Returns the runs of events that all connections together received without a gap. Supports only generated traffic.
+   * Returns the runs of events that all connections together received without a gap. The times of a run are correct
+   * only if the events are sorted by time, as generated events are.
    */
   delivered(wire?: Wire, certainty: Certainty = 'certain'): DeliveredRun[] {
     return this.#union(wire, certainty).list.map(({ from, to }) => ({

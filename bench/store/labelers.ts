@@ -1,6 +1,6 @@
 /**
- * Measures the counters of all labelers over many days: `node bench/store/labelers.ts [--labelers 700] [--values 5]
- * [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers share a value.
+ * Measures reading the counters of all labelers over many days: `node bench/store/labelers.ts [--labelers 700]
+ * [--values 5] [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers share a value.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const [labelers, values, days] = [options.labelers, options.values, options.days
 const first = 20_700;
 const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
 
-/** Returns one row of a day: each labeler applies each of its values once. */
+/** Returns the n-th row of a day. Over the day, each labeler applies each of its values once. */
 function rowOf(day: number, n: number): NewObservation {
   const [labeler, value] = [n % labelers, Math.floor(n / labelers)];
   const delay = 20 * 2 ** ((n + day) % 18);

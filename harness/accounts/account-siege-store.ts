@@ -11,7 +11,10 @@ export const siegeTargets: SiegeTargets = {
   large: 'did:plc:largelargelargelargelarg',
 };
 
-/** Length of the largest labels in characters, just below the limit of the store. */
+/**
+ * Length of the record key of the largest labels, in characters. Such a label is just below the size limit of the
+ * store.
+ */
 const largeCharacters = 15_000;
 
 /** Writes a store with one account of each kind into a directory. */

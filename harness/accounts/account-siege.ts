@@ -6,11 +6,11 @@ import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
 import { childrenOf } from './account.ts';
 
-/** Runs hostile and honest clients against the account surface and collects the responses. */
+/** Runs hostile and honest clients against the account surface and collects the responses to the honest ones. */
 
 /**
- * Runtime flags of the unit in `deploy/systemd`. A siege, which is a load test with hostile clients, uses the
- * production configuration.
+ * Node.js options of the unit in `deploy/systemd`. A siege (a load test with hostile clients) uses the production
+ * configuration.
  */
 export const unitEnvironment: Readonly<Record<string, string>> = {
   NODE_OPTIONS:
@@ -55,8 +55,7 @@ interface Attack {
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
   /**
-   * Returns a client in an unused /64 network of one site. Returns undefined if the clients of this kind of connection
-   * have no such addresses.
+   * Returns a client in an unused /64 network of one site, or undefined if the siege cannot choose client addresses.
    */
   stranger(): Client | undefined;
 }
@@ -80,7 +79,10 @@ function closed(socket: Socket, signal: AbortSignal, atMostMs: number): Promise<
   });
 }
 
-/** Opens four connections per second and never reads from any of them. */
+/**
+ * Opens up to four connections per second, sends a request on each and never reads the response. Keeps at most 60
+ * connections open.
+ */
 const neverReads: Kind = async ({ open, get, stopped, cursor }) => {
   const sockets: Socket[] = [];
   while (!stopped.aborted) {
@@ -309,7 +311,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   return { answers, peakMb };
 }
 
-/** Returns the quantile of the numbers at `share`, which is between 0 and 1; 0 for an empty list. */
+/** Returns the given quantile of the numbers, or 0 for an empty list. `share` is between 0 and 1. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -364,7 +366,10 @@ async function exchanged(way: Way, client: Client, path: string): Promise<string
   return text.length - head - 4 >= length ? text : '';
 }
 
-/** Creates an export of the account. Returns its first cursor and the path of the account's download. */
+/**
+ * Creates an export of the account. Returns its first cursor and the path of the download on the account page. Throws
+ * if the service provides no cursor or no download.
+ */
 async function wayIn(way: Way, account: string, client: Client): Promise<readonly [string, string]> {
   const created = await exchanged(way, client, `/exports?did=${account}`);
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
@@ -382,7 +387,7 @@ function residentMb(pid: number): number {
       return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     }, 0);
   } catch {
-    // The process exited before its memory could be read.
+    // Ignore the error: the process exited before its memory could be read.
     return 0;
   }
 }

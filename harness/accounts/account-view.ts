@@ -22,7 +22,7 @@ export const now = micros(1_795_176_000_000_000);
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** State of a store from which no rows were removed. */
 export const noRemovals: Removals = { purged: null, pending: null, spaces: null };
-/** DIDs of the labelers of the account. */
+/** DIDs of the labelers that labeled the account. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
 
 /** Options for a view. */
@@ -33,7 +33,7 @@ export interface ViewOptions {
   readonly change?: Partial<AccountView>;
 }
 
-/** Creates the view of an account with one label per hour before `now`, newest first. */
+/** Creates the view of an account with the given labels, one per hour before `now`, newest first. */
 export async function viewOf({
   labels = [],
   definitions = [],

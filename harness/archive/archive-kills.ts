@@ -29,7 +29,7 @@ export interface ArchiveKillReport {
   readonly findings: readonly Finding[];
   /** Hours that were complete before a kill and missing from the archive afterwards. */
   readonly lostHours: readonly string[];
-  /** Paths of files that differ in the end from those of an uninterrupted archive. */
+  /** Paths of files whose final content is not the same as in an uninterrupted archive. */
   readonly differences: readonly string[];
   /** Number of archived hours. */
   readonly hours: number;
@@ -37,7 +37,9 @@ export interface ArchiveKillReport {
   readonly closedDays: number;
   /** Reasons of the gaps in all gap manifests, sorted. */
   readonly reasons: readonly string[];
-  /** Number of archiver processes that hit a full disk; null if this user cannot mount one. */
+  /**
+   * Number of archiver processes that hit a full disk; null if the plan fills no disk or this user cannot mount one.
+   */
   readonly metFullDisk: number | null;
 }
 
@@ -61,7 +63,10 @@ export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Pro
   }
 }
 
-/** Leaves a few free blocks on a disk to which a process is writing. The process may use up the space first. */
+/**
+ * Leaves a few free blocks on a disk to which a process is writing. The process may fill the disk before this function
+ * does.
+ */
 function leaveBlocks(disk: SmallDisk, blocks: number): void {
   try {
     disk.leave(blocks);
@@ -120,14 +125,14 @@ class Run {
   async report(hasDisk: boolean): Promise<ArchiveKillReport> {
     const intact = simulateArchive({ respond: killedRespond, hours: killedHours });
     await intact.run(this.#last + 1);
-    // The kill may have come after this hour's files were complete but before the hour was reported.
+    // Archive this hour again: the process may have been killed before it reported that the hour's files are complete.
     const archiver = this.#start(this.#last);
     await archiver.nextLine();
     await archiver.kill();
     const until = hourOf(simulatedStart + this.#last * hourMs).slice(0, 10);
     const files = [...intact.content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
     const differences = files
-      // Skip the last days: later hours may have changed their files.
+      // Skip the last days: hours after the last compared hour may have changed their files.
       .filter(([path]) => path.slice(5, 15) < dayOf(Date.parse(until) - 3 * 24 * hourMs))
       .filter(([path, bytes]) => !bytes.equals(readFileSync(join(this.#root, 'archive', path))))
       .map(([path]) => path);
@@ -159,7 +164,10 @@ class Run {
     });
   }
 
-  /** Verifies the directory in the state that the process left. */
+  /**
+   * Verifies the archive in the state that the process left, and looks for lost hours. Skips an archive without an
+   * index.
+   */
   async #check(): Promise<void> {
     if (!readdirSync(join(this.#root, 'archive')).includes('index.json')) return;
     const reader = directoryReader(join(this.#root, 'archive'));
@@ -180,7 +188,7 @@ class Run {
   }
 }
 
-/** A running archiver and the lines that it prints. */
+/** A running archiver and its output lines. */
 class ArchiverProcess {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -208,7 +216,7 @@ class ArchiverProcess {
     while (!isWanted(await this.nextLine()));
   }
 
-  /** Kills the process, and reads the lines that it printed before. */
+  /** Kills the process and reads the rest of its output. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {

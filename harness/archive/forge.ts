@@ -8,7 +8,7 @@ import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
 import { checkpointPath, filesAfter } from '../../src/archive/signing/log-files.ts';
 
-/** Consistent alterations of an archive, as only its publisher can make them. */
+/** Consistent alterations of an archive that only its publisher can make. */
 
 /** Files of an archive by path. */
 export type Content = Map<string, Buffer>;

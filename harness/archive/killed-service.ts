@@ -5,23 +5,23 @@ import { simulatedStart } from './simulated-archive.ts';
 import { simulatedHours } from './simulated-hours.ts';
 
 /**
- * The facts service and the instruments for an archiver that is killed. Their output depends only on the time, so an
- * interrupted archive can be compared with an uninterrupted one.
+ * Simulates the facts service and the instruments for an archiver that a test kills. The output depends only on the
+ * time, so an interrupted archive can be compared with an uninterrupted archive.
  */
 
 const hourMs = 3_600_000;
 
 /**
  * Intervals, in hours since the start, during which the operator holds the label facts. A day is due to be closed in
- * the last one.
+ * the last interval.
  */
 const heldHours = [
   [10, 16],
   [70, 76],
 ] as const;
 /**
- * Interval, in hours since the start, during which the label instrument has no hours file. It is longer than the time
- * that one file covers.
+ * Interval, in hours since the start, during which the label instrument has no hours file. The interval is longer
+ * than the time that one hours file covers.
  */
 const missingHours = [[34, 120]] as const;
 

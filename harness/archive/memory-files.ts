@@ -3,7 +3,10 @@ import type { ArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import type { KeptHead } from '../../src/archive/signing/day-log.ts';
 import type { ArchiveReader } from '../../src/archive/verify/archive-reader.ts';
 
-/** An archive in memory. Simulated days make thousands of durable writes, which would take minutes on a disk. */
+/**
+ * An archive in memory. Simulating several days takes thousands of durable writes, which would last minutes on a
+ * disk.
+ */
 export interface MemoryArchive {
   /** Bytes of each file, by path below the archive directory. */
   readonly content: Map<string, Buffer>;
@@ -19,7 +22,7 @@ export interface MemoryArchive {
 }
 
 /**
- * An interrupted write: `effect` is what reaches the file before `error` is thrown, which is nothing, part of a line,
+ * An interrupted write. `effect` is the part that reaches the file before `error` is thrown: nothing, part of a line,
  * or everything.
  */
 export interface WriteFault {

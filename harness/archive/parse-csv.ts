@@ -1,4 +1,7 @@
-/** Parses CSV (RFC 4180) with a minimal parser, to check the archive's CSV files independently. */
+/**
+ * Parses CSV (RFC 4180) with a minimal parser, to check the archive's CSV files independently. Ignores a last row
+ * without a line end.
+ */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let [row, cell, isQuoted] = [[] as string[], '', false];

@@ -2,7 +2,7 @@ import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import { errorBody } from '../../src/contract/errors.ts';
 
-/** Bodies of a simulated facts service, with the fields from which the archive computes gaps. */
+/** Bodies of a simulated facts service. They contain the fields from which the archive computes gaps. */
 
 /** State of the simulated service at one time. */
 export interface PublishedState {

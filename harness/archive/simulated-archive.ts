@@ -20,13 +20,13 @@ export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.
 
 /** Options for a simulated archive. */
 export interface SimulationOptions {
-  /** Returns the response for a path at time `now`; by default that of a service without gaps. */
+  /** Returns the response for a path at time `now`. By default, the service has no gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
   /** Returns the time in the service's `Date` header; by default the archiver's time. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
   readonly findIdentityIn?: (name: string, value: object) => string | null;
-  /** Returns the hours files at time `now`; by default those of instruments without gaps. */
+  /** Returns the hours files at time `now`. By default, the instruments have no gaps. */
   readonly hours?: (now: number) => HoursReadings | null;
   readonly telemetry?: ArchiveTelemetry;
   /** Files of the archive; empty by default. */
@@ -37,11 +37,11 @@ export interface SimulationOptions {
 export interface SimulatedArchive extends MemoryArchive {
   /** Log messages of the archiver. */
   readonly messages: { readonly message: string; readonly fields: LogFields }[];
-  /** Archives the hour that contains `now`, in milliseconds since 1970. */
+  /** Archives the hour that contains `now`, in milliseconds since 1970. Resolves with the delay until the next call. */
   tickAt(now: number): Promise<number>;
-  /** Archives a number of hours, starting `fromHour` hours after the start. */
+  /** Archives a number of hours, starting `fromHour` hours after `simulatedStart`. */
   run(hours: number, fromHour?: number): Promise<void>;
-  /** Restarts the archiver, like a new process on the same directory. */
+  /** Restarts the archiver, as if a new process used the same directory. */
   restart(key?: SignerKey): void;
   /** Verifies the archive; by default at the time of the last tick and without a kept checkpoint. */
   verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;

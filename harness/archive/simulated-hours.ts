@@ -4,7 +4,7 @@ import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 
 /**
  * Hours files of simulated instruments, and the counts that a reader of an archive must find. A count depends only on
- * its hour, so files from different times agree unless a gap became known in between.
+ * its hour, so two files agree unless a gap became known after the first file was generated.
  */
 
 const hourMs = 3_600_000;
@@ -22,11 +22,11 @@ export const simulatedHost = 'jetstream.example';
 export interface SimulatedGap {
   readonly start: number;
   readonly end: number;
-  /** Time at which the instrument learns of the gap; defaults to its start. */
+  /** Time at which the instrument detects the gap; defaults to its start. */
   readonly knownAt?: number;
-  /** Labeler that was not observed; defaults to all. */
+  /** Labeler that was not observed; defaults to all labelers. */
   readonly labeler?: string;
-  /** Collection that was not observed; defaults to all. */
+  /** Collection that was not observed; defaults to all collections. */
   readonly collection?: string;
 }
 
@@ -73,7 +73,7 @@ export function countOf(name: string, start: number, seconds: number): number | 
   return seconds === 0 ? null : Math.ceil((simulatedCount(name, start) * seconds) / 3600);
 }
 
-/** Returns the hours files generated at `now`, as results of reading them. */
+/** Returns the results of reading the hours files generated at `now`. */
 export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
   const { weather, labels } = simulatedFiles(now, faults);
   return { weather: { kind: 'readable', artifact: weather }, labels: { kind: 'readable', artifact: labels } };
@@ -96,7 +96,7 @@ export function simulatedFiles(
   return { weather, labels };
 }
 
-/** Returns the gaps that an instrument knows, cut off at the end of the last closed minute. */
+/** Returns the gaps that an instrument has detected, cut off at the end of the last closed minute. */
 function knownGaps(gaps: readonly SimulatedGap[] = [], { now, through }: Shared): SimulatedGap[] {
   return gaps
     .filter(({ start, knownAt = start }) => knownAt <= now && start < through)
@@ -121,8 +121,8 @@ function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
 }
 
 /**
- * Returns the start of a host's observation: the end of a gap that reaches back as far as the store, or the retention
- * limit.
+ * Returns the start of a host's observation: the retention limit, or the end of a gap that contains this limit.
+ * Returns null if the host was not observed before the end of the file.
  */
 function observedSince({ starts, through }: Shared, gaps: readonly SimulatedGap[]): string | null {
   let since = (starts[0] ?? 0) - keptMs;

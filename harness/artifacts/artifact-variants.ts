@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { coverageStatuses, gapReasons, origins, weatherFreshnessStates } from '../../src/contract/vocabulary.ts';
 import { type ArtifactFixture, fixture, type JsonObject } from './fixtures.ts';
 
-/** Generates variants of every kind of artifact: other numbers, and optional fields omitted. */
+/** Generates variants of every kind of artifact, with other numbers and with changed or omitted fields. */
 
 const number = fc.oneof(
   fc.constantFrom(0, 1, 0.4, 59.999, 60, 0.000_04, 0.999_999, 1e15, 1e300, Number.MAX_SAFE_INTEGER),
@@ -11,7 +11,7 @@ const number = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** Numeric fields that are not measurements or that have bounds. Variants leave them unchanged. */
+/** Numeric fields that are not measurements or that have bounds. `renumbered` leaves them unchanged. */
 const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_bucket_start', 'last_bucket_end']);
 
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {

@@ -12,7 +12,7 @@ export interface HoursFixtureOptions {
   readonly generatedAt: number;
   /** Number of hours, default 72. */
   readonly hours?: number;
-  /** Index of the hour that was not observed; by default all hours were. */
+  /** Index of the hour that was not observed; by default all hours were observed. */
   readonly unobserved?: number;
 }
 

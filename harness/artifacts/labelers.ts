@@ -12,7 +12,7 @@ import { formatTimestamp } from '../../src/contract/timestamp.ts';
 import { gapReasons } from '../../src/contract/vocabulary.ts';
 import { youngArtifact } from './artifacts.ts';
 
-/** Generates labelers artifacts whose sums agree with the overview generated with them. */
+/** Generates labelers artifacts, each with an overview that contains the same sums. */
 
 /** Options for a generated labelers artifact. */
 export interface LabelerFixtureOptions {

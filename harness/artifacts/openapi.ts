@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/** Validates responses against an OpenAPI file in the asset directory, like a client generated from that file. */
+/** Validates responses against an OpenAPI file in the asset directory, as a client generated from that file would. */
 
 interface Operation {
   parameters?: { $ref: string }[];
@@ -24,8 +24,8 @@ interface Document {
 const addFormats = addFormatsModule.default;
 
 /**
- * Forbids additional properties in every object of the document. The document permits additional fields, but this
- * version publishes none.
+ * Forbids additional properties in every object schema that lists its properties and does not set
+ * `additionalProperties`. The document permits additional fields, but this version publishes none.
  */
 export function closed<T>(node: T): T {
   if (Array.isArray(node)) return node.map(closed) as T;
@@ -80,8 +80,8 @@ function describedBy(file: string) {
     },
 
     /**
-     * Returns the content types that the document allows for a response, or an empty list if it does not describe the
-     * status.
+     * Returns the content types that the document allows for a response, or an empty list if the document does not
+     * describe the status.
      */
     contentTypes(method: string, path: string, status: number): string[] {
       return Object.keys(described(method, path, status)?.content ?? {});

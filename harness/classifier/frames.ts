@@ -5,6 +5,8 @@ import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/we
  * Generates well-formed JSON texts that resemble frames, with every notation that JSON allows: escapes, white space,
  * any key order, duplicate keys, similar keys at every level, all number formats.
  */
+
+/** Generator of JSON text. */
 type Text = Arbitrary<string>;
 
 const space: Text = fc.constantFrom('', '', '', '', ' ', '\n', '\t', '\r', ' \n\t\r ');
@@ -160,7 +162,7 @@ const frame: Text = objectWith({
   cursor: instant,
 });
 
-/** Generates the bytes of a well-formed frame. */
+/** Generates the bytes of a well-formed JSON text. Most texts are frames. */
 export const frames: Arbitrary<Buffer> = fc
   .tuple(space, fc.oneof({ weight: 20, arbitrary: frame }, { weight: 1, arbitrary: anyValue }), space)
   .map((parts) => Buffer.from(parts.join('')));
@@ -207,7 +209,7 @@ const eventFrame: Text = objectWith({
   }),
 });
 
-/** Generates the bytes of a well-formed frame of the method `subscribeEvents`. */
+/** Generates the bytes of a well-formed JSON text. Most texts are frames of the method `subscribeEvents`. */
 export const eventFrames: Arbitrary<Buffer> = fc
   .tuple(space, fc.oneof({ weight: 20, arbitrary: eventFrame }, { weight: 1, arbitrary: anyValue }), space)
   .map((parts) => Buffer.from(parts.join('')));

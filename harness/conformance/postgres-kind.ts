@@ -42,7 +42,7 @@ function sharedServer(): Promise<PostgresServer> {
   return server;
 }
 
-/** PostgreSQL stores, each in its own schema of a shared server that the first store starts. */
+/** PostgreSQL stores, each in its own schema of a shared server. The first store starts the server. */
 export const postgresKind = kindAt('postgres', async (schema) => (await sharedServer()).url(schema));
 
 /** PostgreSQL stores that are reached through PgBouncer in transaction mode. */

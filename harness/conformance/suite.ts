@@ -10,7 +10,9 @@ import { pgBouncerKind, postgresKind } from './postgres-kind.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
-/** All implementations of the store port. The conformance suites run against each of them. */
+/**
+ * All implementations of the store port that can run on this machine. The conformance suites run against each of them.
+ */
 export const kinds: readonly StoreKind[] = [
   sqliteKind,
   ...(hasPostgres() ? [postgresKind] : []),

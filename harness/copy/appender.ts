@@ -1,7 +1,7 @@
 /**
- * Appends to a store like an instrument: `appender.ts URL FIRST RATE`. Appends RATE labels per second, numbered from
- * FIRST, and runs upkeep every two seconds. Prints `open` at the start, and `appended N` once the store is closed after
- * SIGTERM.
+ * Appends to a store as an instrument does: `appender.ts URL FIRST RATE`. Appends RATE labels per second, numbered
+ * from FIRST, and runs upkeep every two seconds. Prints `open` once the store is open, and `appended N` once the
+ * store is closed after SIGTERM.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

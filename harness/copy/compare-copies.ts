@@ -11,7 +11,7 @@ export interface HashedDay {
 }
 
 /**
- * Reads every row of a store in order and hashes each field as text. It does not use the copy's own digest, so it can
+ * Returns a hash over every field of every row of each day. The function does not use the copy's own digest, so it can
  * detect an error in that digest.
  */
 export async function hashedDays(url: string): Promise<HashedDay[]> {

@@ -1,4 +1,7 @@
-/** Copies a store as `almanac store copy` does: `copier.ts FROM TO [--once]`. Exits with the command's exit code. */
+/**
+ * Copies a store as `almanac store copy` does: `copier.ts FROM TO [--once]`. Exits with the command's exit code, or
+ * with 1 after an error.
+ */
 import { writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { copyStores } from '../../src/main/store/store-copy.ts';

@@ -24,8 +24,8 @@ export function below(random: Random, bound: number): number {
 }
 
 /**
- * Damages a file and returns a description of the damage. `earlier` is the file's content before the last changes. Torn
- * writes leave sectors of that content, or zeros beyond its end.
+ * Damages a file and returns a description of the damage. An empty file receives one byte. `earlier` is the file's
+ * content before the last changes. Torn writes leave sectors of that content, or zeros beyond its end.
  */
 export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
   const bytes = readFileSync(path);

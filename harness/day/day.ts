@@ -29,13 +29,13 @@ export interface DayOptions {
 
 /** Result of a simulated day. */
 export interface DayReport {
-  /** All differences from the record of the simulated network. */
+  /** All differences from the record of the simulated network, unexpected statuses and an unexpected exit code. */
   readonly wrong: readonly string[];
-  /** Number of responses, by path and status (`PATH STATUS`). */
+  /** Number of requests, by path and status (`PATH STATUS`). The status is `none` if no response arrived. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Names of the parts that were killed, with the number of restarts. */
+  /** Name of the killed part for each restart. */
   readonly restarts: readonly string[];
-  /** Injected faults that took effect. */
+  /** Descriptions of the steps of the fault plan, in the order in which they ran. */
   readonly faults: readonly string[];
   /** Number of label events that were counted by the end of the day, and number of label events that exist. */
   readonly labels: { readonly counted: number; readonly exist: number };
@@ -46,13 +46,16 @@ export interface DayReport {
   readonly minutes: { readonly watched: number; readonly wrong: number };
 }
 
-/** Simulates a day of the whole observatory on fast clocks, with a fault in most hours. */
+/**
+ * Simulates a day of the whole observatory on fast clocks. Kills each part once, and injects faults of the disk, the
+ * network and the clock.
+ */
 export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
   const disk = smallDisk(join(folder, 'data'));
   const clock = simulationClock(join(folder, 'clock.json'));
   const startMs = clock.now();
-  // Make labelers keep all labels, so that an uncounted label was missed and must lie within a gap.
+  // Make labelers keep all labels, so that a label can be uncounted only if it was missed and lies within a gap.
   const sim = createSim({
     seed,
     rate: 3,

@@ -21,7 +21,7 @@ export interface Cluster {
   readonly authority: string;
   /** Password shared by all roles. */
   readonly password: string;
-  /** Returns the running machine with the given role; null if there is none. */
+  /** Resolves with the machine that has the given role; null if no machine reports a member with this role. */
   machine(role: 'leader' | 'sync_standby' | 'replica'): Promise<Machine | null>;
   /** Resolves when the cluster has one primary, a synchronous standby and another standby, all of them streaming. */
   whole(): Promise<void>;
@@ -36,7 +36,10 @@ const password = 'a-password-of-the-failover-proof';
 /** Maximum time until all members stream again. It allows for a Patroni timeout, a rewind or a new base backup. */
 const wholeMs = 180_000;
 
-/** Writes the files of three machines below a directory and starts them. */
+/**
+ * Writes the files of three machines below a directory, starts the machines, waits until the cluster is complete and
+ * takes the first backup.
+ */
 export async function startCluster(folder: string): Promise<Cluster> {
   createNetwork();
   const repository = join(folder, 'repository');
@@ -60,7 +63,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
       password,
       machine: async (role) => {
         const views = await Promise.all(machines.map(membersSeenBy));
-        // A machine that is cut off still reports its earlier view.
+        // A machine that is cut off reports the roles from before the cut.
         const found = views.flat().find((member) => member.role === role);
         return machines.find(({ name }) => name === found?.name) ?? null;
       },
@@ -102,7 +105,7 @@ function isWhole(all: readonly Member[]): boolean {
   );
 }
 
-/** Returns the roles of all members as one text, for comparison. */
+/** Returns the roles of all members as one string, for comparison. */
 function rolesIn(all: readonly Member[]): string {
   return all
     .map(({ name, role }) => `${name} ${role}`)
@@ -110,7 +113,7 @@ function rolesIn(all: readonly Member[]): string {
     .join();
 }
 
-/** Returns the members as one machine sees them, or an empty list if it does not respond. */
+/** Returns the members as one machine reports them, or an empty list if the machine does not respond. */
 async function membersSeenBy({ address }: Machine): Promise<readonly Member[]> {
   try {
     const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2_000) });
@@ -139,8 +142,8 @@ interface Files {
 }
 
 /**
- * Writes the files of `deploy/postgres` to the paths where the machine expects them, with its name, address and
- * passwords filled in.
+ * Writes the files of `deploy/postgres` to the paths where the machine expects them, and fills in the machine's name,
+ * address and passwords.
  */
 function writeFiles({ name, address, home, repository, tls }: Files): void {
   const below = (path: string): string => join(home, path);

@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 import type { KeptProcess } from './kept-process.ts';
 import type { Machine } from './machine.ts';
 
-/** Parts of the system, one of which fails in each round. */
+/** Parts of the system. One part fails in each round. */
 export const parts = ['primary', 'sync_standby', 'replica', 'writer', 'standby', 'account'] as const;
 export type Part = (typeof parts)[number];
 
@@ -18,7 +18,8 @@ export interface Fault {
 }
 
 /**
- * Faults in the order of the rounds. The first ten rounds cover each part, and each way for the primary and the writer.
+ * Faults in the order of the rounds. The first ten rounds cover every part, and every kind of failure of the primary
+ * and the writer.
  */
 export const plan: readonly Fault[] = [
   { part: 'primary', way: 'kill' },
@@ -45,7 +46,10 @@ export const plan: readonly Fault[] = [
 export interface Injected {
   /** Name of the affected machine or process. */
   readonly target: string;
-  /** Ends the fault: starts the machine, resumes the processes, or reconnects the network. */
+  /**
+   * Ends the fault: starts the machine, resumes the processes, or reconnects the network. Has no effect on a killed
+   * process, which restarts by itself.
+   */
   heal(): Promise<void>;
 }
 
@@ -55,7 +59,9 @@ export interface Processes {
   readonly accounts: readonly KeptProcess[];
 }
 
-/** Makes a part fail, and returns the fault with a function that ends it. */
+/**
+ * Makes a part fail, and returns the fault with a function that ends it. Throws if no machine or process has the role.
+ */
 export async function inject(
   { part, way }: Fault,
   cluster: Cluster,
@@ -93,7 +99,7 @@ function onProcess(process: KeptProcess, way: Way): Injected {
   const target = process.name;
   if (way === 'kill') {
     process.signal('SIGKILL');
-    // The process is restarted automatically.
+    // Do nothing: the process is restarted automatically.
     return { target, heal: () => Promise.resolve() };
   }
   if (way === 'stop') {

@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Program, startProgram } from '../process/program.ts';
 import type { Link } from './link.ts';
 
-/** A process of the observatory that is restarted when it exits, as its systemd unit would. */
+/** A process of the observatory that is restarted when it exits, as its systemd unit specifies. */
 export interface KeptProcess {
   readonly name: string;
   readonly link: Link;
-  /** Id of the running process; null while none is running. */
+  /** Id of the running process; null while no process is running. */
   readonly pid: number | null;
-  /** Unexpected exits: the exit code or signal, and the line that explains it. */
+  /** Unexpected exits: the exit code or signal, and the output line that explains the exit. */
   readonly ends: readonly string[];
   /** Returns the log messages of all processes so far. */
   log(): readonly Record<string, unknown>[];

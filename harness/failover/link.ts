@@ -5,7 +5,7 @@ import { createServer, type Server, Socket } from 'node:net';
 export interface Link {
   /** Server addresses for this process, in the format of a store URL. */
   readonly hosts: string;
-  /** Stops all forwarding, like a network that loses every packet. */
+  /** Stops all forwarding, as a network that loses every packet would. */
   cut(): void;
   mend(): void;
   close(): void;

@@ -10,9 +10,9 @@ export interface Machine {
   readonly address: string;
   /** Directory that contains the machine's files under their absolute paths. */
   readonly home: string;
-  /** Starts the machine. Its disk keeps the files of an earlier run. */
+  /** Starts the machine. The machine's disk keeps the files of previous runs. */
   start(): Promise<void>;
-  /** Kills all processes of the machine at once, like a power loss. */
+  /** Kills all processes of the machine at once, as a power loss would. */
   kill(): Promise<void>;
   /** Suspends all processes of the machine. */
   suspend(): void;
@@ -78,7 +78,7 @@ export function createMachine(name: string, address: string, home: string): Mach
       await ended;
       process = first = null;
       await until(`all processes of ${name} have exited`, () => pids.every((pid) => namespaceOf(pid) === null));
-      // The kernel removes the network of a machine some time after its last process exits.
+      // Remove the network now: the kernel removes it only some time after the last process exits.
       spawnSync('ip', ['link', 'delete', name], { stdio: 'ignore' });
     },
     suspend() {
@@ -132,11 +132,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // The process has exited.
+    // Ignore the error: the process has exited.
   }
 }
 
-/** Runs a command, waits until it exits, and returns its output. */
+/** Runs a command, waits until it exits, and returns its output. Throws if the exit code is not 0. */
 export function call(command: string, args: readonly string[], options: { readonly cwd?: string } = {}): string {
   const done = spawnSync(command, args, { encoding: 'utf8', cwd: '/', ...options });
   if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${done.stderr}${done.stdout}`);

@@ -7,7 +7,7 @@ import type { StoreReader } from '../../src/store/port.ts';
 
 /** Responses of an account process while faults are injected. */
 export interface Responses {
-  /** Number of responses, by status and error code. */
+  /** Number of requests, by status and error code, or `no response`. */
   readonly counts: ReadonlyMap<string, number>;
   /** Returns the longest time without a 200 response since the last call, in milliseconds. */
   takeLongestMs(): number;
@@ -89,8 +89,8 @@ interface Answer {
 }
 
 /**
- * Repeatedly reads the rows of all labelers up to a server's frontier. A server must never report fewer rows than
- * exist.
+ * Repeatedly reads the number of rows of each labeler up to a server's frontier. Each number must equal the final
+ * number for the same interval.
  */
 export async function watchCounts(url: string): Promise<Observed> {
   const answers: Answer[] = [];

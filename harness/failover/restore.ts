@@ -16,7 +16,7 @@ const laterMs = 15_000;
 export async function restoreEarlier(cluster: Cluster, observatory: Observatory) {
   const to = Date.now() * 1000;
   await wait(laterMs);
-  // The restore can reach the target time only if the WAL archive contains a later commit.
+  // Archive the WAL, because a restore reaches the target time only if the archive contains a later commit.
   await cluster.sql('postgres', ['SELECT pg_switch_wal()']);
   await wait(laterMs);
   const at = Date.now() * 1000;

@@ -102,7 +102,10 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
   }
 }
 
-/** Runs one round: injects a fault, ends it and waits for the recovery. */
+/**
+ * Runs one round: injects a fault, ends it, waits for the recovery, and compares the store with the labels that the
+ * simulated labelers have emitted. Adds the differences to `problems`. Returns the interval of the round.
+ */
 async function round(running: Running, number: number, fault: Fault, problems: string[]): Promise<Trouble> {
   const { comparison, cluster, observatory, watches, account, print } = running;
   const name = `${fault.way} ${fault.part}`;
@@ -149,7 +152,7 @@ async function judge(
   problems.push(...(await observed.compare(observatory.store)));
   let expected = troubles;
   if (restores) {
-    // The restore keeps only commits before its target time.
+    // Start before the target time: the restore keeps only commits before that time.
     const from = Date.now() * 1000 - restoredMicros;
     const { to: instant, at } = await restoreEarlier(cluster, observatory);
     await observatory.whole(running.account);
@@ -187,10 +190,10 @@ function busiestAccount(sim: Sim): string {
   return [...byAccount].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
-/** Resolves with the seconds since the fault once the store contains clearly more rows than before. */
+/** Waits until rows are stored again after a fault. Resolves with the number of seconds since the fault. */
 async function rowsStored({ store }: Observatory, before: number, begun: number): Promise<number> {
   for (;;) {
-    // A few seconds' worth of rows may have been stored between the count and the fault.
+    // Require 200 more rows, because some rows may have been stored between the count and the fault.
     if ((await rowsIn(store).catch(() => 0)) > before + 200) return Math.round((Date.now() - begun) / 1000);
     await wait(500);
   }

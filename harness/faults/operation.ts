@@ -6,7 +6,7 @@ export interface Operation {
   /** Creates the initial directory, from which each run starts. */
   prepare(directory: string): Promise<void>;
   /**
-   * Runs the operation, or the remaining part if an earlier run was interrupted. Calls `onStep` after each completed
+   * Runs the operation, or the remaining part if a previous run was interrupted. Calls `onStep` after each completed
    * part. An error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
    */
   run(directory: string, onStep: () => void, onReport: (error: unknown) => void): Promise<void>;

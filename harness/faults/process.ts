@@ -42,7 +42,7 @@ function applicable(call: CallClass): readonly Failure[] {
 
 /**
  * Plans one failure for every call. If there are more calls than the limit, plans a failure for every second or third
- * call, and so on; the seed determines the first one.
+ * call, and so on; the seed determines the first of these calls.
  */
 function each(calls: readonly CallClass[], seed: number): Planned[] {
   const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));
@@ -58,8 +58,7 @@ function all(calls: readonly CallClass[]): Planned[] {
   return calls.flatMap((call, i) =>
     applicable(call).flatMap((failure) => [
       { nth: i + 1, failure, onwards: false },
-      // Some failures are also made permanent, such as a full disk. A failed read or flush and a short write happen
-      // only once.
+      // Repeat each failure permanently as well, except an input/output error and a short write.
       ...(['EIO', 'short write'].includes(failure.name) ? [] : [{ nth: i + 1, failure, onwards: true }]),
     ]),
   );

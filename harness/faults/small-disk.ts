@@ -20,7 +20,8 @@ export class SmallDisk {
   }
 
   /**
-   * Mounts a small file system at a new directory. Prints a message and returns null if this user may not mount one.
+   * Mounts a small file system at a new directory. Prints a message and returns null if this user is not permitted to
+   * mount a file system.
    */
   static mount(path: string): SmallDisk | null {
     mkdirSync(path, { recursive: true });

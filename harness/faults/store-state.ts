@@ -21,7 +21,7 @@ export interface StoreState extends Answers {
   readonly files: readonly string[];
 }
 
-/** A time later than all rows in the tests, in microseconds. */
+/** A timestamp after all rows in the tests, in microseconds. */
 const end = micros(noon + 60 * day);
 
 /** Returns the fixed generation id that every store in the tests receives. */

@@ -48,7 +48,7 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-  // Wait for the end of the turn: memory that is freed by then is not a leak.
+  // Wait for the next turn of the event loop: memory that is freed by then is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };

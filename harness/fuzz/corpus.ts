@@ -7,7 +7,7 @@ import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 interface Recipe {
   readonly entry: string;
   readonly name: string;
-  /** Number of a generated input that is among the most expensive ones. */
+  /** Number of a generated input that is among the most expensive inputs. */
   readonly index?: number;
   /** Parts of the input, each with a number of repetitions: text, or hexadecimal bytes if `hex` is set. */
   readonly parts?: readonly (readonly [text: string, times: number])[];
@@ -19,7 +19,7 @@ interface Recipe {
 
 const recipes = JSON.parse(readFileSync(new URL('corpus/hand-made.json', import.meta.url), 'utf8')) as Recipe[];
 
-/** Returns the constructed inputs and the recorded expensive ones of an entry point. */
+/** Returns the constructed and the recorded expensive inputs of an entry point. */
 export function handMade(entry: InputName): { readonly label: string; readonly input: FuzzInput }[] {
   return recipes
     .filter((recipe) => recipe.entry === entry)

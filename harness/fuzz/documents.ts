@@ -77,7 +77,10 @@ export const templates = {
   errorBody: [`{"error":${hole},"message":"x"}`, `{"error":"InvalidRequest","message":${hole}}`],
 } as const;
 
-/** Returns a JSON input for an entry point. Most inputs have hostile values at one or more positions. */
+/**
+ * Returns a document for an entry point with hostile values in place of its placeholders. The bytes of some documents
+ * are mutated.
+ */
 export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const max = (inputLimits[name].decodedBytes ?? inputLimits[name].bytes) - 1_000;
   const template: string = dice.pick<string>(templates[name]);
@@ -87,7 +90,7 @@ export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
 }
 
 /**
- * Returns a hostile JSON document as an HTTP body with a content coding. The body may be truncated or declare the wrong
+ * Returns a hostile JSON document as an HTTP body with a content coding. The body may be mutated or have the wrong
  * coding.
  */
 export function bodyInput(dice: Dice, name: keyof typeof templates): FuzzInput {
@@ -104,7 +107,7 @@ function compress(bytes: Uint8Array, coding: string): Uint8Array {
   return bytes;
 }
 
-/** Returns a label frame with hostile items at every kind of position. */
+/** Returns a label frame with hostile items at one or more positions. The bytes of some frames are mutated. */
 export function frameInput(dice: Dice): FuzzInput {
   const max = inputLimits.labelFrame.bytes - 1_000;
   const hostile = () => hostileCbor(dice, sizeOf(dice, max));

@@ -367,8 +367,8 @@ function archivedLines(count: number): Buffer {
 }
 
 /**
- * Returns the numbered input of an entry point. The result is deterministic, so that a run can continue where an
- * earlier one ended.
+ * Returns the numbered input of an entry point. The result is deterministic, so that a run can continue where a
+ * previous run ended.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

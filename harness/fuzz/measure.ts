@@ -16,7 +16,7 @@ export interface Cost {
  * during decoding within the budget.
  */
 const heapFixed = 64 * 1024 * 1024;
-/** Part of the heap budget for each byte of an input, in bytes. */
+/** Heap budget for each byte of an input, in bytes. */
 const heapPerByte = 16;
 /**
  * Maximum number of measurements. Other load, garbage collection and compilation also take processor time and may
@@ -35,7 +35,10 @@ export async function measure(name: InputName, input: FuzzInput): Promise<Cost> 
   return { bytes: input.bytes.length, microseconds: user + system, heap: Math.max(0, memoryUsed() - heap) };
 }
 
-/** Repeats the measurement while a cost exceeds its budget. Returns the minimum of each cost. */
+/**
+ * Repeats the measurement while a cost exceeds its budget, up to `tries` measurements. Returns the minimum of each
+ * cost.
+ */
 export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let least = await measure(name, input);
   for (let i = 1; i < tries && excess(name, least) !== null; i += 1) {
@@ -52,7 +55,10 @@ const enoughMicroseconds = 40_000;
 /** Maximum number of runs of one input in a measurement. */
 const maxRepeats = 2_000;
 
-/** Returns the cost of an input, averaged over as many runs as a precise measurement requires. */
+/**
+ * Returns the mean processor time and the maximum memory for reading an input. The input is read often enough for a
+ * precise measurement.
+ */
 export async function averageCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let total = 0;
   let heap = 0;

@@ -1,8 +1,8 @@
 import type { Dice } from '../../sim/random.ts';
 
 /**
- * Returns the size of a generated part. Most sizes are small, so that many inputs can be tested; some are the maximum
- * of the entry point.
+ * Returns the size of a generated part. Most sizes are small, so that many inputs can be tested; a few reach up to the
+ * maximum of the entry point.
  */
 export function sizeOf(dice: Dice, max: number): number {
   const kind = dice.below(1_000);

@@ -11,8 +11,8 @@ interface Counted {
 }
 
 /**
- * Counts the labels that a network has emitted and an instrument must store or refuse. The counts are incremental: the
- * network runs in the same process and could not serve labels while all of them were counted again. Suitable only for
+ * Counts the labels that a network has emitted and an instrument must store or refuse. The counts are incremental,
+ * because a full count would keep the network, which runs in the same process, from serving labels. Suitable only for
  * networks without duplicates.
  */
 export class EmittedLabels {
@@ -38,13 +38,13 @@ export class EmittedLabels {
     return [...this.#labelers.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   }
 
-  /** Acceptable labels by labeler and action, without labelers that have none. */
+  /** Number of acceptable labels by labeler and action. Omits labelers without acceptable labels. */
   get byAction(): ReadonlyMap<string, { readonly applied: number; readonly removed: number }> {
     const all = [...this.#labelers].map(([did, { applied, removed }]) => [did, { applied, removed }] as const);
     return new Map(all.filter(([, { applied, removed }]) => applied + removed > 0));
   }
 
-  /** Labels that an instrument must refuse, by the store's refusal reasons. */
+  /** Number of labels that an instrument must refuse, by the store's refusal reasons. */
   get refused(): Readonly<Record<string, number>> {
     return this.#refused;
   }

@@ -20,7 +20,7 @@ export interface LabelKillReport {
   readonly refused: number;
   /** Number of kills after which more rows were stored than after the previous kill. */
   readonly moved: number;
-  /** Number of kills that happened before the store was open. */
+  /** Number of kills for which the test did not wait until the instrument was observing. */
   readonly early: number;
   /** Problems that the comparison detected. */
   readonly problems: readonly string[];
@@ -33,8 +33,8 @@ interface Missed {
 }
 
 /**
- * Maximum time in milliseconds for which a process runs once it is observing. On a slow machine, the time is repeatedly
- * increased by the same amount.
+ * Maximum time in milliseconds for which a process runs once it is observing. On a slow machine, this time is
+ * increased in steps of the same length.
  */
 const maxRun = 700;
 
@@ -80,7 +80,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       longest = moved * 2 < kill ? longest + maxRun : maxRun;
       await wait(chance.below(longest));
       labels.process.kill('SIGKILL');
-      // Start the interval at the kill: the time until the last commit is covered.
+      // Start the interval at the kill: until then the instrument may have been observing.
       killedAt = Date.now() * 1000;
       await labels.ended;
       const found = await comparison.compare();

@@ -17,13 +17,16 @@ export interface KillReport {
   readonly stored: ReturnType<typeof minutesOf>;
   /** Counts of the generated events per minute. */
   readonly happened: ReturnType<typeof minutesOf>;
-  /** Number of kills after which the stored position was ahead of that after the previous kill. */
+  /** Number of kills after which the stored positions differed from the positions after the previous kill. */
   readonly moved: number;
   /** Number of kills that happened during a backfill. */
   readonly replaying: number;
   /** Temporary files that remained after a normal stop. */
   readonly leftOver: readonly string[];
-  /** Places in which an identity was found, after a kill or at the end: store, write-ahead log, artifact or stderr. */
+  /**
+   * Names of the places in which an identity was found after a kill or at the end: store, write-ahead log, artifact
+   * or stderr.
+   */
   readonly leaks: readonly string[];
   end(): void;
 }

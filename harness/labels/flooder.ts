@@ -15,8 +15,8 @@ export interface Flooder {
   /** Number of frames that the kernel has accepted. */
   readonly sent: number;
   /**
-   * Starts the flood. Several flooding labelers in one process begin together, because the first ones would delay the
-   * responses with which the others are discovered.
+   * Starts the flood. All floods of one process must begin together, because an earlier flood delays the discovery of
+   * the other labelers.
    */
   begin(): void;
   /** Stops the flood but keeps the connections open. */

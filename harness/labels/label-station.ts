@@ -44,7 +44,7 @@ export interface LabelStation {
   stop(): Promise<void>;
 }
 
-/** Starts an instrument. With the `folder` of an earlier instrument, the instrument uses the same store. */
+/** Starts an instrument. With the `folder` of a previous instrument, the new instrument uses the same store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
   {
@@ -57,13 +57,13 @@ export async function startStation(
     role = null as InstrumentRole | null,
   } = {},
 ): Promise<LabelStation> {
-  // Limiting pages is needed only by the tests of a full disk, which have no standby.
+  // Leave `limitPages` out: only the tests of a full disk use it, and these tests have no standby.
   const store: SqliteWriter = role
     ? { ...role.kept.store, limitPages: () => undefined }
     : openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
-  // Ignore earlier artifacts: the start may return before the first artifact is written, and an artifact of an earlier
+  // Ignore earlier artifacts: the start may return before the first artifact is written, and an artifact of a previous
   // instrument may exist.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {

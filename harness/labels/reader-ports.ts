@@ -17,7 +17,7 @@ import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 
-/** In-memory reader ports for tests, and what readers recorded through them. */
+/** In-memory reader ports for tests, and the data that readers recorded through these ports. */
 export interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the stored labels. */

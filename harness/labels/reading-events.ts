@@ -19,7 +19,7 @@ export function failed(now: Micros, fault: Fault): ReadingEvent {
   return { kind: 'failed', now, fault };
 }
 
-/** Creates the event for a source that has been read completely, back to `reached`. */
+/** Creates the event for a source that has been read completely from `reached` to `now`. */
 export function caughtUp(
   reached: Micros,
   now: Micros,

@@ -26,14 +26,17 @@ export interface Step {
   readonly clock: Clock;
 }
 
-/** A time near a limit, given in seconds after a timestamp of the artifact, with an offset of a few milliseconds. */
+/**
+ * A time near a limit: a number of seconds after a timestamp of the artifact or after the last request, with an offset
+ * of less than a second.
+ */
 export interface Clock {
   readonly after: 'generated_at' | 'observed_through' | 'the last request';
   readonly seconds: number;
   readonly ms: number;
 }
 
-/** Kind of `If-None-Match` header. Most kinds contain the last ETag of the path, or the current one. */
+/** Kind of `If-None-Match` header. Most kinds contain the current ETag of the path. */
 export type Validator =
   | 'none'
   | 'same'

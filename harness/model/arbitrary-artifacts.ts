@@ -59,7 +59,7 @@ const sources = fc
       ],
     },
   )
-  // In most artifacts, no source has an unknown coverage.
+  // Set the number of sources with unknown coverage to zero in most artifacts.
   .chain((made) => fc.constantFrom(made, { ...made, ...noneUnknown }, { ...made, ...noneUnknown }));
 const noneUnknown = {
   ...{ unstarted: 0, probing: 0, refused: 0, cursor_order_unverified: 0 },
@@ -173,7 +173,7 @@ const legacy = fc
   .map((made) => ({ ...legacyRest, ...made }));
 const legacyRest = { schema_version: 23, api_version: 'v0', last_ingest: stamp(-60_000_000), test_dev_count: 21 };
 
-/** Generates artifacts of the label instrument. */
+/** Generates label artifacts, including artifacts of the legacy observatory. */
 export const labelArtifact = fc.oneof(
   { weight: 2, arbitrary: recent },
   { weight: 1, arbitrary: legacy },
@@ -261,5 +261,5 @@ const weatherwatch = fc
   })
   .map((made) => ({ schema: 'weatherwatch.summary/v2', runs: [], notes: ['words'], ...made }));
 
-/** Generates artifacts of the weather instrument. */
+/** Generates weather artifacts, including artifacts of the legacy observatory. */
 export const weatherArtifact = fc.oneof(summary, weatherwatch) as fc.Arbitrary<JsonObject>;

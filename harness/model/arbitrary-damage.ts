@@ -27,7 +27,7 @@ const bytesDamage = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('cut', 'twice', 'repeated key', 'not UTF-8', 'an array') },
 );
 
-/** Generates the bytes of an artifact, sometimes damaged. */
+/** Generates the bytes of an artifact, sometimes damaged; null for a missing artifact. */
 export function damaged(artifact: fc.Arbitrary<JsonObject | null>): fc.Arbitrary<Uint8Array | null> {
   const edits = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },

@@ -4,8 +4,8 @@ import { factsPrograms } from './facts-programs.ts';
 import type { JsonObject } from './values.ts';
 
 /**
- * Reads the fixed caveats once from artifacts without problems: the contract does not specify their wording. The model
- * determines where each caveat must appear in other responses.
+ * Returns a function that computes the caveats of a response. The fixed caveats are read once from artifacts without
+ * problems, because the contract does not specify their wording. The model determines where each of them must appear.
  */
 export function learnedCaveats() {
   const fixed = new Map<string, string[]>();

@@ -15,7 +15,7 @@ import { instant, type Json, type JsonObject } from './values.ts';
 const methods = 'GET, HEAD, OPTIONS';
 const base = Date.UTC(2026, 10, 20, 12);
 
-/** Creates a checker. It remembers the validators of earlier cases. */
+/** Creates a checker that remembers the validators of all checked cases. */
 export function factsChecker() {
   const programs = factsPrograms();
   const caveats = learnedCaveats();
@@ -59,7 +59,8 @@ export function factsChecker() {
       const reply = this.program.answer(request, now);
       const kind = expected.kind === 'error' ? `${expected.kind} ${expected.code}` : expected.kind;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      // The server removes the body of a HEAD response; status and headers must equal those of the GET response.
+      // The server removes the body of a HEAD response. Its status and headers must equal the status and headers for
+      // GET.
       const whole = request.method === 'HEAD' ? this.program.answer({ ...request, method: 'GET' }, now) : reply;
       same([reply.status, reply.headers], [whole.status, whole.headers]);
       this.#compare(expected, whole, request, now);
@@ -308,7 +309,10 @@ function instantsOf({ labels, weather, world }: Case): Record<'generated_at' | '
   };
 }
 
-/** Replaces timestamps that the service computes with the times that the model marks with `@`. */
+/**
+ * Converts the timestamps that the service computes to the model's notation, `@` and nanoseconds, and replaces the
+ * placeholder of the fixed attribution.
+ */
 function asInstants(body: JsonObject): JsonObject {
   const facts = { ...(body.facts as JsonObject) };
   const asInstant = (value: Json | undefined): Json =>

@@ -28,7 +28,9 @@ export interface Request {
   readonly acceptEncoding: string | undefined;
 }
 
-/** The required response. `bodyAt` takes the time at which the representation was built, which the body contains. */
+/**
+ * The required response. The body contains the time at which the representation was built; `bodyAt` takes this time.
+ */
 export type Expected =
   | { readonly kind: 'options' | 'health' | 'asset' }
   | { readonly kind: 'refused method' }
@@ -37,7 +39,7 @@ export type Expected =
   | { readonly kind: 'fact'; readonly path: string; readonly bucket: string; bodyAt(builtAt: number): Envelope }
   | { readonly kind: 'not modified'; readonly path: string; readonly bucket: string };
 
-/** The body of a fact, with its caveats and the conditions under which they appear. */
+/** The body of a fact, with the artifact's own caveats and the values that determine which fixed caveats are added. */
 export interface Envelope {
   readonly body: JsonObject;
   readonly caveats: {
@@ -195,7 +197,7 @@ function indexOf(world: World, now: number): JsonObject {
       const generated_at = instant(reading.generatedAt) === null ? null : String(reading.generatedAt);
       return { instrument, state: 'PRESENT', generated_at, endpoints };
     }
-    // A time too far in the future is unusable, but only for the label instrument.
+    // Omit a time that is too far in the future: only the label instrument treats such a time as unusable.
     const generated_at = usable(reading.generatedAt, clockInstant(now)) === null ? null : String(reading.generatedAt);
     const freshness_state = labelFreshness(reading, world.bounds, now).state ?? '';
     return { instrument, state: 'PRESENT', generated_at, endpoints, freshness_state };

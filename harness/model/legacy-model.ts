@@ -76,13 +76,16 @@ function rules(value: Json | undefined): Record<string, number> {
   return Object.fromEntries(Object.entries(object(value)).map(([rule, alerts]) => [rule, count(alerts)]));
 }
 
-/** Returns the counts by published rule, with a sum that also includes unpublished rules. */
+/** Returns the counts of the rules whose names can be published; undefined without counts. */
 function published(byRule: Record<string, number> | undefined): JsonObject | undefined {
   if (!byRule) return undefined;
   return Object.fromEntries(Object.entries(byRule).filter(([rule]) => /^[a-z][a-z0-9_]{0,63}$/.test(rule)));
 }
 
-/** Counts labelers by value. Unrecognized values are counted as `unknown`. */
+/**
+ * Counts labelers by value. Unrecognized values are counted as `unknown`. Throws `malformed` if the sum is not a valid
+ * count.
+ */
 function tally(value: Json | undefined, words: readonly string[]): JsonObject {
   const found: Record<string, number> = {};
   for (const [key, labelers] of Object.entries(object(value))) {

@@ -140,7 +140,10 @@ function weaker(claimed: string, implied: readonly (string | false)[]): string {
   return fromLeast.find((status) => status === claimed || implied.includes(status)) ?? 'unknown';
 }
 
-/** Returns one gap that covers the whole window. The service computes its start in whole milliseconds. */
+/**
+ * Returns one gap that covers the whole window, or an empty list if the generation time is unusable. The service
+ * computes the start of the gap in whole milliseconds.
+ */
 function wholeWindow(generatedAt: Json | undefined, windowDays: number): Json[] {
   const end = instant(generatedAt);
   if (end === null) return [];

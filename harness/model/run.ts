@@ -1,6 +1,6 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
-/** Number of cases from which a run must produce every kind of response. The replay of a failure has fewer cases. */
+/** A run of at least this many cases must produce every kind of response. The replay of a failure has fewer cases. */
 export const enoughCases = 5_000;
 
 /**
@@ -16,7 +16,7 @@ export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: n
   };
 }
 
-/** Reports the seed, the smallest failing case, and the difference. */
+/** Throws an error with the seed, the smallest failing case and the difference if the run failed. */
 function report<T>(details: RunDetails<[T]>): void {
   const { failed, seed, counterexamplePath, counterexample, errorInstance, numRuns } = details;
   if (!failed) return;

@@ -1,5 +1,6 @@
 /**
- * Parses values of artifacts by the documented rules. Each value is a time, a count, a rate, or must not be published.
+ * Parses values of artifacts by the documented rules. Most rules throw `malformed` for a value that must not be
+ * published.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

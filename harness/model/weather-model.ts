@@ -18,7 +18,7 @@ import {
   word,
 } from './values.ts';
 
-/** A model of the two weather summaries: Almanac's own, and that of the legacy observatory. */
+/** A model of the weather summaries of Almanac and of the legacy observatory. */
 
 const collections = [
   ...['post.create', 'post.create.reply', 'post.create.quote', 'post.delete', 'like.create', 'like.delete'],
@@ -161,7 +161,7 @@ function observed(entry: JsonObject | null): JsonObject | null {
   return entry?.observed_seconds === 0 || entry?.observed_windows === 0 ? null : entry;
 }
 
-/** Returns null totals if nothing in the window was observed. */
+/** Returns the totals, with null counts and rates if nothing in the window was observed. */
 function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
   const unobserved = totals.observed_seconds === 0 || window.observed_seconds === 0;
   return unobserved ? { ...totals, total: null, mean_rate_per_s: null } : totals;

@@ -19,8 +19,8 @@ export interface Directory {
 }
 
 /**
- * Starts a directory on a free loopback port until the test ends. Unknown paths get the same 404 response as from the
- * public directory.
+ * Starts a directory on a free loopback port. It runs until the test ends. For an unknown path, it returns the same 404
+ * response as the public directory.
  */
 export async function startDirectory(entries: Readonly<Record<string, Entry>> = {}): Promise<Directory> {
   const known = new Map(Object.entries(entries));

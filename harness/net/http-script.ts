@@ -28,7 +28,7 @@ export interface HttpScript {
   readonly steps: readonly (ArtifactLine | RequestStep)[];
 }
 
-/** Parses a script. Throws on an invalid line. */
+/** Parses a script. Throws on an invalid line, and on a request without an expected status. */
 export function readHttpScript(path: string): HttpScript {
   let args: string[] = [];
   const steps: (ArtifactLine | RequestStep)[] = [];

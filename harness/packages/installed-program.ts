@@ -22,7 +22,7 @@ export async function packProgram(directory: string): Promise<string> {
 
 /**
  * Installs a tarball of the program into a directory, with the dependencies that this repository's lock file pins. npm
- * takes packages from its cache, which installing this repository filled, and otherwise from the registry.
+ * takes packages from its cache if possible, otherwise from the registry. Installing this repository fills the cache.
  */
 export async function installProgram(directory: string, tarball: string): Promise<void> {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {

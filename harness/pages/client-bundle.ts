@@ -6,8 +6,8 @@ import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 import { root } from '../process/imports.ts';
 
 /**
- * Bundles a page script that imports the installed client package and exposes it as the global `almanac`. Rejects if
- * the bundler reports a warning, such as an unresolved import.
+ * Bundles a page script that imports the installed client package and exposes the package as the global `almanac`.
+ * Rejects if the bundler reports a warning, such as an unresolved import, or if the bundle is not a single file.
  */
 export async function bundleClientForBrowser(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'almanac-client-bundle-'));

@@ -1,4 +1,4 @@
-/** An element that encloses a text. */
+/** An element that encloses text. */
 export interface Element {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ const token = /<!doctype[^>]*>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[^\s=>/]+(?:="
 const voids = new Set(['meta', 'link', 'br', 'input', 'hr', 'img']);
 
 /**
- * Returns the texts of a page. Accepts only the output of this service's renderer, which is well-formed and
+ * Returns the text runs of a page. Accepts only the output of this service's renderer, which is well-formed and
  * double-quotes attributes. Throws on any other input, so that no text is missed.
  */
 export function textsOf(html: string): TextRun[] {
@@ -37,8 +37,8 @@ export function textsOf(html: string): TextRun[] {
 }
 
 /**
- * Returns the text and the attribute value of each element that has the given attribute. Such elements must not be
- * nested.
+ * Returns the text and the attribute value of each element that has the given attribute and contains text. Such
+ * elements must not be nested.
  */
 export function elementsWith(html: string, attribute: string): { value: string; element: Element; text: string }[] {
   const found = new Map<Element, string>();

@@ -4,12 +4,15 @@ import { elementsWith, textsOf } from './html.ts';
 /** Documents from which a page was rendered, by the names that the page's figures refer to. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Names of periods in the facts, such as `events_24h`. Outside figures, a page may contain no other digits. */
+/**
+ * Periods that are part of the names of facts, such as 24 hours in `events_24h`. A page contains no other digits
+ * outside figures.
+ */
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
  * Describes each part of a page that its documents do not support: digits outside a figure, a figure whose number
- * differs from the referenced one, or a quoted text that is not from the instrument. Parses the visible numbers
+ * differs from the referenced value, or quoted text that is not from the instrument. Parses the visible numbers
  * independently of the program.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
@@ -73,8 +76,8 @@ function isInstant(text: string, stated: string): boolean {
 
 const seconds: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60, s: 1 };
 /**
- * Maximum amount in seconds that the text of a duration may omit, by its smallest unit: less than one of the next
- * smaller unit.
+ * Upper bound, in seconds, of the omitted part of a displayed duration, by its first unit. A displayed duration has
+ * this unit and at most the next smaller unit.
  */
 const nextFiner: Readonly<Record<string, number>> = { d: 3_600, h: 60, min: 1, s: 1 };
 

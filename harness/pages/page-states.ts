@@ -1,7 +1,7 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/** Two current artifacts that make the page show one of its states; null means that the artifact is missing. */
+/** Two current artifacts with which the page shows a particular state; null stands for a missing artifact. */
 interface PageState {
   readonly labels: object | null;
   readonly weather: object | null;
@@ -24,7 +24,7 @@ function withCoverage(changes: object): JsonObject {
 
 const unwatched = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
 
-/** Functions that create each state, by its name. */
+/** Functions that create the states, by the name of the state. */
 export const pageStates = {
   fresh: (): PageState => ({ labels: labels(), weather: weather() }),
   warming_up: () => {

@@ -24,7 +24,7 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Returns the arguments of a process, or an empty list if it has exited. */
+/** Returns the arguments of a process, or an empty list if the process has exited. */
 function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

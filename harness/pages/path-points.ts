@@ -5,7 +5,7 @@ export interface PathPoint {
   readonly isStart: boolean;
 }
 
-/** Returns the points of an SVG path that uses only the commands `M`, `m`, `l` and `h`. */
+/** Returns the points of an SVG path. Throws if the path uses a command other than `M`, `m`, `l` and `h`. */
 export function pathPoints(d: string): PathPoint[] {
   const points: PathPoint[] = [];
   let [x, y] = [0, 0];

@@ -1,8 +1,8 @@
 /**
- * Appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Continues from the stored position,
- * sends half of each batch a second time, and prints `ack N` when all labels before N are stored. Retries after a
- * transient error. Prints `refused CODE` and exits if the store refuses a batch. The simulated clock runs fast, so that
- * days begin, are sealed and are dropped.
+ * Appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Prints `open N` with the number of
+ * the next label. Continues from the stored position, sends half of each batch a second time, and prints `ack N` when
+ * all labels before N are stored. Retries after a transient error. Prints `refused CODE` and exits if the store refuses
+ * a batch. The simulated clock runs fast, so that days begin, are sealed and are dropped.
  */
 import { writeSync } from 'node:fs';
 import { StoreError } from '../../src/store/errors.ts';
@@ -27,7 +27,7 @@ writeSync(1, `open ${next}\n`);
 /** Appends the next batch, and occasionally runs the store's upkeep. */
 async function step(): Promise<void> {
   await store.beat(micros(at));
-  // Send half of each batch again, like a source that did not receive the acknowledgement.
+  // Send half of each batch again, as a source does after a lost acknowledgement.
   const start = Math.max(0, next - rowsOfBatch / 2);
   const end = start + rowsOfBatch;
   await store.append({

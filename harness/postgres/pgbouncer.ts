@@ -33,8 +33,8 @@ export function hasPgBouncer(): boolean {
 }
 
 /**
- * Starts PgBouncer in transaction mode. It rotates its server connections, so that successive transactions of a client
- * use different ones.
+ * Starts PgBouncer in transaction mode. PgBouncer rotates its server connections, so that successive transactions of
+ * a client use different connections.
  */
 export async function startPgBouncer({ client }: PostgresServer): Promise<PgBouncer> {
   const folder = newFolder();

@@ -57,7 +57,7 @@ export function hasPostgres(): boolean {
 
 /** Options for starting a server. */
 export interface PostgresOptions {
-  /** True to make commits wait for the disk; by default they do not. */
+  /** True to make commits wait for the disk; defaults to false. */
   readonly durable?: boolean;
   /** Port on 127.0.0.1, in addition to the socket. */
   readonly port?: number;
@@ -112,7 +112,10 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Returns the `setpriv` options that run a server as the user postgres, because PostgreSQL refuses to run as root. */
+/**
+ * Returns the `setpriv` options that run a server as the user postgres, because PostgreSQL refuses to run as root.
+ * Returns an empty list if this process does not run as root.
+ */
 export function serverUser(): string[] {
   return isRoot() ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 }
@@ -145,7 +148,7 @@ async function serve(folder: string, { durable = false, port, settings }: Postgr
   };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const starting = ['setpriv', ...serverUser(), command('postgres'), '-D', dataIn(folder), ...options];
-  // The script also stops the server and removes its data when this process is killed.
+  // Use the script, because it also stops the server and removes its data when this process is killed.
   const server = spawn('setpriv', ['--pdeathsig', 'TERM', 'sh', '-c', script, folder, ...starting], {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: '/',

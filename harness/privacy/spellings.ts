@@ -1,4 +1,4 @@
-/** Ways to spell a text that hide an identity from a plain text search, by name. */
+/** Functions that change the spelling of a string, by name. Most of them hide an identity from a plain text search. */
 export const spellings: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   'upper case': (text) => text.toUpperCase(),
@@ -37,8 +37,8 @@ export const spellings: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * Returns the letters and digits of a text in lower case, after undoing every encoding. The function shares no code
- * with the privacy scan, and decodes more than a reader would.
+ * Returns the letters and digits of a string in lower case, after decoding every encoding in `spellings`. The
+ * function shares no code with the privacy scan, and decodes more than a reader would.
  */
 export function lettersOf(text: string): string {
   let current = text;

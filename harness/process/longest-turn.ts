@@ -10,7 +10,7 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   setImmediate(turn);
   await work();
   ended = true;
-  // Include the last part of the work, or all of it if it never yielded.
+  // Include the last part of the work, or all the work if it never yielded.
   longest = Math.max(longest, process.threadCpuUsage().user - last);
   return longest / 1000;
 }

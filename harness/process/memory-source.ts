@@ -2,7 +2,7 @@ import { decodeArtifact } from '../../src/artifact/decode.ts';
 import type { Reading, Recogniser } from '../../src/artifact/reading.ts';
 import type { ArtifactSource } from '../../src/artifact/source.ts';
 
-/** An artifact source whose bytes a test sets. Everything else is the program's own code. */
+/** An artifact source whose bytes a test sets. All other behaviour is the program's own code. */
 export interface MemorySource<A> extends ArtifactSource<A> {
   set(bytes: Uint8Array | null): void;
 }

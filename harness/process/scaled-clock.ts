@@ -1,7 +1,8 @@
 /**
- * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster and
- * may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unaffected. Timers are
- * unaffected unless `SCALED_TIMERS` is set: a delay then elapses on the simulated clock, at its current speed.
+ * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster
+ * and may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unaffected. Timers are
+ * unaffected unless `SCALED_TIMERS` is set: the delay of a timer then elapses at the current speed of the simulated
+ * clock.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -15,9 +15,9 @@ export interface Life {
 }
 
 /**
- * Shares of a population of labelers over 30 days. They approximate two observations. In one, 6 of 405 polls of 135
- * labelers failed. In the other, 17 % of the labelers that had been active no longer responded, both seven months and
- * two years after the first labelers started.
+ * Shares of the labelers that have each kind of outage within 30 days. They approximate two observations. In one, 6 of
+ * 405 polls of 135 labelers failed. In the other, 17 % of the labelers that had been active no longer responded, both
+ * seven months and two years after the first labelers started.
  */
 const shares = {
   /** Share of labelers that are unreachable for a quarter of the time. */

@@ -6,8 +6,8 @@ import { scanAccount } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
 /**
- * Number of labelers per labeler without a stream. A labeler without a stream is polled, so its labels are accepted
- * later.
+ * Of this number of labelers, one has no stream. Such a labeler is polled, so its labels are accepted later than
+ * streamed labels.
  */
 const polledEvery = 20;
 /** Time after a start during which streams are opened one after another, in milliseconds. */
@@ -45,7 +45,7 @@ export interface HonestRows {
   readonly stored: number;
   /** Number of labels that were not stored although their labelers still serve them. */
   readonly lost: number;
-  /** Number of labels that were not stored and that their labelers have replaced. */
+  /** Number of labels that were replaced by their labelers before they were stored. */
   readonly replaced: number;
   /** Number of surplus rows: stored twice, or never sent by any labeler. */
   readonly surplus: number;
@@ -57,11 +57,14 @@ export interface HonestRows {
   readonly before: Lag;
   /** Delays of labels emitted after the attack. */
   readonly after: Lag;
-  /** Descriptions of the lost labels by labeler: their number, and the times at which they were emitted. */
+  /**
+   * Descriptions of the lost labels of at most ten labelers: their number, and the times of the first and the last
+   * lost label.
+   */
   readonly losers: readonly string[];
 }
 
-/** Time limits that assign labels to phases, in milliseconds of the wall clock. */
+/** Times of the attack and of the downtimes, in milliseconds of the wall clock. They determine the phase of a label. */
 export interface Spans {
   readonly attackFromMs: number;
   readonly attackToMs: number;
@@ -91,7 +94,7 @@ function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: 
   return due;
 }
 
-/** Returns true if the store counts the expected number of rows for each honest labeler. */
+/** Returns true if the store counts at least the expected number of rows for each honest labeler. */
 export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boolean> {
   const { startedAt: start } = await store.epoch();
   const { end } = await store.frontier();
@@ -118,7 +121,7 @@ export async function areStored(sim: Sim, store: StoreReader, fromUs: number, to
   return [...due.values()].every(({ replaced }) => replaced);
 }
 
-/** Returns a time later than every stored row. */
+/** Returns a timestamp after every stored row. */
 function farEnd(): Interval['end'] {
   return micros(Date.now() * 1000 + 3_600_000_000);
 }
@@ -151,7 +154,7 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
         const when = spanOf(one.emittedUs / 1000, spans);
         if (when === null) continue;
         const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
-        // Polled labels may be late by the polling interval in any phase.
+        // Use polled labels only during the attack: in every phase, they can be late by one polling interval.
         if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
       }
     }

@@ -12,7 +12,7 @@ export interface NameServer {
 }
 
 /**
- * Starts a name server. Resolves with null if this user may not listen on port 53 or replace a process's
+ * Starts a name server. Resolves with null if this user is not permitted to listen on port 53 or to replace a process's
  * /etc/resolv.conf.
  */
 export async function startNameServer(folder: string): Promise<NameServer | null> {

@@ -18,7 +18,7 @@ export interface Sample {
 
 const columns = ['at', 'phase', 'rss_mb', 'peak_mb', 'cpu_s', 'stall_s', 'disk_mb', 'open_files'] as const;
 
-/** Collects samples of a process, and writes them to a CSV file if one is given. */
+/** Collects samples of a process, and writes them to a CSV file if a path is given. */
 export class Samples {
   readonly list: Sample[] = [];
   readonly #csv: string | null;
@@ -77,7 +77,7 @@ export class Samples {
     let [cpu, wall] = [0, 0];
     for (const [at, sample] of all.entries()) {
       const before = all[at - 1];
-      // A lower value belongs to a new process; start again from its value.
+      // Skip the difference to a lower value, which belongs to a new process.
       if (before === undefined || sample.cpuSeconds < before.cpuSeconds) continue;
       cpu += sample.cpuSeconds - before.cpuSeconds;
       wall += (sample.atMs - before.atMs) / 1000;
@@ -111,8 +111,8 @@ function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes'
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const megabytes = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // Parse only the fields after the command name, which may contain spaces. The 12th and 13th of them are utime and
-    // stime.
+    // Parse only the fields after the command name, which may contain spaces. The 12th and 13th of these fields are
+    // utime and stime.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');

@@ -11,7 +11,7 @@ import { buildWorld, type World } from './world.ts';
 const beforeMs = 10_000;
 /** Maximum time from the last emitted label until all labels must be stored, in milliseconds. */
 const settleMs = 60_000;
-/** Age below which a label from a recovered source may still be missing, in milliseconds. */
+/** Maximum age of a label from a recovered source that need not be stored yet, in milliseconds. */
 const recentMs = 15_000;
 
 /**
@@ -106,7 +106,10 @@ async function attack(world: World, options: SiegeOptions, watch: Watch): Promis
   onProgress('the attack has ended');
 }
 
-/** Returns true if the labels that honest labelers emitted since the attack are stored, except the most recent ones. */
+/**
+ * Returns true if the store contains all labels that honest labelers emitted after the attack and between 45 s and 15 s
+ * ago. Returns false within 15 s after the attack, or if the store cannot be opened.
+ */
 async function recentAreStored({ sim, store }: World, attackToMs: number): Promise<boolean> {
   const toMs = Date.now() - recentMs;
   const fromMs = Math.max(attackToMs, toMs - 2 * recentMs);
@@ -114,7 +117,10 @@ async function recentAreStored({ sim, store }: World, attackToMs: number): Promi
   return (await reading(store, (reader) => areStored(sim, reader, fromMs * 1000, toMs * 1000))) ?? false;
 }
 
-/** Stops the honest traffic, waits until all of it is stored, and compares the rows with the network's record. */
+/**
+ * Stops the honest traffic, waits at most a minute until all labels are stored, and compares the rows with the
+ * network's record. Throws if the store cannot be opened.
+ */
 async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestRows> {
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   const areCounted = async (): Promise<boolean> =>
@@ -163,8 +169,8 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
     problems.push(`the instrument used ${rss.toFixed(0)} MB, but the limit is ${maxRssMegabytes} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview returned status ${status} ${count} times`);
-  // Every kind must have received a request; otherwise its attack was not tested. Exceptions are kinds without a
-  // listener, and did:web labelers, whose documents may still be waiting to be read.
+  // Every kind must have received a request; otherwise its attack was not tested. The exceptions are kinds without a
+  // listener, and did:web labelers, whose documents are possibly still unread.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
       problems.push(`labelers of the kind ${name} received no request`);

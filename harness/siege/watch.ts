@@ -84,7 +84,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves with true once a condition holds, or with false if it does not hold within the given time. */
+/** Resolves with true once a condition holds, or with false if the condition does not hold within the given time. */
 export async function comesToHold(holds: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {

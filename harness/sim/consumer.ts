@@ -11,7 +11,7 @@ const patienceMs = 30_000;
 export interface Consumer {
   readonly socket: WebSocket;
   readonly frames: string[];
-  /** Resolves when the given number of frames has arrived. */
+  /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 30 seconds. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket is closed. */
   readonly closed: Promise<number>;

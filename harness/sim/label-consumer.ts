@@ -8,7 +8,7 @@ const patienceMs = 30_000;
 /** A label as received by stream or poll, with its signature as bytes. */
 export type ReadLabel = Readonly<Record<string, unknown>>;
 
-/** A frame of `subscribeLabels`. */
+/** A frame of `subscribeLabels`. A frame that cannot be decoded has the header `unreadable` and an empty body. */
 export interface LabelFrame {
   readonly header: unknown;
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
@@ -18,7 +18,7 @@ export interface LabelFrame {
 export interface LabelConsumer {
   readonly socket: WebSocket;
   readonly frames: LabelFrame[];
-  /** Resolves when the given number of frames has arrived. */
+  /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 30 seconds. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket is closed. */
   readonly closed: Promise<number>;
@@ -75,14 +75,17 @@ export interface LabelPage {
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };
 }
 
-/** Requests a page of `queryLabels` and returns its parsed body. */
+/** Requests a page of `queryLabels`; returns the response's status and parsed body. */
 export async function queryLabels(endpoint: string, params: Record<string, string> = {}): Promise<LabelPage> {
   const query = new URLSearchParams({ uriPatterns: '*', ...params });
   const response = await fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?${query}`);
   return { status: response.status, body: (await response.json()) as LabelPage['body'] };
 }
 
-/** Returns the bytes of a label's signature, whichever transport delivered it. */
+/**
+ * Returns the bytes of a label's signature, whichever transport delivered the label. Throws if the label has no
+ * signature.
+ */
 export function signatureOf(label: ReadLabel): Uint8Array<ArrayBuffer> {
   const { sig } = label;
   if (!isBytes(sig)) throw new Error('the label has no signature');

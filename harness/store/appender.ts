@@ -1,7 +1,8 @@
 /**
- * Appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. Continues from the stored position, sends
- * half of each batch a second time, and prints `ack N` when all labels before N are stored. The simulated clock runs
- * fast, so that days begin, are sealed and, with a small window, are dropped.
+ * Appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. Prints `open N` with the number of the
+ * next label. Continues from the stored position, sends half of each batch a second time, and prints `ack N` when all
+ * labels before N are stored. Kills its own process when it reaches the fault point FAULT for the COUNT-th time. The
+ * simulated clock runs fast, so that days begin, are sealed and, with a small window, are dropped.
  */
 import { writeSync } from 'node:fs';
 import type { Batch } from '../../src/store/port.ts';
@@ -28,7 +29,7 @@ let at: number = (await store.heartbeat()) ?? firstInstant;
 writeSync(1, `open ${next}\n`);
 for (;;) {
   await store.beat(micros(at));
-  // Send half of each batch again, like a source that did not receive the acknowledgement.
+  // Send half of each batch again, as a source does after a lost acknowledgement.
   const start = Math.max(0, next - rowsOfBatch / 2);
   next = start + rowsOfBatch;
   const batch: Batch = {

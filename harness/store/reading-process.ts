@@ -1,7 +1,7 @@
 /**
  * Reads a store while another process writes it: `reading-process.ts FOLDER`. Reads all rows repeatedly; each result
- * must begin with the complete previous one. Prints `reading` after each of the first five results. After it has read
- * the row whose value is `last`, prints the final number of rows and exits.
+ * must begin with all rows of the previous result. Prints `reading` after each of the first five results. After it
+ * has read the row whose value is `last`, prints the final number of rows and exits.
  */
 import { writeSync } from 'node:fs';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';

@@ -15,7 +15,7 @@ export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
 }
 
-/** Returns the role of the labeler at an index, or null if it has none. */
+/** Returns the role of the labeler at an index, or null if this labeler has no role. */
 export function roleAt(index: number, labelers: number): Role | null {
   return roles[index - (labelers - roles.length)] ?? null;
 }
@@ -48,7 +48,7 @@ export function stateOf(
     case 'no_stream':
     case 'no_cursor':
       return 'established';
-    // A labeler without `queryLabels` counts as responding only once its stream sends data.
+    // Expect `established` for a labeler without `queryLabels` only once its stream has sent data.
     case 'no_query':
       return moment === 'begun' && served.size === 0 ? 'probing' : 'established';
     case 'status_401':
@@ -59,7 +59,7 @@ export function stateOf(
     case 'html':
     case 'redirect':
       return never('provider_rejects');
-    // These failures may be temporary, unlike an explicit refusal.
+    // Expect further attempts: unlike an explicit refusal, these failures may be temporary.
     case 'broken_json':
     case 'endless':
     case 'drip':

@@ -31,8 +31,9 @@ export function movedClock(): MovedClock {
 }
 
 /**
- * Returns the factor by which other processes slow this one down. Timeouts use real time: on a machine with ten
- * processes per processor, labelers in this process took more than two seconds to respond and counted as unreachable.
+ * Returns an estimate of the factor by which other processes slow this process down; at least 1. Timeouts use real
+ * time: on a machine with ten processes per processor, labelers in this process took more than two seconds to respond
+ * and counted as unreachable.
  */
 export function slowness(): number {
   const [load = 0] = loadavg();

@@ -31,7 +31,7 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], { hasStandb
 }
 
 /**
- * Returns the reasons of the gaps that an ailment causes. Among labelers without a role, only those without
+ * Returns the reasons of the gaps that an ailment causes. Among labelers without a role, only labelers without
  * `queryLabels` have a gap.
  */
 function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['reason'][] {
@@ -40,7 +40,7 @@ function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['rea
 
 /**
  * Returns true for a gap that results from an account-replacing labeler. Such a labeler may remove the last row that
- * was read although no label was missed.
+ * was read, even if no label was missed.
  */
 export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
   if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;

@@ -14,15 +14,15 @@ export interface Role {
   /** Reasons of the expected gaps, in chronological order. */
   readonly gaps: readonly StoredGap['reason'][];
   /**
-   * True if the fault affects a single stream. If that is the stream of one of two instruments, the other one reads what
-   * was missed, and there may be no gap.
+   * True if the fault affects a single stream. If two instruments read the labeler, the instrument with the other
+   * stream can read the missed labels, and there may be no gap.
    */
   readonly affectsOneStream?: boolean;
   /** Part of the proof in which the events happen. */
   readonly act: 'waits' | 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
   /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
-  /** Makes the role's events happen. */
+  /** Simulates the role's events. */
   readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>) => unknown;
   /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
@@ -60,8 +60,8 @@ const manyResets = 20;
 const pagesAfterReset = 12;
 
 /**
- * Recreates the database many times. After each reset, waits until the reader has caught up, so that each reset becomes
- * a separate gap. The clock advances between resets because the reader backs off when they follow each other within a
+ * Recreates the database many times. After each reset, waits until the reader has caught up, so that each reset
+ * becomes a separate gap. The clock advances between resets because the reader backs off after two resets within a
  * second.
  */
 async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>): Promise<void> {
@@ -157,8 +157,8 @@ const foundByPoll: Role = {
 };
 
 /**
- * Returns the role of a labeler that drops one value permanently, drops another and declares it again, and adds a value
- * late.
+ * Returns the role of a labeler that drops one value permanently, drops a second value and declares it again, and
+ * adds a third value late.
  */
 function redefines(): Role {
   const [kept, dropped, redeclared, late, never] = ['spam', 'rude', 'bot', 'scam', 'screenshot'] as const;

@@ -8,8 +8,8 @@ import { expectedSources, type Moment, roleAt, stateOf } from './cast.ts';
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
 
 /**
- * Waits until the published numbers of sources by state are those that the moment requires, and that they add up. Adds
- * a problem for each difference that remains.
+ * Waits until the published number of sources in each state is the expected number for the moment. Then checks that the
+ * numbers add up. Adds a problem for each remaining difference.
  */
 export async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, problems: string[]): Promise<void> {
   let wanted = expectedSources(sim, moment);

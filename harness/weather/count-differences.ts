@@ -7,9 +7,9 @@ import { deliveredMinutes, deliveredResync, type Kept, minutesOf } from './weath
 type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'countedAtEnd' | 'rows'>;
 
 /**
- * Returns the differences between the stored counts and the delivered events. If a write of the host failed, the host
- * does not know how many of its events arrived. Any count between the certainly and the possibly delivered events is
- * then correct.
+ * Returns the differences between the stored counts and the delivered events. If a write of the host failed, the
+ * host's record does not show which events arrived: every count between the certain and the possible number is then
+ * correct.
  */
 export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
   const { least, most } = bounds(sim, kept);
@@ -50,8 +50,8 @@ function byStart(sim: Pick<Sim, 'truth'>, kept: Counted, certainty: Certainty): 
 }
 
 /**
- * Returns the lowest and the highest correct counts by minute. Of the events at the end of the store, exactly those that
- * its position states are counted, or at least one if the position is a number.
+ * Returns the lowest and the highest correct counts by minute. Several events can share the last `time_us`.
+ * `countedAtEnd` is the number of these events that must be counted; if it is null, at least one must be counted.
  */
 function bounds(sim: Pick<Sim, 'truth'>, kept: Counted): Record<'least' | 'most', Map<number, Minute>> {
   const before = { ...kept, toUs: kept.toUs - 1 };

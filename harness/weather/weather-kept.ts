@@ -42,7 +42,7 @@ export interface Kept {
   /** Latest `time_us` among the counted events. */
   readonly toUs: number;
   /**
-   * Number of counted events at `toUs`, or null if the position is a number. An instrument may stop between two events
+   * Number of counted events at `toUs`, or null if the position is not a time. An instrument may stop between two events
    * with the same `time_us`.
    */
   readonly countedAtEnd: number | null;
@@ -52,9 +52,9 @@ export interface Kept {
   readonly observedSeconds: number;
   /** Observed spans in microseconds since 1970, sorted and disjoint. */
   readonly observed: readonly { from: number; to: number }[];
-  /** Summary that was published once every observed minute belonged to a closed window. */
+  /** Summary that was generated after all observed minutes belonged to closed windows. */
   readonly summary: WeatherSummary;
-  /** Hours of this host that were published at the same time. */
+  /** Hours of this host that were generated at the same time as the summary. */
   readonly hours: WeatherHourSeries | undefined;
 }
 
@@ -87,7 +87,7 @@ export function readStore(folder: string, endpoint: string): Kept {
   }
 }
 
-/** Returns the minutes in a store, with every count by name and the number of events that were not counted. */
+/** Returns the minutes with events in a store: the start, the number of events, and every count by name. */
 export function minutesOf({ rows }: Pick<Kept, 'rows'>) {
   return rows
     .filter(({ events }) => events > 0)
@@ -103,7 +103,7 @@ export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
-/** The part of a store that determines which delivered events it must contain. */
+/** The part of a store that determines which delivered events the store must contain. */
 type Observed = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs'>;
 
 /** Returns the number of re-sync rows that the host delivered within the observed spans. */

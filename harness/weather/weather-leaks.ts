@@ -14,7 +14,10 @@ interface Left {
   readonly lines: readonly string[];
 }
 
-/** Returns everything that a station stored or logged: store, write-ahead log, artifact and log lines. */
+/**
+ * Returns everything that a station stored or logged: store, write-ahead log, artifact and log lines. Throws if the
+ * directory has no store.
+ */
 export function everythingKept({ folder, lines }: Left): Place[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

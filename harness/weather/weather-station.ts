@@ -22,7 +22,7 @@ export interface Told {
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  /** Lag at the last commit: difference between the clock and the live reader's position, in seconds. */
+  /** Last reported lag: difference between the clock and the live reader's position, in seconds. */
   lagSeconds: number;
   /** `time_us` of the position for which the lag was last reported. */
   lagAtUs: number;
@@ -146,7 +146,10 @@ export function settingsOf({ folder }: Station) {
   };
 }
 
-/** Stops the instrument and compares everything that it stored with the events that the host delivered. */
+/**
+ * Stops the instrument, compares everything that it stored with the events that the host delivered, and expects no
+ * identity in its files and log.
+ */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;
   await station.weather().stop();
@@ -175,7 +178,7 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
   for (const [name, collection] of Object.entries(summary.collections)) {
     const place = metricNames.indexOf(name as MetricName);
     const counted = rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0);
-    // A collection without a single event is published as null instead of zero.
+    // Expect null instead of zero for a collection without any event.
     expect([name, collection?.total ?? null]).toEqual([name, counted > 0 ? counted : null]);
   }
 }
@@ -201,7 +204,7 @@ function recordingLog(lines: string[]): Log {
  * computed the lag.
  */
 function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
-  // Ignore the lag reported at the start of a session: some events at the position may not have been counted yet.
+  // Ignore the lag reported at the start of a session: some events at the position are possibly still uncounted.
   let isCommit = false;
   return {
     ...noTelemetry,

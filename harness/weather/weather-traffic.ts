@@ -33,7 +33,7 @@ const means: Readonly<Record<CollectionName, number>> = {
 };
 /** Collections whose rate rises during storms. */
 const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
-/** Collections of bulk operations, which have a low rate, bursts and pauses. */
+/** Collections of bulk operations. Their traffic has a low rate, bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
 /** A seeded source of random numbers. */
@@ -81,8 +81,8 @@ export interface Traffic {
 
 /**
  * Creates traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the
- * observation, and pauses of rare collections. There are three pauses per day with a median length of 12 minutes; one
- * in a thousand is longer than two hours.
+ * observation, and pauses of rare collections. Each rare collection has three pauses per day on average, with a
+ * median length of 12 minutes; about one pause in 500 is longer than two hours.
  */
 export function makeTraffic(seed: number, days: number): Traffic {
   const chance = chanceOf(seed);
@@ -160,7 +160,10 @@ export interface Watch {
   readonly usual: Usual;
 }
 
-/** Converts traffic to the stored minutes that the instrument reads. */
+/**
+ * Converts traffic to the stored minutes that the instrument reads, and to the usual counts and pauses that follow from
+ * them.
+ */
 export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
   const hours = new Map<number, UsualCounts>();

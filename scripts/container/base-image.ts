@@ -4,9 +4,9 @@ import type { Engine } from './engine.ts';
 import { must } from './engine.ts';
 
 /**
- * Builds a stand-in for the base image if no image registry can be reached. It contains Debian's packages, the runtime
- * that the package pins, npm, and the user `node`. The stand-in has the name of the real image, but exists only in the
- * storage of this script.
+ * Builds a stand-in for the base image, for machines that cannot reach an image registry. The stand-in contains
+ * Debian's packages, the version of Node.js that the package pins, npm, and the user `node`. The stand-in has the name
+ * of the real image, but exists only in the storage of this script.
  */
 export function buildBaseImage(engine: Engine, root: string, state: string, image: string): void {
   const folder = join(state, 'base');

@@ -7,7 +7,10 @@ export interface Output {
   readonly text: string;
 }
 
-/** Runs a command and waits for its end. The output includes stderr. */
+/**
+ * Runs a command and waits for its end. The output includes stderr, and is empty if `stdio` is `inherit`. Throws if the
+ * command cannot be run.
+ */
 export function run(command: string, args: readonly string[], stdio: 'pipe' | 'inherit' = 'pipe'): Output {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
@@ -18,7 +21,7 @@ export function run(command: string, args: readonly string[], stdio: 'pipe' | 'i
   return { status: status ?? 1, text: `${stdout ?? ''}${stderr ?? ''}`.trim() };
 }
 
-/** Runs a command, shows its output and waits for its end. Throws if it fails. */
+/** Runs a command, shows its output and waits for its end. Throws if the command fails. */
 export function must(command: string, ...args: readonly string[]): void {
   const { status } = run(command, args, 'inherit');
   if (status !== 0) throw new Error(`${command} ${args[0]} failed`);
@@ -36,7 +39,7 @@ export class Engine {
   }
 
   build(...args: readonly string[]): void {
-    // With chroot isolation and the host's network, the build needs no network set-up and no cgroups of its own.
+    // Use chroot isolation and the host's network, so that the build needs neither its own network nor cgroups.
     must('buildah', ...this.#storage, 'bud', '--isolation', 'chroot', '--network', 'host', ...args);
   }
 
@@ -48,14 +51,17 @@ export class Engine {
     return run('podman', [...this.#storage, ...this.#runtime, '--cgroup-manager=cgroupfs', ...args]);
   }
 
-  /** Starts a container without a network, with the options that the comments of the container file require. */
+  /**
+   * Starts a container without a network, with the options that the comments of the container file require. Throws if
+   * the container does not start.
+   */
   start(name: string, options: readonly string[], command: readonly string[]): void {
     const hardened = [
       ...['--pull=never', '--cgroups=disabled', '--network=none', '--init', '--health-interval=disable'],
       ...['--ulimit=core=0', '--cap-drop=all', '--security-opt=no-new-privileges', '--read-only', '--tmpfs=/tmp'],
-      // By default, podman raises these limits, which requires CAP_SYS_RESOURCE.
+      // Set these limits, because podman otherwise raises them, which requires CAP_SYS_RESOURCE.
       ...['--ulimit=nofile=8192:8192', '--ulimit=nproc=4096:4096'],
-      // By default, podman adds further writable directories to a read-only root file system, which Docker does not do.
+      // Prevent podman from adding writable directories to a read-only root file system, as Docker adds none.
       '--read-only-tmpfs=false',
     ];
     const { status, text } = this.podman('run', '-d', '--name', name, ...hardened, ...options, 'almanac', ...command);

@@ -1,6 +1,6 @@
 /**
- * Kills the archiver 500 times, or as often as the first argument says, and fills its disk a tenth as often. Verifies
- * the archive each time.
+ * Kills the archiver 500 times, or the number of times given as the first argument, and fills its disk once for every
+ * ten kills. Verifies the archive each time.
  */
 import { killArchiver } from '../../harness/archive/archive-kills.ts';
 

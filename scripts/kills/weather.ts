@@ -1,6 +1,6 @@
 /**
- * Kills the weather instrument 500 times, or as often as the first argument says, and compares the stored counts with
- * the generated events. Searches the store for identities after each kill.
+ * Kills the weather instrument 500 times, or the number of times given as the first argument, and compares the stored
+ * counts with the generated events. Searches the store for identities after each kill.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';

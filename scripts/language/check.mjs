@@ -1,6 +1,7 @@
 /**
- * Rejects the wording of rules.mjs in tracked source and documentation. exceptions.txt lists the files that are not
- * rewritten yet, one path per line. The list may only shrink: a listed file without a match is an error, too.
+ * Rejects the wording of rules.mjs in source and documentation that git does not ignore. exceptions.txt lists the
+ * files that have not been rewritten yet, one path per line. The list may only shrink: a listed file without a match
+ * is an error, too.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -20,18 +20,21 @@ const rooms = [
 ];
 
 /**
- * Maximum number of unit test files that run for one mutant. The nearest ones run first, because most mutants fail
- * there.
+ * Maximum number of unit test files that run for one mutant. The nearest files run first, because they detect most
+ * mutants.
  */
 const mostUnitTests = { first: 2, later: 12 };
 /** Maximum number of test files of the system tier that run for one mutant. */
 const mostSystemTests = 5;
-/** Modules that start the built program or a browser. A test that imports one is too slow to run for each mutant. */
+/**
+ * Modules that start the built program or a browser. A test that imports such a module is too slow to run for each
+ * mutant.
+ */
 const startsPrograms: readonly string[] = ['harness/process/program.ts', 'harness/process/build.ts'];
 
 /**
- * A generated mutant with its tests: first the unit tests, then those tests of its room in the system tier that start
- * no program.
+ * A generated mutant with its tests: first the unit tests, then the tests of its room in the system tier, without
+ * tests that start a program.
  */
 export interface DrawnMutant {
   readonly mutant: GeneratedMutant;

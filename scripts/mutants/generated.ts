@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import ts from 'typescript';
 
-/** Kind of a change. It allows scores to be compared with those of tools that do not change constants. */
+/** Kind of a change. Scores by kind can be compared with the scores of tools that do not change constants. */
 export type MutantKind = 'operator' | 'constant' | 'boolean' | 'negation' | 'statement';
 
 /** A small syntactic change of one place in one file. */
 export interface GeneratedMutant {
   /**
-   * Identity of the change: the file, the text of the line, the replaced text and its replacement. It stays the same
-   * when other lines change.
+   * Identity of the change: the file, the text of the line, the replaced text, its replacement, and the number of
+   * equal changes earlier in the file. The identity stays the same when other lines of the file change.
    */
   readonly id: string;
   readonly kind: MutantKind;
@@ -37,8 +37,8 @@ const swaps: ReadonlyMap<ts.SyntaxKind, string> = new Map([
 ]);
 
 /**
- * Returns every mutant of a file: flipped comparisons and operators, constants off by one, removed negations and
- * statements.
+ * Returns every mutant of a file: flipped comparisons, operators and booleans, constants off by one, and removed
+ * negations and statements.
  */
 export function mutantsOf(file: string, text: string): GeneratedMutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -66,7 +66,7 @@ export function mutantsOf(file: string, text: string): GeneratedMutant[] {
 function mutate(node: ts.Node, add: (kind: MutantKind, node: ts.Node, after: string) => void): void {
   if (ts.isBinaryExpression(node)) {
     const swapped = swaps.get(node.operatorToken.kind);
-    // Exclude concatenations, because any test that compares texts would detect such a change.
+    // Exclude concatenations, because any test that compares strings would detect such a change.
     const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
     if (swapped !== undefined && !joinsText) add('operator', node.operatorToken, swapped);
   } else if (ts.isNumericLiteral(node)) add('constant', node, `(${node.text} + 1)`);

@@ -21,12 +21,12 @@ export function importReader(root: string): ImportsOf {
 }
 
 /**
- * Returns each file that `start` imports, directly or indirectly, with the number of imports on the shortest path to
- * it.
+ * Returns `start` and each file that it imports, directly or indirectly, with the number of imports on the shortest
+ * path from `start`.
  */
 export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, number> {
   const distances = new Map([[start, 0]]);
-  // Iterating over the map also visits the keys that the loop adds, in the order of their distances.
+  // The iteration also visits the keys that the loop adds, and thereby visits files in the order of their distances.
   for (const [file, distance] of distances) {
     for (const next of importsOf(file)) if (!distances.has(next)) distances.set(next, distance + 1);
   }
@@ -34,8 +34,9 @@ export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, 
 }
 
 /**
- * Returns the tests that import each source, at most `most` of them. The unit test of the same name comes first, then
- * the tests with the shortest import path to the source; among equals, those that import the fewest files.
+ * Returns a function that returns up to `most` tests that import a source. The unit test of the same name comes
+ * first, then the tests with the shortest import path to the source. Tests at the same distance are ordered by the
+ * number of files that they import.
  */
 export function nearestTests(
   tests: readonly string[],

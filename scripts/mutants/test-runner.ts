@@ -1,6 +1,7 @@
 /**
  * Runs test files repeatedly in one persistent process, which takes a quarter of the time of a new process per run.
- * Receives `{ tests, changed }` over its channel and responds with `passed` or `failed`.
+ * Sends `ready` over its channel, then receives requests `{ tests, changed }` and responds to each with `passed` or
+ * `failed`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ export default { test: { projects: tierProjects({ builds: false, isolates: true 
 const vitest = await createVitest('test', {
   watch: false,
   maxWorkers: 1,
-  // One failing test is enough to show that the change was detected.
+  // Stop at the first failing test, which is enough to show that the change was detected.
   bail: 1,
   reporters: [{}],
   config: configName,

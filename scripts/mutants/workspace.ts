@@ -19,7 +19,7 @@ const timeoutMs = 90_000;
 /** Maximum number of runs per test process. The limit is needed because the memory of the process grows. */
 const maxRuns = 100;
 
-/** Copies the tracked files, including uncommitted changes, to a temporary directory. */
+/** Copies all files that git does not ignore, including uncommitted changes, to a temporary directory. */
 export function makeWorkspace(root: string): Workspace {
   const copy = mkdtempSync(join(tmpdir(), 'almanac-mutants-'));
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });

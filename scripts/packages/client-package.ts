@@ -25,7 +25,7 @@ function declarations(directory: string): Map<string, string> {
     if (found.has(file)) continue;
     const text = readFileSync(join(directory, file), 'utf8');
     pending.push(...[...text.matchAll(/ from '\.\/([a-z-]+)\.ts'/g)].map(([, imported = '']) => imported));
-    // Consumers without `allowImportingTsExtensions` resolve `.js`.
+    // Import `.js`, because only consumers that set `allowImportingTsExtensions` can import `.ts`.
     found.set(
       file,
       text.replaceAll(/( from '\.\/[a-z-]+)\.ts'/g, "$1.js'").replaceAll('almanac/client', 'almanac-client'),

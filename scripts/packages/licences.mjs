@@ -52,7 +52,7 @@ function licenceInReadme(directory) {
   return isComplete ? [section.trim()] : [];
 }
 
-/** Returns the names of the packages listed in a text from `licenceTexts`. */
+/** Returns the names of the packages in the output of `licenceTexts`. */
 export function namesInLicences(text) {
   return [...text.matchAll(/^={80}\n(\S+) \S+ \(.*\)\n={80}$/gm)].map(([, name]) => name);
 }

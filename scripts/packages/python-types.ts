@@ -95,7 +95,10 @@ function classOf(name: string, description: string | undefined, fields: readonly
   return `class ${base}(TypedDict):\n${body(required)}\n\nclass ${name}(${base}, total=False):\n${doc}${body(optional)}`;
 }
 
-/** Returns the definition of an object whose keys are not valid identifiers. Each of its fields may be missing. */
+/**
+ * Returns the definition of an object whose keys are not valid identifiers. Each of its fields may be missing. Throws
+ * if a field is required.
+ */
 function functional(name: string, fields: readonly Field[]): string {
   if (fields.some(({ required }) => required))
     throw new Error(`${name} has required fields that are not valid identifiers`);

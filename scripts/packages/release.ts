@@ -17,7 +17,7 @@ import { writeClientPackage } from './client-package.ts';
 import { licencesFile, namesInLicences } from './licences.mjs';
 import { type Sbom, shippedSbom } from './sbom.ts';
 
-/** Development packages whose files the build copies into `assets/`. Currently there are none. */
+/** Development packages whose files the build copies into `assets/`. Currently the list is empty. */
 const copiedPackages: readonly string[] = [];
 
 /** Options for a release. */
@@ -32,7 +32,7 @@ export interface ReleaseOptions {
   readonly python: boolean;
 }
 
-/** Reason why a release cannot be made. The message is meant for the operator. */
+/** Thrown if a release cannot be made. The message explains the reason to the operator. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }

@@ -15,7 +15,7 @@ export interface RoundResult {
   readonly [figure: string]: unknown;
 }
 
-/** Changes that remain to be made, in one round with one store. */
+/** A round of changes of one kind, with its own store. */
 export interface Round {
   readonly how: WriterChange;
   readonly changes: number;
@@ -27,13 +27,13 @@ const roundChanges = 10;
 /** Duration that no change may exceed on a machine without other work, in milliseconds. */
 const maxChangeMs = 5_000;
 
-/** Returns the results in the text of a state file. Results for another kind of store are left out. */
+/** Returns the results in the text of a state file. Omits results for other kinds of stores. */
 export function resultsIn(text: string, store: StoreKind): readonly RoundResult[] {
   const lines = text.split('\n').filter((line) => line !== '');
   return lines.map((line): RoundResult => JSON.parse(line)).filter((result) => result.store === store);
 }
 
-/** Returns the number of changes to make of each kind: a suspension takes longest. */
+/** Returns the number of changes of each kind. Fewer suspensions are planned, because a suspension takes longest. */
 function planOf(times: number): readonly (readonly [WriterChange, number])[] {
   return [
     ['hand_over', times],
@@ -43,8 +43,8 @@ function planOf(times: number): readonly (readonly [WriterChange, number])[] {
 }
 
 /**
- * Returns the next round, or null if every change was made. Takes the kind with the smallest share of changes made, so
- * that an interrupted run has results for each kind.
+ * Returns the next round, or null if every change was made. The round has the kind of change with the smallest
+ * completed share, so that an interrupted run has results for each kind.
  */
 export function nextRound(results: readonly RoundResult[], times: number): Round | null {
   let next: Round | null = null;
@@ -58,7 +58,10 @@ export function nextRound(results: readonly RoundResult[], times: number): Round
   return next;
 }
 
-/** Returns one line for each kind of change: how many were made, how long they took, and how many rounds failed. */
+/**
+ * Returns one line for each kind of change, with the number and the durations of its changes and the number of failed
+ * rounds.
+ */
 export function summary(results: readonly RoundResult[], times: number): readonly string[] {
   return planOf(times).map(([how, planned]) => {
     const all = changesOf(results, how).toSorted((a, b) => a - b);

@@ -10,7 +10,7 @@ export interface Question {
 
 /** Numbers of the supported DNS record types. */
 export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
-/** Numbers of the DNS response codes. */
+/** DNS response codes (RCODE, RFC 1035) that the name server sends. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 
 const headerBytes = 12;
@@ -22,7 +22,7 @@ export function readQuestion(message: Buffer): Question | null {
   let at = headerBytes;
   for (;;) {
     const length = message[at];
-    // Reject a compressed name: it is legal in a question but never used.
+    // Reject a compressed name: a question may contain one, but resolvers send none.
     if (length === undefined || length > 63) return null;
     if (length === 0) break;
     labels.push(message.toString('latin1', at + 1, at + 1 + length).toLowerCase());
@@ -43,7 +43,7 @@ export function writeAnswer(
   const given = question.type === recordTypes.a ? addresses : [];
   const header = Buffer.alloc(headerBytes);
   header.writeUInt16BE(question.id, 0);
-  // Set the flags of a response with recursion desired and available.
+  // Set the flags QR (response), RD (recursion desired) and RA (recursion available).
   header.writeUInt16BE(0x8180 | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);

@@ -3,13 +3,13 @@ import type { DnsVerdict } from './server.ts';
 /**
  * The zone of hostile hosts. The first word of a name determines its response, so the zone needs no state.
  *
- *   a-127-64-0-1.d7.test          that address
- *   slow-127-64-0-1.…             that address after four seconds
+ *   a-127-64-0-1.d7.test          the address in the name, or 127.127.0.1 if there is none
+ *   slow-127-64-0-1.…             the address in the name, after four seconds
  *   never-…, nx-…, fail-…, junk-… no response, NXDOMAIN, SERVFAIL, invalid bytes
  *   private-…                     addresses that every address check must refuse
- *   many-127-64-0-1.…             that address among two dozen that refuse connections
+ *   many-127-64-0-1.…             the address in the name, among two dozen that refuse connections
  *
- * Names outside `.test` do not exist, except `localhost`.
+ * Other names do not exist, except `localhost` and the names below it, which have the address 127.0.0.1.
  */
 export function hostileZone(name: string): DnsVerdict {
   if (name === 'localhost' || name.endsWith('.localhost')) return { kind: 'answer', addresses: ['127.0.0.1'] };

@@ -7,7 +7,7 @@ import { eventsTemplate, type Wire } from './wire.ts';
 
 /** Number of random bits that select a template. */
 const tableBits = 18;
-/** Number of entries in the table that maps these bits to templates. */
+/** Number of entries in the table that maps random bits to templates. */
 const tableSize = 2 ** tableBits;
 const plain = { reply: false, embed: null } as const;
 
@@ -15,14 +15,17 @@ const plain = { reply: false, embed: null } as const;
 export interface Catalogue {
   readonly templates: Template[];
   readonly species: Species[];
-  /** Returns the template at `index` in the format of the protocol `wire`. */
+  /**
+   * Returns the template at `index` in the format of the protocol `wire`, or undefined if there is no such template. A
+   * template made of bytes is the same for both protocols.
+   */
   on(wire: Wire, index: number): Template | undefined;
   /**
    * Template index for each value of the top 18 bits of a random number. The number of entries per template follows the
    * traffic mix.
    */
   readonly table: Uint16Array;
-  /** Adds a template with its own species and returns its index. */
+  /** Adds a template with the given meaning, and returns the index of the template. */
   add(text: string | Uint8Array, species: Species): number;
 }
 

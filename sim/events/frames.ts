@@ -18,8 +18,8 @@ export interface FrameStyle {
 }
 
 /**
- * The template text of a frame, and its meaning. Neither is derived from the other, so that a mistake in one of them is
- * detected.
+ * The template text of a frame, and its meaning. The text and the meaning are stated independently, so that a mistake
+ * in either is detected.
  */
 export interface FrameText {
   readonly text: string;
@@ -87,7 +87,7 @@ function commitMetrics(collection: string, operation: Operation, { reply, embed 
 /** Account statuses that have a metric of their own. */
 const knownStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
 
-/** Builds an account event. If `active` is null, the event has no `active` key. */
+/** Builds an account event. If `active` or `status` is null, the event lacks the key of that name. */
 export function accountFrame(
   active: boolean | null,
   status: string | null,

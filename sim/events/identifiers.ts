@@ -23,7 +23,7 @@ export function blobCid(chance: Dice): string {
   return `bafkrei${chance.text(base32, 52)}`;
 }
 
-/** Returns a random TID of an earlier record. */
+/** Returns a random TID for a record that already exists. */
 export function oldTid(chance: Dice): string {
   return `3m${chance.text(sortable, 11)}`;
 }

@@ -87,7 +87,7 @@ export interface Species {
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
   /** True if the legacy protocol does not send frames of this species. */
   readonly methodOnly?: true;
-  /** Collection that filters match. A species with null passes every filter. */
+  /** Collection that filters match; null if every filter by collection admits the species. */
   readonly collection: string | null;
   readonly metrics: readonly MetricName[];
 }

@@ -40,7 +40,8 @@ export function parseFrame(text: string): ParsedFrame {
 }
 
 /**
- * Parses a `subscribeEvents` frame completely. It cannot distinguish rows that follow a `sync` from ordinary commits.
+ * Parses a `subscribeEvents` frame completely. Rows that follow a `sync` have the meaning of ordinary commits, because
+ * a single frame does not distinguish them.
  */
 export function parseMethodFrame(text: string): ParsedFrame {
   let value: unknown;

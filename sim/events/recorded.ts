@@ -53,8 +53,8 @@ export class RecordedSource implements EventSource {
   }
 
   /**
-   * Returns the number of the first frame in the file that is stamped at or after `timeUs`. A replay begins there.
-   * Recorded frames need not be sorted by time.
+   * Returns the number of the first frame in the file that is stamped at or after `timeUs`, or the number of frames if
+   * there is no such frame. A replay begins there. Recorded frames need not be sorted by time.
    */
   seek(timeUs: number): number {
     const found = this.#block.timeUs.findIndex((time) => time >= timeUs);

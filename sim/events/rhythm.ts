@@ -1,13 +1,13 @@
 import { fraction } from '../random.ts';
 
-/** First sequence number. It ensures that all numbers have 15 digits at any rate. */
+/** First sequence number, high enough that all sequence numbers have 15 digits at any event rate. */
 const firstSeq = 100_000_000_000_000;
 /** UTC second of the oldest possible event (2020-01-01T00:00:00Z). */
 export const epochSecond = 1_577_836_800;
 const day = 86_400;
 
 /**
- * Rate of the traffic over time, as an increasing function that returns the number of the first event in any second.
+ * Rate of the traffic over time, as a non-decreasing function that returns the number of the first event in any second.
  * The function has a closed form, so any past second can be computed without counting earlier events. The rate consists
  * of a daily wave, slower and faster waves with phases derived from the seed, and noise per minute and per second.
  */
@@ -26,8 +26,8 @@ export function createRhythm(seed: number, rate: number): Rhythm {
     { period: 43.7 * 60, depth: 0.03, phase: fraction(seed, 2) * 2 * Math.PI },
     { period: 7.3 * 60, depth: 0.03, phase: fraction(seed, 3) * 2 * Math.PI },
   ];
-  // The amplitudes are bounded so that the function always increases: relative to the mean rate, the waves contribute
-  // at most 0.41, the slope of the minutes 0.1, and that of the seconds 0.4.
+  // The amplitudes are bounded so that the function always increases: the waves lower the rate by at most 41 % of its
+  // mean, the noise per minute by 5 %, and the noise per second by 20 %.
   const minuteNoise = 3 * rate;
   const secondNoise = Math.min(Math.sqrt(rate), 0.2 * rate);
 

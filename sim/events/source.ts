@@ -3,8 +3,8 @@ import type { Species } from './metrics.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Numbered events of the network. Event `n` is the same for every consumer, both live and in a replay. A source stores
- * no history, because it can regenerate any part of it.
+ * Numbered events of the network. Event `n` is the same for every consumer, both live and in a replay. A generated
+ * source stores no history, because it can generate any part of the history again.
  */
 export interface EventSource {
   /** All species. Plans and blocks refer to them by index. */
@@ -16,7 +16,7 @@ export interface EventSource {
    * to the legacy protocol.
    */
   block(seq: number, wire?: Wire): Block;
-  /** Returns the number after the newest event at `nowUs`. */
+  /** Returns the number of the newest event at `nowUs`, plus one. */
   edge(nowUs: number): number;
   /** Returns the number of the first event stamped at or after `timeUs`. */
   seek(timeUs: number): number;
@@ -25,8 +25,8 @@ export interface EventSource {
   /** Returns the number of the oldest event that can be replayed at `nowUs`. */
   oldest(nowUs: number): number;
   /**
-   * Counts the events of each species in whole UTC seconds, end exclusive. Absent if counting is not cheaper than
-   * planning the events.
+   * Counts the events of each species in whole UTC seconds, end exclusive. Absent if counting costs as much as planning
+   * the events.
    */
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
@@ -49,7 +49,7 @@ export interface Block extends Plan {
   readonly bytes: Buffer;
 }
 
-/** Returns the index of the first element in a sorted array that is at least `bound`. */
+/** Returns the index of the first element in a sorted array that is at least `bound`, or the length of the array. */
 export function lowerBound(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -13,8 +13,8 @@ const slotCreated = 7;
 const slotIso = 9;
 
 /**
- * Writes the variable parts of frames. The stamper keeps the digits of the current event, so that it need not allocate
- * memory. It is not reentrant.
+ * Writes the variable parts of frames. The stamper keeps the digits of the current event, to avoid memory allocations.
+ * It is not reentrant.
  */
 export class Stamper {
   readonly #accounts: DataView;
@@ -149,8 +149,8 @@ function text(length: number): Text {
 }
 
 /**
- * Copies at least eight characters, eight at a time. The last eight may overlap those before. A float carries any ASCII
- * characters unchanged, because none of them is a NaN.
+ * Copies at least eight characters, eight at a time. The last group of eight may overlap the previous group. A float
+ * carries any eight ASCII characters unchanged, because these bytes are never a NaN.
  */
 function copy(from: DataView, at: number, target: DataView, place: number, length: number): void {
   for (let step = 0; step < length - 8; step += 8) target.setFloat64(place + step, from.getFloat64(at + step));

@@ -17,9 +17,9 @@ export const slot = {
   seq: '\uE004',
   /** Slot of 13 characters for the TID of the commit. */
   rev: '\uE005',
-  /** Slot of 13 characters for a slightly earlier TID. */
+  /** Slot of 13 characters for the record key, a TID 1 to 5 ms before the event. */
   rkey: '\uE006',
-  /** Slot of 24 characters for a datetime up to two seconds earlier. */
+  /** Slot of 24 characters for `createdAt`, a datetime up to two seconds before the event. */
   created: '\uE007',
   /** Slot of 8 random characters in a CID. */
   cid: '\uE008',
@@ -40,7 +40,7 @@ export interface Template {
 
 const encoder = new TextEncoder();
 
-/** Compiles the text of a frame. A frame that is given as bytes has no slots. */
+/** Compiles the text of a frame. A frame that is given as bytes becomes a binary message without slots. */
 export function compileTemplate(text: string | Uint8Array, species: number): Template {
   if (typeof text !== 'string') return { bytes: framed(text, 0x82), slots: new Uint32Array(0), species };
   const parts: Uint8Array[] = [];

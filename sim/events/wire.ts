@@ -24,8 +24,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
- * Converts the legacy template of an event to a `subscribeEvents` template of the same event. Returns a text that is
- * not JSON unchanged. With `varied`, the order of the keys differs from production.
+ * Converts the legacy template of an event to a `subscribeEvents` template of the same event. Returns `legacy`
+ * unchanged if it is not a JSON object whose `time_us` is the time slot. With `varied`, the order of the keys differs
+ * from production.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;

@@ -49,8 +49,9 @@ interface SimulatedDocument {
 const auditLog = '/log/audit';
 
 /**
- * The identity directory. It serves `GET /did:plc:…`, the audit logs of these DIDs and the export stream. It also
- * builds the documents that did:web labelers serve themselves.
+ * The identity directory. It serves `GET /did:plc:…`, the audit logs of these DIDs, the paged export and the export
+ * stream. It also builds the documents that did:web labelers serve themselves. The methods that change a document throw
+ * a RangeError for a DID that was not entered.
  */
 export class Directory {
   /** Accepted operations, as consumers of the export stream receive them. */
@@ -58,7 +59,7 @@ export class Directory {
   state: DirectoryState = 'up';
   /** Response time in the state `slow`, in milliseconds of real time. */
   slowMs = 3_000;
-  /** Number of requests, by DID. */
+  /** Number of requests for a document, by DID. */
   readonly asked = new Map<string, number>();
   /** Number of requests, by the state that determined the response. */
   readonly fired = new Map<DocumentState | DirectoryState, number>();
@@ -68,8 +69,8 @@ export class Directory {
 
   readonly #pds: () => string;
   /**
-   * Returns the response for a DID that is not a labeler's, or null if it is not registered. `asked` is the number of
-   * the request, starting at 1.
+   * Returns the document of a DID that was not added with `enter`, or null if the DID does not exist. `asked` is the
+   * number of the request, starting at 1.
    */
   others: (did: string, asked: number) => unknown = () => null;
 
@@ -190,7 +191,10 @@ export class Directory {
     return { status: 200, body: await this.document(did) };
   }
 
-  /** Returns the key changes of a labeler, up to the key that its document contains. */
+  /**
+   * Returns a response with the key changes of a labeler, up to the key that its document contains, or a 404 response
+   * for an unknown DID.
+   */
   async #answerLog(did: string): Promise<{ status: number; body: unknown }> {
     const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
     if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };

@@ -69,7 +69,10 @@ export class ExportStream {
     for (const client of this.#webSockets.clients) this.#close(client, name);
   }
 
-  /** Completes the handshake of a consumer. */
+  /**
+   * Completes the handshake of a consumer, and sends the operations after its cursor. Closes the stream if the cursor
+   * is in the future or outdated.
+   */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: URL): void {
     this.#webSockets.handleUpgrade(request, socket, head, (client) => {
       client.on('error', () => client.terminate());

@@ -23,19 +23,19 @@ export class Database {
     this.#replacing = replacing;
   }
 
-  /** Returns the highest `seq` that was in use when the log ended at `edge`, or 0 if there was none. */
+  /** Returns the highest `seq` that was assigned when the log ended at `edge`, or 0 if no `seq` was assigned. */
   newestSeq(edge: number): number {
     const run = this.#runs.findLast(({ fromN }) => fromN <= edge);
     return run === undefined ? 0 : run.firstSeq + Math.min(edge, run.toN - 1) - run.fromN;
   }
 
-  /** Returns the `seq` of a label, or null if the database does not contain it. */
+  /** Returns the `seq` of a label, or null if the database lost the label when it was recreated or restored. */
   seqOf(n: number): number | null {
     const run = this.#runs.find(({ fromN, toN }) => fromN <= n && n < toN);
     return run === undefined ? null : run.firstSeq + n - run.fromN;
   }
 
-  /** Returns the number of the first label with a higher `seq`. That label may not have been emitted yet. */
+  /** Returns the number of the first label after the given `seq`. That label may not have been emitted yet. */
   after(seq: number): number {
     for (const { fromN, toN, firstSeq } of this.#runs) {
       const n = fromN + Math.max(0, seq + 1 - firstSeq);

@@ -12,7 +12,7 @@ export interface DeclaredValues {
   readonly definitions?: readonly LabelDefinition[];
 }
 
-/** A labeler's record, and the time since which it has applied, in microseconds of the network's clock. */
+/** A labeler's record, and the time from which the record applies, in microseconds of the network's clock. */
 export interface DeclaredRecord extends DeclaredValues {
   readonly sinceUs: number;
 }

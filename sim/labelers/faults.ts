@@ -40,7 +40,9 @@ export interface LabelerFaultRecord {
   readonly atUs: number;
   /** Number of the first affected label, or null if the fault affects no label. */
   readonly fromN: number | null;
-  /** Number after the last affected label; null if the fault affects no label, or all labels from `fromN` onwards. */
+  /**
+   * Number after the last affected label. Null if the fault affects no label, or if it affects all labels from `fromN`.
+   */
   readonly toN: number | null;
 }
 
@@ -73,9 +75,9 @@ const logLimit = 1000;
  * arrives; all other faults take effect immediately. Odd labels are emitted immediately with the next numbers.
  */
 export class LabelerFaults {
-  /** Number of times that each fault took effect, without entries for faults that never did. */
+  /** Number of times that each fault took effect. A fault that never took effect has no entry. */
   readonly fired = new Map<LabelerFault, number>();
-  /** Faults that took effect, oldest first. If there are very many, the oldest are dropped. */
+  /** The newest 1,000 faults that took effect, oldest first. */
   readonly log: LabelerFaultRecord[] = [];
   /** Maximum number of labels per stream frame. The default is 1, as in both imitated programs. */
   labelsPerFrame = 1;
@@ -204,7 +206,7 @@ export class LabelerFaults {
     for (const stream of this.#labeler.streams) stream.resume();
   }
 
-  /** Sends malformed frames on open streams: the named ones, or all kinds. */
+  /** Sends malformed frames on open streams: the named ones, or all kinds. Throws a RangeError for an unknown name. */
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
@@ -243,6 +245,7 @@ export class LabelerFaults {
   /**
    * Rotates the key and emits the newest labels again with new signatures, except labels on the account that all
    * labelers label. By default, the repeated labels have the current time as their `cts`. None of them may be odd.
+   * Throws if the labeler has emitted too few suitable labels.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
     this.#labeler.rotateKey();

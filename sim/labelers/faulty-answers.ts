@@ -38,7 +38,10 @@ const errorNames: Readonly<Record<number, string>> = {
 };
 let bomb: Buffer | null = null;
 
-/** Sends a faulty response. An endless response ends only with the socket. */
+/**
+ * Sends a faulty response. `reset` resets the connection, and `hang` sends nothing. The responses `endless` and `drip`
+ * end only with the socket.
+ */
 export function answerFaultily(fault: FaultyAnswer, response: ServerResponse): void {
   switch (fault.kind) {
     case 'status': {

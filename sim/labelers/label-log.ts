@@ -52,7 +52,7 @@ export class LabelLog {
   readonly #accounts: string;
   readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
   readonly #written = new Map<number, LabelFields>();
-  /** Labels that repeat earlier ones: the earlier number and the fields that differ, by number. */
+  /** Maps a label that repeats an earlier label to the number of the earlier label and the fields that differ. */
   readonly #repeated = new Map<number, { readonly of: number; readonly fields: LabelFields }>();
 
   constructor(options: LogOptions) {
@@ -173,8 +173,8 @@ export class LabelLog {
   }
 
   /**
-   * Returns an account or one of its records. Within a labeler, all subjects differ, except those of labels that refer
-   * to an earlier label.
+   * Returns an account or one of its records. Each label of a labeler has a new subject, unless it refers to an earlier
+   * label.
    */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
     if (chance % 10 < 3) {

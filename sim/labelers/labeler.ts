@@ -126,7 +126,7 @@ export class Labeler {
     return this.#host.open;
   }
 
-  /** Starts listening unless the labeler is dead from the start. */
+  /** Sets the DID and the endpoint, and starts listening unless the labeler is dead from the start. */
   async start(address: string): Promise<void> {
     this.#address = address;
     const { seed, profile } = this.#options;
@@ -164,7 +164,7 @@ export class Labeler {
     await this.#host.stop();
   }
 
-  /** Accepts connections again, on the same port as before. */
+  /** Accepts connections again, on the same port as before, unless the labeler was stopped. */
   async revive(): Promise<void> {
     if (!this.#host.open && !this.#stopped) this.endpoint = await this.#host.listen(this.#address);
   }

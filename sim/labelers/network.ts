@@ -79,7 +79,7 @@ export class LabelerNetwork {
     this.truth = new LabelTruth(this.list);
   }
 
-  /** Returns the labeler with a DID. Throws if it does not exist. */
+  /** Returns the labeler with a DID. Throws a RangeError if no labeler has the DID. */
   of(did: string): Labeler {
     const found = this.list.find((labeler) => labeler.did === did);
     if (found === undefined) throw new RangeError(`unknown labeler ${did}`);
@@ -121,8 +121,8 @@ export class LabelerNetwork {
   }
 
   /**
-   * Writes or deletes a labeler's declaration and announces it on the Jetstream. Afterwards the relays list the
-   * labeler.
+   * Announces on the Jetstream that a labeler created, updated or deleted its declaration. After a creation, the relays
+   * list the labeler. Throws if the Jetstream serves recorded frames.
    */
   declare(did: string, operation: Declared = 'create'): void {
     this.#announce([declarationOf(did, this.of(did).record, operation)]);

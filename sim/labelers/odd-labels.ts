@@ -50,8 +50,8 @@ export interface OddLabel {
 const dayMs = 86_400_000;
 
 /**
- * Returns the odd variant of an ordinary label. Duplicates and signatures are left unchanged, because the log handles
- * them.
+ * Returns the odd variant of an ordinary label. Returns the fields of duplicates and of labels with odd signatures
+ * unchanged, because the log creates the duplicates and `signed` creates the signatures.
  */
 export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
   const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });

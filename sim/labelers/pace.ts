@@ -23,7 +23,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** Returns the number of the newest label at `nowUs`, or 0 if there is none. */
+  /** Returns the number of the newest label at `nowUs`, or 0 if no label was emitted. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;
@@ -40,7 +40,7 @@ export class Pace {
     return this.#at(this.#stretch(n), n);
   }
 
-  /** Returns true if the label was emitted by `emit`, at the same time as others. */
+  /** Returns true if the label was emitted by `emit`, at the same time as other labels. */
   atOnce(n: number): boolean {
     return this.#stretch(n).periodUs === 0;
   }
@@ -60,7 +60,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
     this.#stretches.push({
       fromN: fromN + count,
-      // Begin later than the emitted labels, so that a search for this time finds their stretch.
+      // Begin after the time of the emitted labels, so that a search for that time finds their stretch.
       fromUs: nowUs + 1,
       periodUs,
       count: Number.POSITIVE_INFINITY,

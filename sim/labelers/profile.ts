@@ -71,7 +71,7 @@ export interface LabelerProfile {
   readonly declared?: readonly string[];
   /** Definitions in the labeler's record; if absent, one plain definition per value. */
   readonly definitions?: readonly LabelDefinition[];
-  /** Declared values that look like an identity, so that they must not be published. */
+  /** Declared values that look like an identity and therefore must not be published. */
   readonly unnameable?: readonly string[];
 }
 
@@ -149,7 +149,7 @@ const troubles: readonly (readonly [Ailment, number])[] = [
   ['directory_down', 1],
 ];
 const troubledOf = 150;
-/** Number of largest labelers that have no ailment: they emit most of the volume. */
+/** Number of top-ranked labelers, which have no ailments because they emit most of the volume. */
 const wellRanks = 10;
 
 /** Oddities that occur permanently in a troubled population. */
@@ -203,7 +203,7 @@ export function labelerDid(seed: number, index: number): string {
 
 /**
  * Returns a labeler's share of all labels in percent, following the distribution of June 2026. The largest labeler has
- * 10.8 %; the largest 3 have 32 %, 5 have 52 %, 10 have 84 %, 20 have 98 %, and 81 have everything.
+ * 10.8 %; the largest 3 have 32 %, 5 have 52 %, 10 have 84 %, 20 have 98 %, and 81 have 100 %.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

@@ -2,7 +2,7 @@ import { dice } from '../random.ts';
 import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 
-/** Dependencies of a response to `queryLabels`. */
+/** Dependencies of `answerQuery`. */
 export interface QueryContext {
   readonly software: Software;
   readonly database: Database;
@@ -56,7 +56,7 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  // In pages, skyware adds a row number to each label. It is not part of the signed data.
+  // In pages, skyware adds a row number to each label. This number is not part of the signed data.
   const labels = found.map(({ n, label }) =>
     software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
   );

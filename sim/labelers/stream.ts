@@ -12,7 +12,7 @@ const waitingBytes = 1024 * 1024;
 /** Maximum number of labels by which a live consumer of an Ozone labeler may lag once its buffer is full. */
 const consumerBuffer = 500;
 
-/** Dependencies of a stream. */
+/** Dependencies of a `LabelStream`. */
 export interface StreamOptions {
   readonly id: number;
   readonly webSocket: WebSocket;
@@ -35,7 +35,7 @@ export interface StreamOptions {
 export class LabelStream {
   readonly id: number;
   readonly webSocket: WebSocket;
-  /** State of the stream. `silent`: responds to pings but sends nothing. `half_open`: does not read, either. */
+  /** State of the stream. `silent`: responds to pings but sends nothing. `half_open`: neither sends nor reads. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
   /** Number of the next label to send. */
   next: number;
@@ -49,7 +49,10 @@ export class LabelStream {
     this.next = options.next;
   }
 
-  /** Sends new labels until the consumer's buffer is full. */
+  /**
+   * Sends up to 500 new labels, or fewer if the consumer's buffer is full. An Ozone labeler disconnects a live consumer
+   * that lags too far behind.
+   */
   pump(): void {
     const { webSocket, database, serve, software, labelsPerFrame, tooSlow } = this.#options;
     if (this.mode !== 'flowing' || webSocket.readyState !== webSocket.OPEN) return;

@@ -22,7 +22,7 @@ export type Refusal = (typeof refusals)[number];
 /** A label that a labeler emitted. */
 export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
-  /** Current `seq` of the label in the database, or null if the database no longer contains it. */
+  /** Current `seq` of the label in the database, or null if the database lost the label. */
   readonly seq: number | null;
   /** True if any consumer has received the label. */
   readonly served: boolean;
@@ -57,7 +57,7 @@ export interface Question {
 const lateUs = 48 * 3_600_000_000;
 const futureUs = 300_000_000;
 
-/** Record of emitted labels and their delivery. It stores nothing, and is recomputed on demand. */
+/** Record of emitted labels and their delivery, computed on demand from the labelers. */
 export class LabelTruth {
   readonly #labelers: readonly Labeler[];
 

@@ -6,7 +6,10 @@ const path = '/xrpc/com.atproto.sync.listReposByCollection';
 /** States of a relay. */
 export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
 
-/** A relay. It serves `listReposByCollection` for labelers' declarations, in the order in which they first appeared. */
+/**
+ * A relay. It serves `listReposByCollection` for labelers' declarations. Accounts are listed in the order in which
+ * their declarations first appeared.
+ */
 export class Relay {
   state: RelayState = 'up';
   /** Maximum number of DIDs per page, even if a request specifies a higher limit. */

@@ -4,7 +4,7 @@ import type { ExportBounds } from './export/exports.ts';
 import type { Manifests } from './export/manifest.ts';
 import type { AccountReads } from './reading/protocol.ts';
 
-/** A request as a route of the account surface receives it. */
+/** A request in the form that a route of the account surface receives. */
 export interface AccountRequest {
   /** Query string, without its question mark. */
   readonly search: string;
@@ -28,14 +28,15 @@ export type AccountReply = Reply | StreamedReply;
 /** Handler of a route. If it rejects with an error that `refusalOf` maps, the application sends the error response. */
 export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
 
-/** Key of the page for paths without a route. No path has this form, because it lacks a slash. */
+/** Key of the page for paths without a route. It never equals a path, because every path begins with a slash. */
 export const missingPage = 'missing';
 
 /** Services that all routes share. */
 export interface AccountServices {
   /**
-   * Runs one turn of reads about an account, or about no account if `account` is null. Rejects with `StoreBusy` if no
-   * process becomes free in time, and with `BudgetSpent` if the client has used up its allowance.
+   * Runs one turn of reads. `account` is the account that is read, or null if the reads concern no account. Rejects
+   * with `StoreBusy` if no process becomes free in time, memory is short, or the client disconnects. Rejects with
+   * `StoreBehind` if a standby lags too far behind, and with `BudgetSpent` if the client has used up its allowance.
    */
   read<T>(
     request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
@@ -46,7 +47,7 @@ export interface AccountServices {
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**
    * Returns null and counts the request if the client may request the account now; otherwise returns the number of
-   * seconds until it may.
+   * seconds to wait.
    */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

@@ -35,9 +35,10 @@ interface OpenDays {
 }
 
 /**
- * Copies the hours of the instruments' files to the open days that contain them; label hours only as `labelFacts`
- * allows. A file that contains an identity changes only the reasons for missing hours, and a file that is dated in the
- * future changes nothing. Hours that the operator has withdrawn stay withdrawn.
+ * Copies the hours of the instruments' files to the open days to which they belong. Copies label hours only if
+ * `labelFacts` allows it. A file that cannot be read or contains an identity changes only the reasons for missing
+ * hours, and a file that is dated in the future changes nothing. Hours that the operator has withdrawn stay
+ * withdrawn.
  */
 export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReadings, open: OpenDays): void {
   const { first, last, now, labelFacts } = open;
@@ -116,7 +117,7 @@ function keepDay<D extends KeptHours, A>(
   const path = pathOf(day, name);
   const bytes = files.read(path);
   const kept = bytes ? memo.parsed(`${day}/${name}`, bytes, (own) => parse(own, day)) : unknown(day);
-  // The damaged file is reported when the day is computed.
+  // Do not report the damaged file here, because it is reported when the day is computed.
   if (!kept) return;
   const before = bytes ?? format(kept);
   // Ignore a kept `generated_at` that is in the future: otherwise it would exclude all later files.

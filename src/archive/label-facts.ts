@@ -10,7 +10,8 @@ import type { HoursReading } from './hours/hours-reading.ts';
 export type LabelFacts = 'released' | 'held' | 'absent' | 'unknown';
 
 /**
- * Time after which facts that were never available are considered absent, in milliseconds: the span of an hours file.
+ * Time for which facts must have been unavailable before they are considered absent, in milliseconds: the span of an
+ * hours file.
  */
 export const labelFactsMs = 72 * hourMs;
 /** Minimum number of refusals within `labelFactsMs` before the facts are considered absent. */
@@ -29,7 +30,8 @@ export function labelFactsAt(labels: LabelsReading | null, lines: readonly Archi
   if (isHeld(lines)) return 'held';
   const last = lines.at(-1);
   if (last?.kind !== 'response' || last.hour !== hourOf(now)) return 'unknown';
-  // The facts API reports a hold rather than staleness, so stale facts are not held.
+  // If facts are held and stale, the facts API reports the hold. Facts that it reports as stale are therefore not
+  // held.
   if (last.status === 200 || refusalCode(last) === 'source_stale') return 'released';
   return isAbsent(labels, lines, now) ? 'absent' : 'unknown';
 }

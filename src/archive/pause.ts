@@ -8,9 +8,9 @@ import type { DayLog } from './signing/day-log.ts';
 const pauseMs = 2 * hourMs;
 
 /**
- * Returns the last archived hour if a day became due while the archive was not written; otherwise null. An archive that
- * was stopped looks like an older copy of an archive that kept running: the newer one may already have closed and
- * published the day with other files.
+ * Returns the last archived hour if it is at least two hours ago and a day has since become due for closing;
+ * otherwise null. After such a pause, the directory may be an older copy: the original may have kept running, and may
+ * already have closed and published the day with other files.
  */
 export function pausedSince(files: ArchiveFiles, log: DayLog, now: number): string | null {
   const last = lastArchivedHour(files);

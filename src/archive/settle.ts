@@ -21,8 +21,8 @@ const newline = 0x0a;
  */
 const maxClosedAtOnce = 3;
 /**
- * Number of later hours with responses that a day needs before it is closed. After a clock jumps ahead, there are no
- * such hours, so that no day is closed.
+ * Minimum number of hours with responses that must follow a day before it is closed. After a clock jumps ahead, there
+ * are no such hours, so no day is closed.
  */
 const confirmingHours = 24;
 
@@ -30,7 +30,7 @@ const confirmingHours = 24;
 export interface Upkeep {
   readonly files: ArchiveFiles;
   readonly log: DayLog;
-  /** Text form of the public key of the log, for the index. */
+  /** The log's public key in text form, for the index. */
   readonly key: string;
   /** Cache of the results of earlier calls. */
   readonly memo: Memo;
@@ -47,9 +47,10 @@ export interface Upkeep {
 }
 
 /**
- * Updates the records of all open days, closes those that are due in order, and writes the index. A crash at any point
- * is safe: the next call repeats the step. `now` is in milliseconds since 1970. No day is closed if `mayClose` is
- * false. Returns the number of open and closed days in the index.
+ * Copies known issues and hours to the open days, writes their computed tables and records, closes the days that are
+ * due, oldest first, and writes the data dictionary and the index. A crash at any point is safe: the next call repeats the step. `now` is in
+ * milliseconds since 1970. No day is closed if `mayClose` is false. Returns the number of open and closed days in the
+ * index.
  */
 export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { open: number; closed: number } {
   const { files, log, key } = upkeep;
@@ -90,7 +91,7 @@ function nextDay(files: ArchiveFiles, log: DayLog): string | undefined {
 }
 
 /**
- * Adds to the log the days that were closed before a crash or a full disk prevented their entry. Leaves their files
+ * Adds the log entries that closed days lack because of a crash or a full disk. Leaves the files of these days
  * unchanged.
  */
 function logClosed(files: ArchiveFiles, log: DayLog): void {
@@ -128,7 +129,7 @@ class DayReader {
     this.#upkeep = upkeep;
   }
 
-  /** Returns the inputs of a day; null if a file is damaged. */
+  /** Returns the inputs of a day; null if a file is damaged, which is reported. */
   read(day: string): DayInputs | null {
     const known = this.#known.get(day);
     if (known !== undefined) return known;
@@ -140,7 +141,10 @@ class DayReader {
   }
 }
 
-/** Returns the bytes of a file. Removes a partial line that a killed process left at its end. */
+/**
+ * Returns the bytes of a file; null if it does not exist. Removes a partial line that a killed process left at the end
+ * of a file of lines.
+ */
 function wholeFile(files: ArchiveFiles, path: string): Buffer | null {
   const bytes = files.read(path);
   if (!bytes || !path.endsWith('.jsonl') || bytes.length === 0 || bytes.at(-1) === newline) return bytes;

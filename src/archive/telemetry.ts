@@ -10,7 +10,10 @@ export interface ArchiveTelemetry {
   line(fact: FactName, outcome: LineOutcome): void;
   /** Called when every body of the current hour is archived and the days are up to date. */
   complete(): void;
-  /** Called when the privacy scan found an identity; `file` is the name of the file that was not written. */
+  /**
+   * Called when content was withheld because the privacy scan found an identity in it. `file` is the name or path of the
+   * file that lacks this content.
+   */
   withheld(file: string): void;
   /** Called with the number of damaged files found in one update of the days. */
   damaged(files: number): void;

@@ -25,9 +25,9 @@ export interface Withdrawal {
 
 /**
  * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers. In a
- * file of an open day, the bodies are replaced by lines without a response, and archiving continues. Withdrawn hours of
- * an open day stay unknown; the files computed from them are removed until the archiver computes them again. May be
- * repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
+ * file of an open day, the bodies are replaced by lines without a response, and archiving continues. Withdrawn hours
+ * of an open day stay unknown; the files computed from them are removed until the archiver computes them again. The
+ * call may be repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
  */
 export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
   const { files, day, name } = withdrawal;
@@ -49,7 +49,10 @@ function remove(withdrawal: Withdrawal, file: ListedFile): void {
   withdrawal.files.remove(pathOf(withdrawal.day, file.name));
 }
 
-/** Writes the tombstone of a file. Keeps an existing tombstone of that name if `isValid` accepts it. */
+/**
+ * Writes the tombstone of a file. Keeps an existing tombstone of that name if `isValid` accepts it. Throws
+ * OperatorError if the tombstones of the day are damaged.
+ */
 function bury({ files, day, reason, now }: Withdrawal, file: ListedFile, isValid: (old: Tombstone) => boolean): void {
   const path = pathOf(day, tombstoneFile);
   const bytes = files.read(path);
@@ -81,7 +84,8 @@ function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
 }
 
 /**
- * Writes a tombstone, so that later hours files cannot restore the hours. The archiver recomputes the removed files.
+ * Replaces the hours of an open day with hours without data. Writes a tombstone, so that the archiver does not copy
+ * the hours again. Removes the computed files, which the archiver then computes again.
  */
 function withholdHours(withdrawal: Withdrawal, file: ListedFile): void {
   const { files, day } = withdrawal;

@@ -10,8 +10,9 @@ export const maxDepth = inputLimits.artifact.depth;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Decodes bytes into a reading. They must be strict UTF-8 and one JSON value within `limits`, and `recognise` must
- * accept the value. The caller must limit the number of bytes.
+ * Decodes bytes into a reading. The bytes must be strict UTF-8 and one JSON value within `limits`, `recognise` must
+ * accept the value, and no key of the outermost object may occur twice. If a rule is violated, the reading states the
+ * error. The caller must limit the number of bytes.
  */
 export function decodeArtifact<A>(
   bytes: Uint8Array,

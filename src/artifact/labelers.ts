@@ -96,7 +96,7 @@ const LabelerSchema = Type.Object({
   gaps: Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), {
     maxItems: maxLabelerGaps,
   }),
-  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
+  /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
   /** Observed events by result of the signature check, since `counted_since`; null if nothing is counted yet. */
   signatures: nullable(
@@ -107,8 +107,8 @@ const LabelerSchema = Type.Object({
     Type.Object({
       value: Type.String({ maxLength: 128 }),
       /**
-       * Applications and removals. Null if nothing is counted yet, or if the number could be used to derive another
-       * value's count that is withheld because it is below five.
+       * Applications and removals. Null if nothing is counted yet, or if the number would reveal another value's
+       * count, which is withheld because it is below five.
        */
       events: nullable(SmallCount),
       /**
@@ -125,7 +125,7 @@ const LabelerSchema = Type.Object({
   undeclared: nullable(SmallCount),
   /** True if the labeler keeps only the newest row of each label; null if unknown. */
   replaces_rows: nullable(Type.Boolean()),
-  /** Delay between `cts` and acceptance of labels that arrived live, in milliseconds. Null without such labels. */
+  /** Delay between `cts` and acceptance of labels that arrived live, in milliseconds. Null if no label arrived live. */
   delay_ms: nullable(Type.Object({ p50: count(), p90: count(), labels: count() })),
 });
 

@@ -8,7 +8,7 @@ export interface PollerOptions {
   readonly pollMs: number;
   /** Maximum time for which `start` waits for the first attempt. */
   readonly firstMs: number;
-  /** Aborts to end the polling. The owner must abort it before it awaits `finished`. */
+  /** Signal that ends the polling. The owner must abort the signal before awaiting `finished`. */
   readonly signal: AbortSignal;
 }
 

@@ -24,11 +24,14 @@ export interface Unreadable extends Fault {
 export interface Malformed extends Fault {
   readonly kind: 'malformed';
   readonly pointer: string;
-  /** Schema that the artifact names; null if the bytes are not JSON. */
+  /**
+   * Schema that the artifact names; null if the bytes are not JSON, or if the error is in a line of the labelers
+   * artifact.
+   */
   readonly schema: string | null;
 }
 
-/** The JSON value names a schema that is not known for this instrument. */
+/** The JSON value does not name a schema that is known for this instrument. */
 export interface UnknownSchema extends Fault {
   readonly kind: 'unknown_schema';
 }

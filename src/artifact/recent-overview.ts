@@ -60,7 +60,7 @@ const RecentOverviewSchema = Type.Object({
   caveats: Type.Array(Type.String()),
 });
 
-/** Almanac's label overview as it was read. `status` and `reason` may have unknown values. */
+/** Almanac's label overview, as read from an artifact. `status` and `reason` may have unknown values. */
 export type RecentOverview = Type.Static<typeof RecentOverviewSchema>;
 
 /** Checks an artifact whose `schema` is that of Almanac's label overview. */

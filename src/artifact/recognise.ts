@@ -68,7 +68,7 @@ function unknownSchema(): UnknownSchema {
   return { kind: 'unknown_schema', why: 'the schema is not known for this instrument' };
 }
 
-/** Returns an error if the interval ends before it starts; otherwise null. */
+/** Returns an error if the interval ends before it starts or has an invalid time; otherwise null. */
 function inverted(interval: { start: string; end: string }, pointer: string): Fault | null {
   const start = parseTimestamp(interval.start);
   const end = parseTimestamp(interval.end);
@@ -98,7 +98,8 @@ function invertedUnixInterval({ interval }: WeatherwatchSummary): Fault | null {
 const censusMaps = Object.keys(censusKeys) as CensusMap[];
 
 /**
- * Returns an error if a published sum is too large for a count: the sum of all rules or of the keys of a census map.
+ * Returns an error if a published sum is too large for a count: the sum of the alerts of all rules in 7 days, or of all
+ * keys of a census map.
  */
 function overflowing({ alerts_by_rule_7d: rules = {}, census }: LegacyOverview): Fault | null {
   const sums: [string, Record<string, number>][] = [['/alerts_by_rule_7d', rules]];

@@ -4,7 +4,10 @@ import type { Reading } from './reading.ts';
 export interface ArtifactSource<A> {
   /** Returns the current reading of the artifact, which is the same object until the artifact changes. */
   read(): Reading<A>;
-  /** Starts the background work. Resolves after the first attempt to read the artifact. */
+  /**
+   * Starts the background work. Resolves after the first attempt to read the artifact, or earlier if that attempt
+   * takes too long.
+   */
   start(): Promise<void>;
   /** Stops the background work of the source. */
   stop(): Promise<void>;

@@ -150,7 +150,7 @@ export interface ArtifactRequest {
 
 /**
  * Sends one conditional request. Unlike the facts API client, this function uses `Last-Modified`, which determines the
- * artifact's age, and reads the body only if the status is 200.
+ * artifact's age, and reads the body only if the status is 200. Never rejects: a failure is one of the results.
  */
 export async function requestArtifact({
   url,

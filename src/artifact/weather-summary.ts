@@ -20,7 +20,7 @@ const Collection = Type.Object({
   unobserved_windows: count(),
 });
 
-/** One collection of either weather artifact, as it was read. */
+/** One collection, as read from an artifact of either weather producer. */
 export type CollectionSummary = Type.Static<typeof Collection>;
 
 /** Returns the schema of the published collections by name; other names in the artifact are ignored. */
@@ -30,7 +30,7 @@ export function collections() {
   return Type.Unsafe<Partial<Record<CollectionName, CollectionSummary | null>>>(Type.Object(named));
 }
 
-/** Conditions of either weather artifact. An invalid `as_of` is published as null. */
+/** Schema of the conditions in an artifact of either weather producer. An invalid `as_of` is published as null. */
 export const Conditions = () =>
   Type.Object({
     state: oneOf(conditionStates),
@@ -82,7 +82,7 @@ const WeatherSummarySchema = Type.Object({
   caveats: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Almanac's weather summary as it was read; the weather instrument also writes this type. */
+/** Almanac's weather summary, as read from an artifact. The weather instrument also writes objects of this type. */
 export type WeatherSummary = Type.Static<typeof WeatherSummarySchema>;
 
 /** Checks an artifact whose `schema` is that of Almanac's weather summary. */

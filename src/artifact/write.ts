@@ -15,13 +15,13 @@ export const artifactNames = {
 /**
  * Replaces an artifact atomically: writes a temporary file in the same directory, syncs it, renames it, and syncs the
  * directory. A reader sees either the old bytes or the new ones, and so does the next process after a crash. Rejects if
- * any step fails (for example, on a full disk); the old artifact then stays in place.
+ * any step fails (for example, on a full disk); the old artifact stays in place unless only the last step failed.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
   await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
 }
 
-/** Replaces a file atomically with the content that `write` produces. */
+/** Replaces a file atomically with the content that `write` produces, in the same steps as `writeArtifact`. */
 export async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);

@@ -67,8 +67,8 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
 }
 
 /**
- * Parses the base address. The client must not import other parts of the project, so this function does not use the URL
- * rules of `src/input/url.ts`.
+ * Returns the base address without query, fragment and trailing slashes. Throws TypeError for an invalid address. The
+ * client must not import other parts of the project, so this function does not use the URL rules of `src/input/url.ts`.
  */
 function baseOf(baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : null;

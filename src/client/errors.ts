@@ -32,8 +32,8 @@ export class FactsError extends Error {
 }
 
 /**
- * Error for a missing response: the client does not know the state of the fact, nor whether the service refused it.
- * `cause` is the platform's error.
+ * Error for a missing response: the client knows neither the state of the fact nor whether the service refused it. If
+ * the reason is `unreachable`, `cause` is the platform's error.
  */
 export class NetworkError extends Error {
   readonly kind = 'network';

@@ -6,7 +6,7 @@ export interface Question {
   readonly fetch: typeof globalThis.fetch;
   readonly base: string;
   readonly path: string;
-  /** Entity tag of the last response, sent back verbatim; null if there is no earlier response. */
+  /** Entity tag of the cached response, sent back verbatim; null if there is no tag to send. */
   readonly etag: string | null;
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -23,8 +23,8 @@ export interface Answer {
 }
 
 /**
- * Sends one request. Throws NetworkError if there is no response in time, AnswerError if the response exceeds the
- * limits, or the signal's reason.
+ * Sends one request. Throws NetworkError if no complete response arrives in time, AnswerError if the response is too
+ * large or not UTF-8, and the signal's reason if the signal is aborted.
  */
 export async function exchange(question: Question): Promise<Answer> {
   const { path, signal, timeoutMs } = question;

@@ -1,17 +1,17 @@
-/** Maximum lifetime of a response in seconds, regardless of its headers. */
+/** Maximum lifetime of a response and maximum delay before a retry, in seconds, regardless of the headers. */
 const maxSeconds = 3600;
 /** Maximum length of a validator in characters: servers refuse a request whose headers are too long. */
 const maxValidator = 1024;
 
-/** Returns the `ETag` of a response, or null if the next request cannot contain it. */
+/** Returns the `ETag` of a response, or null if it is absent or too long for a request header. */
 export function validator(headers: Headers): string | null {
   const etag = headers.get('etag');
   return etag !== null && etag.length <= maxValidator ? etag : null;
 }
 
 /**
- * Returns the time for which a response may be reused without a request, in milliseconds: `max-age` less the response's
- * `Age`.
+ * Returns the time for which a response may be reused without a request, in milliseconds: `max-age`, but at most an
+ * hour, less the response's `Age`. Returns 0 for a response with `no-store` or `no-cache`, or without `max-age`.
  */
 export function maxAgeMs(headers: Headers): number {
   const directives = (headers.get('cache-control') ?? '')
@@ -26,8 +26,8 @@ export function maxAgeMs(headers: Headers): number {
 }
 
 /**
- * Returns the delay in seconds from a `Retry-After` header in either of its formats; null if the header is absent or
- * invalid. `now` is in milliseconds since 1970.
+ * Returns the delay in seconds from a `Retry-After` header in either of its formats, limited to between 0 and an hour;
+ * null if the header is absent or invalid. `now` is in milliseconds since 1970.
  */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after');

@@ -13,7 +13,10 @@ export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
   readonly now: () => number;
 }
 
-/** Creates the resource of one path, which holds its cached reading and its pending request. */
+/**
+ * Creates the function that requests one path. The function caches the last reading, shares one pending request among
+ * its callers, and throws the last error again until the `Retry-After` of that response has passed.
+ */
 export function createResource<E extends Identified>(options: ResourceOptions) {
   const { path, contract, now } = options;
   let kept: Kept<E> | null = null;
@@ -70,8 +73,8 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
 }
 
 /**
- * Parses the body of a response and checks the fields that identify it. The client trusts the service for the remaining
- * fields.
+ * Parses the body of a response. Throws AnswerError if the body is not a JSON object or names another contract. The
+ * client trusts the service for the remaining fields.
  */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);

@@ -264,9 +264,9 @@ export interface components {
             readonly attempts: number;
             /** @description Attempts that were answered, empty answers included. */
             readonly successes: number;
-            /** @description Last attempt inside the window. */
+            /** @description Time of the last attempt in the window. */
             readonly last_attempt_ts: string | null;
-            /** @description Last success of any attempt, in or before the window. */
+            /** @description Time of the last successful attempt, in or before the window. */
             readonly last_success_ts: string | null;
         };
         /**

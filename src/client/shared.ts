@@ -1,6 +1,7 @@
 /**
- * Returns a function that shares one pending run among all callers. An aborted signal rejects only its own caller's
- * promise, immediately. When the last caller has left, the run is aborted, and the next caller starts a new run.
+ * Returns a function that shares one pending run among all callers. An aborted signal immediately rejects only its own
+ * caller's promise. When the signals of all callers are aborted, the run is aborted, and the next caller starts a new
+ * run.
  */
 export function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
   let current: Run<T> | null = null;

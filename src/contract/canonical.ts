@@ -1,7 +1,8 @@
 /**
- * Returns the canonical form of a JSON value (RFC 8785, JCS), from which digests are computed: keys are sorted by their
- * UTF-16 code units, there is no white space, and strings and numbers have the form that ECMAScript gives them.
- * Undefined properties are omitted. Strings must be well-formed Unicode, because RFC 8785 defines no form for others.
+ * Returns the canonical form of a JSON value (RFC 8785, JCS), from which digests are computed: keys are sorted by
+ * their UTF-16 code units, there is no white space, and strings and numbers have the form that ECMAScript gives them.
+ * Undefined properties are omitted. Strings must be well-formed Unicode, because RFC 8785 defines no form for other
+ * strings.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

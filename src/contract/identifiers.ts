@@ -1,6 +1,6 @@
 /** Names on which clients depend, and the syntax of identifiers in requests and responses. */
 
-/** Contract ids, each of which includes its major version (contract, section "Versioning"). */
+/** Contract ids. Each id includes its major version (contract, section "Versioning"). */
 export const contractIds = {
   instruments: 'atproto.facts.instruments/v1',
   labelsOverview: 'atproto.facts.labels.overview/v1',

@@ -3,10 +3,10 @@
 /** Cache lifetime of 200 responses of the index and the fact endpoints, in seconds. */
 export const cacheSeconds = 60;
 
-/** Width of the age bucket in an ETag: seconds of artifact age. */
+/** Width of the age buckets of an artifact, in seconds. An ETag depends on the bucket. */
 export const bucketSeconds = 60;
 
-/** Default maximum age of the label artifact and of its collection, in seconds. */
+/** Default maximum age of the label artifact and of its `observed_through`, in seconds. */
 export const defaultMaxAgeSeconds = 7200;
 
 /** Maximum time by which a usable label timestamp may be ahead of the service's clock, in seconds. */

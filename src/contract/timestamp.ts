@@ -1,6 +1,6 @@
 /**
  * Parses and formats the timestamps in responses: RFC 3339 in UTC, with `Z` or `+00:00`. The service copies the
- * timestamps of instruments verbatim and parses them only to validate them.
+ * timestamps of instruments verbatim and parses them only to validate and compare them.
  */
 
 const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
@@ -12,8 +12,8 @@ export type Micros = number & { readonly __unit: 'microseconds' };
 
 /**
  * Parses a timestamp of the contract (RFC 3339; see "Timestamps in artifacts" in the decisions). Returns null if the
- * text is not a timestamp, names a day that does not exist, or has an offset other than UTC. Never corrects such a
- * text.
+ * text is not a timestamp, is longer than `maxLength`, names a day or time that does not exist or a leap second, or has
+ * an offset other than UTC. Never corrects such a text.
  */
 export function parseTimestamp(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > maxLength) return null;
@@ -42,10 +42,10 @@ const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 const finerThanMicros = /\.\d{6}0*[1-9]/;
 
 /**
- * Parses an instant that a client gives as the bound of an interval. Unlike `parseTimestamp`, accepts any RFC 3339
- * offset. An instant between two microseconds is rounded up, so that the bound selects the same rows as the exact
- * instant. Before 1684 and after 2255, a double cannot represent every microsecond; the result is then less than 50
- * microseconds off. Returns null if the text is not such an instant.
+ * Parses an instant, such as the bound of an interval that a client requests. Unlike `parseTimestamp`, accepts any
+ * RFC 3339 offset. An instant between two microseconds is rounded up, so that the bound selects the same rows as the
+ * exact instant. Before 1684 and after 2255, a double cannot represent every microsecond; the result is then less than
+ * 50 microseconds off. Returns null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);

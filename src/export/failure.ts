@@ -1,6 +1,6 @@
 /** Kinds of export failures, which determine the exit code of the command. */
 export type FailureKind =
-  /** The service refuses the request. */
+  /** The service refuses the request, or the address is not an account-view service. */
   | 'refused'
   /** The service sends no usable response within the time limit. */
   | 'unreachable'
@@ -11,7 +11,10 @@ export type FailureKind =
   /** The file cannot be written. */
   | 'unwritable';
 
-/** Error of a failed export. No file is left under the requested name. The message tells the user what to do. */
+/**
+ * Error of a failed export. An incomplete file never has the requested name. The message explains the failure to the
+ * user.
+ */
 export class ExportFailure extends Error {
   readonly kind: FailureKind;
 

@@ -7,7 +7,10 @@ import { ExportFailure } from './failure.ts';
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
-  /** A part of a larger interval. Only the first part may begin, and only the last part may end, outside the window. */
+  /**
+   * A part of a larger interval. Only the first part may start before the window, and only the last part may end
+   * after the window.
+   */
   | {
       readonly kind: 'part';
       readonly start: string;
@@ -22,8 +25,9 @@ export function intervalQuery(asked: AskedInterval): Record<string, string> {
 }
 
 /**
- * Throws ExportFailure unless an export has the requested interval, or covers a part of it and is marked as clipped. A
- * part of a larger interval may be clipped only at the outer ends of that interval.
+ * Throws ExportFailure unless the export's interval is the requested one, or is a part of the requested one and
+ * marked as clipped. A part of a larger interval may be clipped only at the outer ends of that interval. If a number
+ * of days was requested, checks only that the interval is neither empty nor longer than that number of days.
  */
 export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
   const [start, end] = [instant(interval.start), instant(interval.end)];
@@ -40,7 +44,8 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
 }
 
 /**
- * Returns the parts that the service lists. Throws unless they are adjacent and together cover the requested interval.
+ * Returns the parts that the service lists; an empty list if it lists no parts. Throws ExportFailure unless listed
+ * parts are adjacent and together cover the requested interval.
  */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;

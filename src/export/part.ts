@@ -11,15 +11,16 @@ export interface Part {
   readonly manifest: ExportManifest;
   /** Number of accepted rows. */
   readonly count: number;
-  /** Validates the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
+  /** Validates a page and its rows; returns each row with its canonical text. Throws ExportFailure `damaged`. */
   accept(page: Page): { readonly row: AccountRow; readonly text: string }[];
   /**
-   * Compares the row count and the digest with those of the last page. Throws ExportFailure `damaged` if they differ.
+   * Compares the row count and the digest with the values in the last page. Throws ExportFailure `damaged` if they
+   * differ.
    */
   verify(total: Total): void;
 }
 
-/** Account and filters of the requested export; the manifest must state the same. */
+/** Account and filters of the requested export. The manifest must state the same account and filters. */
 export interface AskedExport {
   readonly account: string;
   readonly filters: ExportManifest['filters'];
@@ -74,7 +75,8 @@ function isAbout(uri: string, account: string): boolean {
 }
 
 /**
- * Returns the manifest fields that identify an export, as a text. Omits the coverage, which may differ between pages.
+ * Returns the manifest fields that identify an export, as a string. Omits other fields, such as the coverage, which
+ * may differ between pages.
  */
 function identityOf({
   account,

@@ -22,14 +22,15 @@ const maxRestarts = 3;
 /** Maximum number of parts in one file. */
 const maxParts = 10_000;
 /**
- * Maximum number of pages without rows in one part. Such a page passes at least one row that the filters exclude, so
- * their number is also limited by the manifest's `count_bound`.
+ * Maximum number of pages without rows in one part. Such a page skips at least one row that the filters exclude, so
+ * an export has at most `count_bound` such pages.
  */
 const maxEmptyPages = 100_000;
 
 /**
  * Writes the requested export to the target, part by part. Each part is verified before the next one is requested.
- * Rejects with ExportFailure; the content of the target is then incomplete.
+ * Rejects with ExportFailure or with the reason of the service's abort signal; the content of the target is then
+ * incomplete.
  */
 export function runExport(
   order: ExportOrder,
@@ -78,7 +79,8 @@ class ExportRun {
   }
 
   /**
-   * Downloads one part into the file. If the part is too large, downloads nothing and returns smaller parts instead.
+   * Downloads one part into the file, and restarts the download if the export expires. If the part is too large,
+   * returns smaller parts without downloading any rows.
    */
   async #readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
     const { account, filters } = this.#order;

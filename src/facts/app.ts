@@ -44,7 +44,7 @@ export interface FactsAppOptions {
   /** Called with the error if a fact could not be built. Clients do not receive the error. */
   readonly alarm: (path: string, error: unknown) => void;
   /**
-   * Called for every response. `route` is a path of the closed list, or `other`. `client` is undefined unless the
+   * Called for every response. `route` is a known path or path pattern, or `other`. `client` is undefined unless the
    * server determines client addresses.
    */
   readonly answered?: (route: string, status: number, client: string | undefined) => void;
@@ -64,7 +64,10 @@ type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
 type Route = (conditions: Conditions, now: number) => Reply;
 
-/** Creates the facts application, which serves a fixed table of exact paths. */
+/**
+ * Creates the facts application: a function that returns the response to a request. It serves the exact paths of a
+ * fixed table, the paths of the labelers, and the documents, and reports every response to `answered`.
+ */
 export function createFactsApp(options: FactsAppOptions) {
   const { labels, weather, bounds, basePath, documents, answered } = options;
   const common = factsCommonHeaders;
@@ -157,8 +160,8 @@ function formatRoutes(outcomes: (now: number) => FactOutcomes): [string, Route][
 }
 
 /**
- * Returns the response of a fact endpoint. A refusal takes precedence over conditional requests, so the validator of an
- * old reading never turns a 503 into a 304.
+ * Returns the response of a fact endpoint. A refusal takes precedence over conditional requests, so a request with the
+ * validator of an earlier response gets 503, not 304.
  */
 function factReply(conditions: Conditions, resource: FactResource, now: number): Reply {
   const outcome = resource(now);

@@ -91,7 +91,7 @@ function verdict(
   return { state: evidence.warming ? 'warming_up' : 'fresh', basis: 'artifact_generated_at' };
 }
 
-/** Returns the age in seconds; null if the time is absent or too far in the future. */
+/** Returns the age in seconds; null if the time is absent, invalid or too far in the future. */
 function usableAge(at: Micros | null, now: number): number | null {
   if (at === null) return null;
   const age = ageSeconds(at, now);

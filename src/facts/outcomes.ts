@@ -16,9 +16,9 @@ export interface FactOutcomes {
 type Render<V> = (facts: ObservatoryFacts, outcomes: FactOutcomes, now: number) => V;
 
 /**
- * Creates a function that renders the three facts and caches the result until a representation changes, that is, once
- * per artifact and age bucket. A refusal is rendered again every minute, because the ages in it change. `marksAt`
- * returns identifiers of everything else that the result depends on.
+ * Creates a function that renders the three facts and caches the result until the artifact or age bucket of a fact
+ * changes. A refusal is rendered again every minute, because the ages in it change. `marksAt` returns identifiers of
+ * everything else that the result depends on.
  */
 export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => readonly unknown[] = () => []) {
   let kept: { marks: readonly unknown[]; builtAt: number; value: V } | undefined;

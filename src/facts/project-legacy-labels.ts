@@ -39,9 +39,10 @@ export function legacyLabelProvenance(): LabelProvenance {
 }
 
 /**
- * Returns the published signals. Without adequate observation, `calm` is removed, the adequacy word is added, and no
- * negative claim is supported, whatever the artifact states. Other signals are kept. An attribution that may explain
- * the removed `calm` is replaced by a fixed sentence.
+ * Returns the published signals, their attribution, and whether they support a negative claim. Without adequate
+ * observation, `calm` is removed, the adequacy word is added if it is missing, and no negative claim is supported,
+ * whatever the artifact states. Other known signals are kept, and unknown ones are dropped. If no signal remains, no
+ * negative claim is supported either. An attribution that may explain a removed `calm` is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,
@@ -49,7 +50,8 @@ function networkWeather({
 }: LegacyOverview): LegacyLabelFacts['network_weather'] {
   const adequacy = observation?.adequacy ?? 'unobserved';
   const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
-  // An artifact with an `under-observed` signal counts as inadequate, whatever its adequacy field states.
+  // An artifact with the signal `under-observed` or `unobserved` counts as inadequate, whatever its adequacy field
+  // states.
   const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacySignals.includes(word));
   const known = networkSignals.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
@@ -61,7 +63,7 @@ function networkWeather({
   };
 }
 
-/** Attribution that replaces the producer's if `calm` was removed. */
+/** Attribution that replaces the producer's attribution if `calm` was removed. */
 export const calmRemoved =
   'The producer reported calm, but its observation was not adequate for that: too little was observed to say that nothing happened.';
 

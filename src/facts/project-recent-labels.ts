@@ -83,7 +83,10 @@ function gap({ start, end, reason }: { start: string; end: string; reason: strin
 /** Earliest instant that RFC 3339 can represent, 0001-01-01, in milliseconds since 1970. */
 const earliest = -62_135_596_800_000;
 
-/** Returns one gap that covers the whole window; it replaces gaps that are too many to list. */
+/**
+ * Returns one gap that covers the whole window; it replaces gaps that are too many to list. Throws if the overview has
+ * no valid `generated_at`.
+ */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
   if (end === null || typeof generated_at !== 'string')
@@ -107,8 +110,9 @@ function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boo
 }
 
 /**
- * Returns the artifact's coverage status, or a weaker one if its fields require that. A source with unknown coverage
- * makes the status `unknown`. `no_recorded_gaps` requires an enrolled source, and no gap, warm-up or overflow of gaps.
+ * Returns the artifact's coverage status, or a weaker status if other fields of the artifact require it. A source with
+ * unknown coverage makes the status `unknown`. `no_recorded_gaps` requires an enrolled source, and no gap, warm-up or
+ * overflow of gaps.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);

@@ -140,7 +140,10 @@ function metrics(entry: CollectionSummary): CollectionMetrics {
   };
 }
 
-/** Adds turnover to a list of unmeasured things: every weather artifact counts events, not accounts. */
+/**
+ * Adds participant turnover to the list of what is not measured, because every weather artifact counts events, not
+ * accounts.
+ */
 function withTurnover(list: readonly string[]): string[] {
   const turnover = 'participant turnover';
   return list.includes(turnover) ? list.slice() : [...list, turnover];
@@ -148,7 +151,8 @@ function withTurnover(list: readonly string[]): string[] {
 
 /**
  * Returns the address of the observed stream or page without credentials, query and fragment, which the operator may
- * have configured. Returns no address if the text is not such a URL, because any part of it may contain a secret.
+ * have configured. Returns no address if the endpoint is not a valid URL of a stream or page, because any part of it
+ * may contain a secret.
  */
 function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
   const verdict = parseUrl(endpoint, { schemes: endpointSchemes, admits: ['credentials', 'fragment'] });

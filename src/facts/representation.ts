@@ -42,7 +42,10 @@ export interface RepresentationParts {
   readonly common: HeaderList;
 }
 
-/** Replaces unpaired surrogates with U+FFFD: an artifact may contain them, and many clients reject such JSON. */
+/**
+ * Replaces unpaired surrogates in a string with U+FFFD, because an artifact may contain them and many clients reject
+ * such JSON. Returns any other value unchanged. Passed to `JSON.stringify`.
+ */
 export function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -18,7 +18,7 @@ export type FactResource = (now: number) => Outcome;
 
 /**
  * Creates a function that caches the representation of the last requested artifact and age bucket. A failed build is
- * cached, too: the same error is thrown again, so that clients cannot trigger repeated builds.
+ * also cached: the same error is thrown again, so that clients cannot trigger repeated builds.
  */
 export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
   let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;
@@ -42,7 +42,9 @@ function attempt<T>(work: () => T): () => T {
   }
 }
 
-/** Creates a function that computes its result only once for each object. */
+/**
+ * Creates a function that caches its last result. It computes a new result only if its argument is a different object.
+ */
 export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   let last: { key: K; value: V } | undefined;
   return (key) => {

@@ -29,8 +29,8 @@ export function weatherTime(artifact: WeatherArtifact): WeatherTime {
 type Fact = 'weatherConditions' | 'weatherMetrics';
 
 /**
- * Creates the resource of one of the two weather facts. Weather freshness is copied rather than recomputed, so only an
- * unusable artifact is refused.
+ * Creates the resource of one of the two weather facts. Weather freshness is copied rather than recomputed, so a fact
+ * is refused only if the artifact is not readable or its `generated_at` is unusable.
  */
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
   const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));

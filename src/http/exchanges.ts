@@ -8,9 +8,12 @@ export const maxPipelined = 64;
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /** True if the connection closes after the current response, as the client or the server requested. */
+  /**
+   * True if the connection accepts no further request, because the client or the server has requested to close the
+   * connection.
+   */
   closing: boolean;
-  /** Called when no response is pending any longer. */
+  /** Called once no response is pending. */
   afterwards: (() => void) | null;
   /** Resolves when every response before the newest one has been completed. */
   tail: Promise<void>;
@@ -30,9 +33,9 @@ export class Exchanges {
   readonly #exchanges = new WeakMap<object, Exchange>();
 
   /**
-   * Admits a request. A request after one that closes the connection gets no response (RFC 9112, section 9.6). `turn`
-   * resolves when all earlier responses on the connection are complete, so that pipelined requests are processed in
-   * sequence.
+   * Decides on a request. Ignores a request that follows a closing request (RFC 9112, section 9.6), and rejects a
+   * request if `maxPipelined` requests are pending. `turn` resolves when all earlier responses on the connection are
+   * complete, so that pipelined requests are processed in sequence.
    */
   begin(message: IncomingMessage, response: ServerResponse): Admission {
     const { socket } = message;
@@ -80,7 +83,11 @@ export class Exchanges {
     return this.#exchanges.get(socket)?.latest.complete === false;
   }
 
-  /** Accepts no further requests, and calls `act` after all pending responses are complete. */
+  /**
+   * Calls `act` once all pending responses on a connection are complete, or at once if no response is pending. Until
+   * then, the connection accepts no further request. Ignores `act` if the function of a previous call is still
+   * waiting.
+   */
   finish(socket: Duplex, act: () => void): void {
     const exchange = this.#exchanges.get(socket);
     if (!exchange || exchange.outstanding === 0) {

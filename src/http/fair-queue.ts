@@ -6,9 +6,9 @@ export interface Waiting {
   readonly admit: () => void;
   /** Called when the entry is removed to make room for another client. */
   readonly refuse: () => void;
-  /** Returns true if the entry may have a turn now. If absent, the entry may always have one. */
+  /** Returns true if the entry may have a turn now. If absent, the entry may always have a turn. */
   readonly mayRun?: () => boolean;
-  /** Use that the turn is expected to add. An entry with a high expected cost waits longer. */
+  /** Expected cost of the turn. An entry with a high expected cost waits longer. */
   readonly expectedCost?: number;
 }
 
@@ -18,11 +18,14 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Reciprocal of the share of use that is reserved for the client with the longest wait, whatever its recent use. */
+  /**
+   * Reciprocal of the share of use that is reserved for the client with the longest wait, regardless of its recent
+   * use.
+   */
   readonly oldestEvery: number;
   /**
-   * Maximum cost that delays the turn of the client with the longest wait. A costlier turn is due after the same wait
-   * as a turn with this cost.
+   * Cap on the cost that postpones the turn of the client with the longest wait. A costlier turn is due after the
+   * same wait as a turn with this cost.
    */
   readonly maxOldestCost: number;
 }
@@ -45,10 +48,11 @@ const costWeight = 8;
 /** Number of bands of recent use. Use doubles every two bands; the last band has no upper limit. */
 const bands = 32;
 /**
- * A bounded queue that is fair between clients. The client with the smallest recent use has the next turn, so a client
- * with few requests is served soon even if many others wait; clients with equal use alternate. Some turns go to the
- * client that has waited longest, so that every client is eventually served. If the queue is full, a new entry replaces
- * the last entry of the client with the most waiting entries, or of a client with a larger recent use.
+ * A bounded queue that is fair between clients. The client with the smallest recent use has the next turn, so a
+ * client with few requests is served soon even if many other clients wait; clients with equal use alternate. Some
+ * turns go to the client that has waited longest, so that every client is eventually served. If the queue is full, a
+ * new entry replaces the last entry of the client with the most waiting entries, or of a client with a larger recent
+ * use. The new entry is refused if there is no such client.
  */
 export class FairQueue {
   readonly #maxWaiting: number;
@@ -61,11 +65,11 @@ export class FairQueue {
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
   /**
-   * Use of all turns since the client with the longest wait last had a turn. Its maximum is the use after which even
-   * the costliest turn of such a client is due.
+   * Use by other clients that counts towards the next turn of the client with the longest wait. The value is capped
+   * at the use after which even the costliest turn is due.
    */
   #spent = 0;
-  /** Entries that were given their turn because their client had waited longer than any other. */
+  /** Entries that had their turn because their client had waited longest. */
   readonly #byAge = new WeakSet<Waiting>();
 
   constructor({ maxWaiting, monotonic, oldestEvery, maxOldestCost }: FairQueueOptions) {
@@ -84,7 +88,10 @@ export class FairQueue {
     return this.#clients.get(client)?.entries.length ?? 0;
   }
 
-  /** Adds an entry; returns false if the queue is full. `cost` is added to the client's recent use. */
+  /**
+   * Adds an entry and `cost` to the client's recent use. A full queue refuses another entry to make room. Returns
+   * false, and adds nothing, if the queue is full and no other entry may be refused.
+   */
   add(client: string, waiting: Waiting, cost = 0): boolean {
     const known = this.#clients.get(client);
     if (this.#size >= this.#maxWaiting && !this.#makeRoom(known?.entries.length ?? 0, this.#bandOf(client, waiting)))
@@ -99,10 +106,11 @@ export class FairQueue {
   }
 
   /**
-   * Adds the use of a client's turn. `waiting` is the entry that had the turn; it is absent if the turn needed no wait.
+   * Adds the use of a client's turn to its recent use. `waiting` is the entry that had the turn; it is absent if the
+   * turn needed no wait.
    */
   spend(client: string, amount: number, waiting?: Waiting): void {
-    // Use is discarded if no other client is waiting, because it has delayed none.
+    // Do not count the turn if no other entry is waiting, or if the turn was granted because of a long wait.
     if (this.#size > 0 && !(waiting && this.#byAge.has(waiting))) this.#count(amount);
     this.charge(client, amount);
   }
@@ -127,8 +135,8 @@ export class FairQueue {
     const next = firstRunnable(this.#byUse()) ?? oldest;
     const due = this.#dueFor(oldest.waiting.expectedCost ?? 0);
     if (next.own !== oldest.own && this.#spent >= due) {
-      // Keep the remainder for the next such client, so that a cheap turn of the oldest client does not postpone a
-      // costly one.
+      // Keep the remainder for the next client with the longest wait, so that a cheap turn that was granted because of
+      // a long wait does not postpone a later costly turn.
       this.#spent -= due;
       this.#byAge.add(oldest.waiting);
       return this.#taken(oldest);
@@ -184,8 +192,8 @@ export class FairQueue {
   }
 
   /**
-   * Refuses an entry of a client that has more than `waiting` entries or is in a higher band. Returns false if no
-   * client qualifies.
+   * Refuses the last entry of another client: the client with the most entries, if it has at least two more entries
+   * than `waiting`, and otherwise a client in a higher band than `band`. Returns false if there is no such client.
    */
   #makeRoom(waiting: number, band: number): boolean {
     const victim = this.#withMoreWaiting(waiting) ?? this.#withMoreUse(band);

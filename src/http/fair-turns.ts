@@ -20,19 +20,22 @@ const maxAcceptTurns = 4;
 
 /** Reciprocal of the share of work that is reserved for the network that has waited longest. */
 const oldestEvery = 16;
-/** Charge for each piece of work, even if it is withdrawn: opening and closing a connection takes time, too. */
+/**
+ * Charge for each piece of work, even if the work is withdrawn, because opening and closing a connection also takes
+ * time.
+ */
 const pieceCost = 1;
 
-/** Number of waiting pieces of work from which `maxOfClient` applies. */
+/** Number of waiting pieces of work at which `maxOfClient` begins to apply. */
 const crowd = 256;
-/** Maximum number of pieces of work that one client may have waiting while much work is waiting. */
+/** Maximum number of waiting pieces of work of a network with the share 1 while much work is waiting. */
 const maxOfClient = 8;
 
 /**
  * Shares the event loop fairly between clients, which are identified by their widest network. Each turn of the loop
- * begins a few pieces of work of the networks with the smallest recent use. The loop accepts one connection per turn. A
- * turn that accepted a connection begins no work, for at most `maxAcceptTurns` turns in a row; otherwise new clients
- * would wait in the kernel's queue, which is not fair between clients.
+ * begins a few pieces of work of the networks with the smallest recent use. The loop accepts one connection per
+ * listening socket in each turn. A turn that accepts a connection begins no work, for at most `maxAcceptTurns` turns
+ * in a row. Otherwise new clients would wait in the kernel's queue, which is not fair between clients.
  */
 export class FairTurns {
   readonly #nextTurn: FairTurnsOptions['nextTurn'];
@@ -53,7 +56,10 @@ export class FairTurns {
     return this.#queue.size;
   }
 
-  /** Returns true if much work is waiting and the network has more than its share of it. */
+  /**
+   * Returns true if at least `crowd` pieces of work are waiting and the network has reached its maximum of waiting
+   * pieces.
+   */
   isCrowdedBy({ network, share }: NetworkTier): boolean {
     return this.#queue.size >= crowd && this.#queue.waitingOf(network) >= maxOfClient * share;
   }
@@ -69,8 +75,9 @@ export class FairTurns {
   }
 
   /**
-   * Adds a piece of work that `begin` starts when it is the network's turn. Calls `refuse` if too much work is waiting.
-   * Returns a function that withdraws the work.
+   * Adds a piece of work, charges the network for it, and calls `begin` at the network's turn. Calls `refuse` if the
+   * work is not accepted, or later has to make room for work of another network. Returns a function that withdraws
+   * the work.
    */
   enter({ network, share }: NetworkTier, begin: () => void, refuse: () => void): () => void {
     const waiting = { admit: begin, refuse };

@@ -25,25 +25,34 @@ export interface FrontOptions {
 
 /** Admission control of a server, which decides when the requests of a connection are parsed. */
 export interface Front {
-  /** Returns true if a new connection from a peer must be closed immediately, and counts that connection as refused. */
+  /**
+   * Returns true if a new connection from this address must be closed immediately, and counts the connection as
+   * refused.
+   */
   refuses(address: string): boolean;
-  /** Lets the next request of a connection be parsed; called after the response to the previous request is complete. */
+  /**
+   * Allows the next request of a connection to be parsed. Call it after the response to the previous request is
+   * complete.
+   */
   next(socket: object): void;
   /** Discards all further bytes of a connection without parsing them. */
   discard(socket: object): void;
   /** Refuses connections that have sent nothing by their deadline. */
   refuseSilent(): void;
-  /** Closes every connection without a pending request at once, and every other one after its response. */
+  /** Closes every connection without a pending request at once, and every other connection after its response. */
   close(): void;
 }
 
-/** Number of unparsed bytes up to which a connection continues to be read before its client's turn. */
+/** Number of unparsed bytes above which a connection is not read any further before its client's turn. */
 const maxSmall = httpLimits.maxHeaderBytes;
-/** Maximum number of unparsed bytes in total of all connections that each hold more than `maxSmall`. */
+/** Maximum total of unparsed bytes over all connections that hold more than `maxSmall` each. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** Charge for a connection that sends no complete request, in requests. It lets other clients go first. */
+/**
+ * Charge, in requests, for a connection that is closed before its response, or that sends an invalid request or too
+ * many pipelined requests. The charge lets other clients go first.
+ */
 const uselessCharge = 16;
-/** Maximum number of pieces that one turn passes to the parser without a complete request. */
+/** Maximum number of pieces that one turn passes to the parser while no request is complete. */
 const maxPieces = 16;
 
 /** State of all connections under admission control. */
@@ -55,16 +64,16 @@ interface Shared extends FrontOptions {
   readonly connections: Map<object, FrontConnection>;
   /** Deadlines of the connections that have sent nothing, ordered from the oldest connection. */
   readonly silent: Map<FrontConnection, number>;
-  /** Number of unparsed bytes in total of all connections that each hold more than `maxSmall`. */
+  /** Total number of unparsed bytes over all connections that hold more than `maxSmall` each. */
   heldLarge: number;
   closing: boolean;
 }
 
 /**
- * Installs admission control in front of the parser of an HTTP server. A limited number of received bytes waits for the
- * client's turn. The parser then receives one request at a time, each after the response to the previous one. Therefore
- * a connection costs little before its turn, a connection that the peer has closed never reaches the parser, and
- * pipelining gives a client no additional turns.
+ * Installs admission control in front of the parser of an HTTP server. A limited number of received bytes waits for
+ * the client's turn. The parser then receives one request at a time, each after the response to the previous one.
+ * Therefore a connection costs little before its turn, the parser never receives a connection that its peer closes
+ * before that turn, and pipelining gives a client no additional turns.
  */
 export function openFront(server: Server, options: FrontOptions): Front {
   const { table, turns, proxies, monotonic } = options;
@@ -82,8 +91,8 @@ export function openFront(server: Server, options: FrontOptions): Front {
   };
 
   /**
-   * Returns true if a client has too many waiting connections. Always returns false with trusted proxies, because one
-   * proxy represents many clients.
+   * Returns true, and charges the client, if the client has too many waiting connections. Always returns false with
+   * trusted proxies, because one proxy represents many clients.
    */
   function refuses(client: NetworkTier): boolean {
     if (proxies > 0 || !turns.isCrowdedBy(client)) return false;
@@ -133,11 +142,11 @@ class FrontConnection {
   readonly #socket: Socket;
   readonly #tracked: TrackedConnection;
   #held: Buffer | null = null;
-  /** Passes bytes to the parser; null before the first request of the connection. */
+  /** Function that passes bytes to the parser; null before the first request of the connection. */
   #feed: ((bytes: Buffer) => void) | null = null;
   #withdraw: (() => void) | null = null;
   #discards = false;
-  /** True if the client's turn came before any bytes arrived; the bytes then need no second turn. */
+  /** True if the client's turn came before any bytes arrived; the bytes then do not wait for a second turn. */
   #granted = false;
   readonly #onData = (bytes: Buffer): void => this.#arrived(bytes);
 
@@ -154,7 +163,10 @@ class FrontConnection {
     socket.once('close', () => this.#release());
   }
 
-  /** Starts to read the connection: at the client's turn if the client is known, otherwise at once. */
+  /**
+   * Starts to read the connection: at the client's turn if the client is known, otherwise at once. Closes the
+   * connection if too much work is waiting.
+   */
   begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
@@ -303,7 +315,8 @@ class FrontConnection {
     socket.off('data', this.#onData).off('error', destroyed);
     this.#shared.parse(socket);
     const feed = onlyListener(socket, 'data');
-    // The parser bypasses the listeners of a socket if its own is the only one. A second listener prevents that.
+    // The parser bypasses the listeners of a socket if its own listener is the only one. A second listener prevents
+    // that.
     socket.on('data', this.#onData);
     return feed;
   }
@@ -317,7 +330,7 @@ function destroyed(this: Socket): void {
   this.destroy();
 }
 
-/** Removes and returns the only listener of an event. */
+/** Removes and returns the only listener of an event. Throws if the event does not have exactly one listener. */
 function onlyListener(
   emitter: Pick<Server | Socket, 'listeners' | 'removeAllListeners'>,
   event: string,

@@ -1,5 +1,3 @@
-/** Headers that every response of the public servers contains, as flat lists of names and values. */
-
 /** Value of the `Allow` header of a read-only service. */
 export const allowedMethods = 'GET, HEAD, OPTIONS';
 
@@ -7,8 +5,8 @@ export const allowedMethods = 'GET, HEAD, OPTIONS';
 export type HeaderList = readonly string[];
 
 /**
- * Returns the headers of every response, including errors and 304. They permit CORS for every origin and exclude byte
- * ranges.
+ * Returns the headers of every response, including errors and 304. The headers allow pages of any origin to read the
+ * response and its headers named in `exposed`, and declare that byte ranges are not supported.
  */
 export function commonHeaders(exposed: string): HeaderList {
   return [

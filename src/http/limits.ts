@@ -1,7 +1,7 @@
 import { inputLimits } from '../input/limits.ts';
 import type { ConnectionBounds } from './connections/connection-table.ts';
 
-/** Limits of the HTTP server on headers and connections. They protect other clients from a slow or greedy one. */
+/** Limits of the HTTP server on headers and connections. They protect other clients from a slow or greedy client. */
 export const httpLimits = {
   /** Maximum size of the request target and headers together, in bytes. */
   maxHeaderBytes: inputLimits.httpRequest.bytes,
@@ -15,7 +15,7 @@ export const httpLimits = {
    * Time after which an idle connection is closed, in milliseconds; longer than the keep-alive time of common proxies.
    */
   keepAliveTimeoutMs: 75_000,
-  /** Interval between two checks of these timeouts, in milliseconds. */
+  /** Interval between two checks of the timeouts above, in milliseconds. */
   checkEveryMs: 1_000,
 } as const;
 

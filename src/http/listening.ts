@@ -9,7 +9,8 @@ export interface ListenAt {
 }
 
 /**
- * Maximum number of connections that wait in the kernel. Ten thousand clients may reconnect at once after a restart.
+ * Maximum number of connections that wait in the kernel; large, because ten thousand clients may reconnect at once
+ * after a restart.
  */
 const maxBacklog = 16_384;
 /** Maximum backlog that most kernels allow for one socket. */
@@ -28,11 +29,11 @@ export async function listen(server: Server, at: ListenAt): Promise<Listening> {
 }
 
 /**
- * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use or
- * not permitted. The event loop accepts one connection per listening socket in each turn, so a server with a single
- * socket accepts too few connections under load. Clients would then wait behind abandoned connections in the kernel's
- * queue, which is not fair between clients. `refuses` is called with the address of each peer that connects to an
- * additional socket; closing a connection that it rejects takes half the time that the server would take.
+ * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use
+ * or not permitted. The event loop accepts one connection per listening socket in each turn, so a server with a
+ * single socket accepts too few connections under load. Clients would then wait behind abandoned connections in the
+ * kernel's queue, which is not fair between clients. `refuses` is called with the address of each peer that connects
+ * to an additional socket. If it returns true, the connection is closed in half the time that the server would need.
  */
 export async function listenWidely(
   server: Server,

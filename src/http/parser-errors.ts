@@ -20,8 +20,8 @@ export function codeOfParserError(error: Error): ErrorCode | null {
 }
 
 /**
- * Returns true if the request target alone exceeded the parser's limit, which applies to the target and the headers
- * together.
+ * Returns true if the parser reached its limit within the request target. The limit applies to the target and the
+ * headers together.
  */
 function overflowedInTarget(error: Error): boolean {
   if (!('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
@@ -31,8 +31,9 @@ function overflowedInTarget(error: Error): boolean {
 }
 
 /**
- * Sends an error response on a connection whose request could not be parsed. The connection is read for another
- * `lingerMs` before it is closed, because closing it at once could reset it and discard the response.
+ * Sends an error response on a connection whose request could not be parsed, unless an error was already sent on it.
+ * The connection is read for another `lingerMs` before it is closed, because closing it at once could reset it and
+ * discard the response. A connection on which no response is possible is closed at once.
  */
 export function answerParserError(error: Error, socket: Duplex, common: HeaderList, now: number): void {
   if (answered.has(socket)) return;
@@ -60,7 +61,10 @@ export function answerRaw(
   lingerOn(socket);
 }
 
-/** Closes a connection without a response, because the client would match a second response to another request. */
+/**
+ * Closes a connection without a response, because the client would match a second response to another request. Does
+ * nothing if an error was already sent on the connection.
+ */
 export function endQuietly(socket: Duplex): void {
   if (answered.has(socket)) return;
   answered.add(socket);

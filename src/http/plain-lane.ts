@@ -20,7 +20,7 @@ export interface PlainLaneOptions {
   readonly table: ConnectionTable;
 }
 
-/** Fast path of a server. The server itself does not track the connections in it. */
+/** Fast path of a server. The server itself does not track the connections of the fast path. */
 export interface PlainLane {
   /** Closes every connection after its written responses have been sent. */
   close(): void;
@@ -28,8 +28,8 @@ export interface PlainLane {
 
 /**
  * Installs a fast path in front of an HTTP server's parser. A connection stays in the fast path while each received
- * chunk is one plain GET. At the first other chunk, the connection is permanently passed to the server. The fast path
- * sends the same responses as the server in two thirds of the processor time.
+ * chunk is one plain GET. When any other chunk arrives, the connection is permanently passed to the server. The fast
+ * path sends the same responses as the server in two thirds of the processor time that the server needs.
  */
 export function openPlainLane(server: Server, { answer, leaves, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
@@ -71,7 +71,7 @@ interface PlainEvents {
   readonly leaves: (target: string) => boolean;
   /** Returns the bytes of the response to a plain request. */
   onRequest(request: ReadRequest): Buffer;
-  /** Called with the first bytes that are not a plain request, once the connection has left the fast path. */
+  /** Called with the first bytes that the fast path does not serve, once the connection has left the fast path. */
   onOther(bytes: Buffer): void;
   /** Called when the connection leaves the fast path or closes. */
   onLeave(): void;

@@ -15,8 +15,9 @@ const framing =
 
 /**
  * Parses the most common form of request: a complete HTTP/1.1 GET in one chunk, with one Host header, without a body,
- * and without header fields about framing or the connection. Returns null for any other request, which the caller
- * passes to the full parser. The full parser accepts every request that this function accepts.
+ * and without header fields about framing or the connection except `Connection: keep-alive`. Returns null for any other
+ * request, which the caller passes to the full parser. The full parser accepts every request that this function
+ * accepts.
  */
 export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
   if (bytes.length > longest || bytes[0] !== 0x47) return null;

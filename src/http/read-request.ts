@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Parts of a request that a read-only service uses. Nothing else in a request affects the response. */
+/** Parts of a request that a read-only service uses. `FileRequest` adds the parts that affect only files. */
 export interface ReadRequest {
   readonly method: string;
   /** The unmodified request target, in origin form or absolute form. */
@@ -31,7 +31,7 @@ export function fileRequest(message: IncomingMessage, peer: string): FileRequest
   return { ...readRequest(message), range, ifRange: typeof ifRange === 'string' ? ifRange : undefined, peer };
 }
 
-/** Converts a parsed request of node:http. */
+/** Converts a parsed request of node:http, without the client's address. */
 export function readRequest(message: IncomingMessage): ReadRequest {
   const { method = '', url = '', headers } = message;
   return {

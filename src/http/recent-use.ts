@@ -1,6 +1,6 @@
 /** Half-life of recorded use, in milliseconds. */
 const halfLifeMs = 10_000;
-/** Age at which recorded use is removed, in milliseconds. By then, less than a thousandth of it remains. */
+/** Age at which recorded use is removed, in milliseconds. At this age, less than a thousandth of the use remains. */
 const forgottenMs = 10 * halfLifeMs;
 /** Maximum number of remembered clients. Above this limit, the least recently charged clients are removed. */
 const maxRemembered = 16_384;
@@ -22,7 +22,7 @@ export class RecentUse {
   readonly #uses = new Map<string, Use>();
   #nextLookMs = 0;
 
-  /** Creates an empty record. `monotonic` returns the time of a monotonic clock, in milliseconds. */
+  /** `monotonic` returns the time of a monotonic clock, in milliseconds. */
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }

@@ -18,11 +18,13 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/** Answers well-formed requests, immediately or later. If the function throws or rejects, the client gets status 500. */
+/**
+ * Answers well-formed requests, immediately or later. If the function throws or rejects, the client gets status 500.
+ */
 export type Answering =
   | {
       readonly answer: (request: ReadRequest, now: number) => Reply;
-      /** Serves files. It takes precedence for the targets that it owns. */
+      /** Handler for files, which takes precedence for the targets that it owns. */
       readonly files?: FileAnswering;
     }
   | {
@@ -30,7 +32,7 @@ export type Answering =
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
       /** Limits on the memory for responses that clients have not read yet. */
       readonly unsent: UnsentBounds;
-      /** Response that is sent if the memory limits allow no other. */
+      /** Response that is sent if the memory limits do not allow the actual response. */
       readonly overloaded: Reply;
     };
 
@@ -38,7 +40,7 @@ export type Answering =
 export interface FileAnswering {
   /** Returns true for a request target that names a file. */
   readonly owns: (target: string) => boolean;
-  /** Returns the client's address, to which limits apply. */
+  /** Returns the address of the client; limits apply to each client. */
   readonly peerOf: ClientOf;
   readonly answer: (request: FileRequest, now: number) => Promise<Reply | StreamedReply>;
 }
@@ -49,12 +51,13 @@ export type HttpServerOptions = Answering & {
   readonly common: HeaderList;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called with each error that the client receives as status 500 without details. */
+  /** Called with each error that the client receives as status 500 without details or as an incomplete response. */
   readonly failed: (error: unknown) => void;
   /** Returns the client's address for each request; if absent, requests contain no address. */
   readonly clientOf?: ClientOf;
   /**
-   * Number of trusted proxies. On a server without a fast path, turns are shared between the clients that they name.
+   * Number of trusted proxies. On a server with `answerLater`, turns are shared between the clients that the proxies
+   * name.
    */
   readonly proxies?: number;
   readonly connections?: Partial<ConnectionBounds>;
@@ -88,7 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestTimeout: httpLimits.requestTimeoutMs,
     keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
     connectionsCheckingInterval: httpLimits.checkEveryMs,
-    // Node's default response to a missing Host is not an Error object, so `wellFormed` rejects such a request instead.
+    // Node's response to a missing Host lacks the error body of the service, so `wellFormed` rejects such a request.
     requireHostHeader: false,
     noDelay: true,
   });
@@ -180,7 +183,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {
-      // Do not report an error that is caused by a client's disconnection.
+      // Do not report an error that was caused by a disconnected client or a deliberate abort.
       if (!disconnectCodes.has(systemCode(error) ?? '')) failed(error);
       response.destroy();
     });
@@ -222,7 +225,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       socket.destroy();
       return;
     }
-    // The client would match a second response, or one without a request, to its next request.
+    // The client would match an additional response to its next request.
     const quiet = exchanges.isClosing(socket) || exchanges.isIncomplete(socket);
     exchanges.finish(socket, () => (quiet ? endQuietly(socket) : answerParserError(error, socket, common, clock())));
   });
@@ -282,7 +285,10 @@ function admitFirst(server: Server, table: ConnectionTable): void {
  */
 const acceptors = 16;
 
-/** Returns the response if the memory limits allow it, and otherwise the response `overloaded`. */
+/**
+ * Returns the response if it is streamed, fits into the memory limits, or is no larger than `overloaded`. Otherwise
+ * returns `overloaded`.
+ */
 function claimed(
   { method }: IncomingMessage,
   reply: Reply | StreamedReply,

@@ -1,8 +1,8 @@
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Returns the path of a request target in origin form or absolute form (RFC 9112, section 3.2). Omits the query and
- * neither decodes nor normalizes the path.
+ * Returns the path of a request target in origin form or absolute form (RFC 9112, section 3.2), without its query.
+ * Returns a target in any other form without its query. Neither decodes nor normalizes the path.
  */
 export function pathOf(target: string): string {
   const query = target.indexOf('?');

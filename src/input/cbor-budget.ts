@@ -24,8 +24,9 @@ export interface CborShape {
 const maxDepth = 256;
 
 /**
- * Number of items that a numeric key such as "1023" counts as. JavaScript engines store a field with such a key in an
- * array about 1.5 times as long as the number. A single key of seven bytes was measured to use 15 kB.
+ * Number of items by which a numeric key such as "1023" increases the count. JavaScript engines store a field with
+ * such a key in an array whose length is about 1.5 times the number. In a measurement, a single key of seven bytes
+ * used 15 kB.
  */
 export const indexKeyElements = 160;
 
@@ -79,7 +80,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
     } else if (type === 4 || type === 5) {
       if (type === 5 && argument > limits.fields) return { fault: 'too_many_fields', elements };
       const needed = type === 5 ? 2 * argument : argument;
-      // Each remaining item needs at least one byte.
+      // Reject a container with more items than bytes are left, because each item requires at least one byte.
       if (needed > length - at) return { fault: 'malformed', elements };
       if (depth >= deepest) return { fault: 'too_deep', elements };
       open[depth] = left;

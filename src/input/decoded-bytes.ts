@@ -11,15 +11,18 @@ export interface DecodedBytesLimits {
 }
 
 /**
- * Result of a memory request. `busy` means that the account already holds memory, so that waiting could cause a deadlock, or
- * that too much input waits.
+ * Result of a memory request. `busy` means that the account already holds memory, so that waiting could cause a
+ * deadlock, or that too much input waits.
  */
 export type TakeOutcome = 'taken' | 'busy' | 'aborted';
 
-/** The memory account of one reader. */
+/** Memory quota of one reader, called its account. */
 export interface ByteAccount {
   readonly held: number;
-  /** True if the account holds more than its share, so that its reader should pause. */
+  /**
+   * True if the account holds more than its reserve, and either this account or all accounts together exceed their
+   * maximum. The reader of the account should then pause.
+   */
   readonly isOver: boolean;
   /** Takes memory without a limit, for input that has already arrived. */
   hold(bytes: number): void;
@@ -29,8 +32,8 @@ export interface ByteAccount {
    */
   tryTake(bytes: number): boolean;
   /**
-   * Takes memory. Waits for free memory if the account holds no memory. `buffered` is the size of the waiting input, in
-   * bytes. Never rejects.
+   * Takes memory. Waits for free memory if the account holds no memory, and otherwise resolves with `busy` if no memory
+   * can be taken now. `buffered` is the size of the waiting input, in bytes. Never rejects.
    */
   take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
   /** Releases `bytes` of memory; by default, all memory of the account. */
@@ -57,7 +60,7 @@ interface Waiting {
 }
 
 /**
- * Divisor of the total that gives the maximum memory of one account. The maximum applies only to an account that
+ * The maximum memory of one account is the total divided by this number. The maximum applies only to an account that
  * already holds memory.
  */
 const accountPart = 4;

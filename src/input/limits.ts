@@ -37,14 +37,14 @@ const shaped = (input: ShapedInput): ShapedInput => input;
 const flat = <const T extends InputLimit>(input: T): T => input;
 
 /**
- * Limits of all entry points for untrusted bytes. The code takes its limits from this table, the resource fuzzer tests every
- * entry, and `docs/input-limits.md` is generated from the table.
+ * Limits of all entry points for untrusted bytes. The code takes its limits from this table. The resource fuzzer
+ * tests every entry. `docs/input-limits.md` is generated from the table.
  */
 export const inputLimits = {
   labelFrame: shaped({
     input: 'label frame (`subscribeLabels`)',
     author: 'a labeler',
-    // The limit allows labels of 10 MB, so that they are refused and counted as labels.
+    // Accept frames with labels of up to 10 MB, so that an oversized label is counted as a refused label.
     bytes: 12 * mib,
     decodedBytes: null,
     depth: 32,
@@ -163,11 +163,13 @@ export const inputLimits = {
     author: 'a Jetstream host, and every account through it',
     bytes: 10 * mib,
     decodedBytes: 10 * mib,
-    // The classifier creates no objects, and stores one byte per open container.
+    // The shape is not limited, because the classifier creates no objects and stores only one byte per open
+    // container.
     depth: null,
     elements: null,
     fields: null,
-    // A few hundred bytes of zstd may expand to 1 MiB, and each byte after the first 16 KiB may expand to 64 bytes.
+    // The budget includes decompression: a few hundred bytes of zstd may expand to 1 MiB, and each byte after the
+    // first 16 KiB may expand to 64 bytes.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 700 },
     code: 'src/weather/classify/classify.ts',
   }),
@@ -177,7 +179,8 @@ export const inputLimits = {
     // Frames of the upstream are at most 5 MB long.
     bytes: 10 * mib,
     decodedBytes: 10 * mib,
-    // The classifier creates no objects, and stores one byte per open container.
+    // The shape is not limited, because the classifier creates no objects and stores only one byte per open
+    // container.
     depth: null,
     elements: null,
     fields: null,
@@ -193,7 +196,7 @@ export const inputLimits = {
     depth: null,
     elements: null,
     fields: null,
-    // The decoder builds the tables of the dictionary for each frame.
+    // The budget is per frame, because the decoder builds the tables of the dictionary for each frame.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 60 },
     code: 'src/weather/stream/dictionary.ts',
   }),
@@ -313,7 +316,7 @@ export const inputLimits = {
   archiveFile: shaped({
     input: 'file of an archive, verified from a URL or directory; the limits on the shape apply to each line',
     author: 'the publisher of an archive',
-    // A file has 24 lines of one fact, each with a body of at most 1 MiB.
+    // A file of archived facts contains at most 24 lines, each with a body of at most 1 MiB.
     bytes: 32 * mib,
     decodedBytes: 32 * mib,
     // An archived body is one level deeper than the fact itself, because it is nested in its line.
@@ -346,7 +349,7 @@ const alwaysPieces = 4_096;
  */
 const minPieceBytes = 32;
 
-/** Returns the maximum number of pieces in which a body may arrive, because each piece costs a few microseconds. */
+/** Returns the maximum number of pieces in which a body may arrive. Processing a piece takes a few microseconds. */
 export function maxPieces(bytes: number): number {
   return alwaysPieces + bytes / minPieceBytes;
 }

@@ -15,17 +15,20 @@ export const maxUrlLength = 8192;
 /** Name of a rule for URLs. */
 export type UrlRule = 'length' | 'syntax' | 'scheme' | 'credentials' | 'fragment' | 'path';
 
-/** Result for a text that is not an admitted URL. */
+/** Result for a string that is not an admitted URL. */
 export interface RefusedUrl {
   readonly kind: 'refused';
   readonly rule: UrlRule;
-  /** Reason, without any part of the text except its scheme: other parts may contain a secret. */
+  /**
+   * Reason for the refusal. It quotes no part of the string except the scheme, because other parts may contain a
+   * secret.
+   */
   readonly why: string;
-  /** Parsed URL, or null if the text is not a URL. */
+  /** Parsed URL, or null if the string is not a URL. */
   readonly url: URL | null;
 }
 
-/** Result of applying the rules to a text. */
+/** Result of applying the rules to a string. */
 export type UrlVerdict = { readonly kind: 'url'; readonly url: URL } | RefusedUrl;
 
 /** Rules for one kind of URL. */
@@ -40,7 +43,7 @@ export interface UrlRules {
   readonly isOrigin?: boolean;
 }
 
-/** Parses a text as a URL of one kind. Never throws. */
+/** Parses a string as a URL that must satisfy the rules. Never throws. */
 export function parseUrl(text: string, rules: UrlRules): UrlVerdict {
   const { schemes, maxLength = maxUrlLength, admits = [], isOrigin = false } = rules;
   const refused = (rule: UrlRule, why: string, url: URL | null): RefusedUrl => ({ kind: 'refused', rule, why, url });

@@ -7,8 +7,8 @@ import { scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';
 
 /**
- * Locations in the archive's files where names of schemas, hosts and labelers are allowed. No other identity may
- * appear.
+ * Locations in the archive's files where names of schemas, hosts and labelers are allowed. An identity at any other
+ * location is a finding.
  */
 const places: Readonly<Record<string, IdentityPlaces>> = {
   [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
@@ -23,7 +23,7 @@ const nowhere: IdentityPlaces = { dids: /(?!)/, handles: null };
 
 /**
  * Applies the privacy scan of the facts API to a published body. A body that is not JSON is scanned as plain text.
- * Returns the identity that was found, or null if there is none.
+ * Returns a description of the first identity, without its text, or null if the body contains no identity.
  */
 export function findIdentity(body: Uint8Array): string | null {
   const leak = findLeak(parsedBody(body));
@@ -31,8 +31,8 @@ export function findIdentity(body: Uint8Array): string | null {
 }
 
 /**
- * Applies the privacy scan to the values of a file of the archive. Returns the identity that was found, or null if
- * there is none.
+ * Applies the privacy scan to the values of a file of the archive. Returns a description of the first identity, without
+ * its text, or null if the file contains no identity.
  */
 export function findIdentityIn(name: string, value: object): string | null {
   const [table = ''] = name.split('.');

@@ -36,7 +36,10 @@ export type CommandName = keyof typeof commands;
 /** Names of all commands. */
 export const commandNames = Object.keys(commands) as CommandName[];
 
-/** Flags of all commands. Variables and the config file may set any of them, whichever command runs. */
+/**
+ * Flags of all commands. Variables and the config file may set any of these flags, regardless of the command that
+ * runs.
+ */
 export const knownFlags: readonly string[] = [
   ...new Set(Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag))),
 ];

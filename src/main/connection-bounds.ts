@@ -1,8 +1,8 @@
 import type { ConnectionBounds } from '../http/connections/connection-table.ts';
 
 /**
- * Returns the connection limits that the operator configured. Behind a trusted proxy, one peer address serves many
- * clients.
+ * Returns the connection limits that the operator configured. The limit per client is null if it is configured as 0,
+ * or if a proxy is trusted, because many clients then share one peer address.
  */
 export function connectionBounds(settings: {
   readonly maxConnections: number;

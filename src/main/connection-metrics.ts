@@ -13,7 +13,10 @@ export function connectionCuts(name: string, registry: Registry): Counter<'reaso
   return cut;
 }
 
-/** Registers a gauge of open connections. Returns the function that sets how the connections are counted. */
+/**
+ * Registers a gauge of open connections. Returns the function that registers the source of the count; the gauge is 0
+ * until a source is registered.
+ */
 export function connectionCount(name: string, registry: Registry): (count: () => number) => void {
   let ask = (): number => 0;
   new Gauge({

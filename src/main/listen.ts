@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 
-/** Time that requests in flight have to complete when the server stops, in milliseconds. */
+/** Maximum time in milliseconds for pending requests to complete when the server stops. */
 export const graceMs = 5_000;
 
-/** Makes a server listen, and resolves with its port. Throws OperatorError on failure. */
+/** Makes a server listen, and resolves with its port. Rejects with OperatorError if it cannot listen. */
 export async function listenOn(server: HttpServer, at: { host: string; port: number }): Promise<number> {
   return server.start(at).catch((error: unknown) => {
     throw new OperatorError(`cannot listen on ${at.host}:${at.port}: ${listenFault(error)}`);
@@ -29,8 +29,9 @@ function listenFault(error: unknown): string {
 }
 
 /**
- * Throws OperatorError, naming the flag of the port, if a port is in use. Commands call this function before long work
- * that precedes the start of their server. If the port is taken later, the server itself reports it.
+ * Rejects with an OperatorError that names the flag of the port if a port is in use or cannot be used. Commands call
+ * this function before long work that precedes the start of their server. If a port becomes occupied after this
+ * check, the server itself reports it.
  */
 export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [flag, port] of Object.entries(ports)) {
@@ -46,7 +47,10 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
   }
 }
 
-/** Returns a path prefix without its trailing slash. An empty prefix means that the server serves at the root. */
+/**
+ * Returns a path prefix without its trailing slash. An empty prefix means that the server serves at the root. Throws
+ * OperatorError if the text is not a path.
+ */
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;

@@ -16,7 +16,7 @@ export interface Directories {
   readonly plcReplicas: readonly string[];
 }
 
-/** Parses the URLs of the setting. Throws OperatorError if a URL is invalid or none is configured. */
+/** Parses the URLs of the setting. Throws OperatorError if a URL is invalid or no URL is configured. */
 export function directoriesOf(addresses: readonly string[]): Directories {
   const [plc = '', ...plcReplicas] = addresses;
   for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });

@@ -14,7 +14,10 @@ export function terminalText(text: string, max = maxForeign): string {
   return `${shown.text.replaceAll(/[\s\uFFFD]+/gu, (run) => (run.includes('\uFFFD') ? '\uFFFD' : ' ')).trim()}${shown.cut ? ' … (shortened)' : ''}`;
 }
 
-/** Wraps a line at spaces into rows of at most `width` characters. Rows after the first are indented. */
+/**
+ * Wraps a line at spaces into rows of at most `width` characters, or of 40 if `width` is less. A longer word is split.
+ * Rows after the first are indented.
+ */
 export function wrapped(line: string, width: number, indent = 0): string[] {
   const max = Math.max(width, minWidth);
   const rows: string[] = [];

@@ -9,7 +9,10 @@ const maxContactLength = 200;
  */
 const contactCharacters = /^[\w.~:/?#[\]@!$&'*+,;=%-]+$/;
 
-/** Returns the contact unchanged, or null if it is neither an http(s) URL nor a mail address. */
+/**
+ * Returns the contact unchanged, or null if it is too long, contains unsafe characters, or is neither an http(s) URL
+ * nor a mail address.
+ */
 export function parseContact(text: string): string | null {
   if (text.length > maxContactLength || !contactCharacters.test(text)) return null;
   const isMail = /^[^@\s/:]+@[^@\s/:]+\.[^@\s/:]+$/.test(text);
@@ -19,7 +22,7 @@ export function parseContact(text: string): string | null {
 
 /**
  * Returns the `User-Agent` of every request and websocket (RFC 9110, section 10.1.5): the program, its version, and the
- * contact of this service's operator.
+ * contact of this service's operator unless it is null.
  */
 export function userAgent(version: string, contact: string | null): string {
   return contact === null ? `Almanac/${version}` : `Almanac/${version} (+${contact})`;

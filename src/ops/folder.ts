@@ -5,7 +5,7 @@ import { OperatorError, systemCode, systemWords } from './errors.ts';
 /**
  * Creates a directory and its missing parents; an existing directory stays unchanged. Throws OperatorError with a
  * one-line message on failure. Calls `mkdir` for each level, because Node's `recursive` option loops forever on file
- * systems such as `/proc`, which report that a new directory in an existing one cannot be found.
+ * systems such as `/proc`, where `mkdir` fails with ENOENT although the parent exists.
  */
 export function makeFolder(path: string): void {
   const refused = (why: string): OperatorError => new OperatorError(`cannot create the directory ${path}: ${why}`);

@@ -57,7 +57,10 @@ export const silentLog: Log = {
   with: () => silentLog,
 };
 
-/** Returns an error's name, message and stack as log fields. They are for the operator only. */
+/**
+ * Returns an error's name, message and stack as log fields, which are for the operator only. A thrown value that is not
+ * an Error has the name `unknown`.
+ */
 export function errorFields(error: unknown): LogFields {
   return error instanceof Error
     ? { error: error.name, why: error.message, stack: error.stack }

@@ -9,7 +9,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** Text of all current metrics in the format of Prometheus. */
+/** All current metrics, in the Prometheus text format. */
 export interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;
@@ -20,7 +20,7 @@ export function registryText(registry: Registry): MetricsText {
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 
-/** Starts the metrics listener. Throws OperatorError if the port cannot be bound. */
+/** Starts the metrics listener. Rejects with OperatorError if the port cannot be bound. */
 export async function serveMetrics(port: number, metrics: MetricsText): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

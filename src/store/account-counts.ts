@@ -1,7 +1,7 @@
 import type { TargetKind } from '../contract/vocabulary.ts';
 import type { Interval } from './time.ts';
 
-/** Number of applications and of removals, in rows. */
+/** Number of rows that apply a label, and number of rows that remove a label. */
 export interface EventCount {
   readonly applied: number;
   readonly removed: number;
@@ -19,9 +19,9 @@ export interface AccountDay extends Interval {
   readonly counts: DayCounts | null;
 }
 
-/** Counts of an account's rows in an interval. The sums exclude days that were not counted. */
+/** Counts of an account's rows in an interval. `labelers` and `values` exclude days that were not counted. */
 export interface AccountTally {
-  /** Counts of every UTC day in the interval, oldest first. */
+  /** Every UTC day that overlaps the interval, oldest first. */
   readonly days: readonly AccountDay[];
   /** Number of rows by labeler, regardless of the filter: largest count first, then by DID. */
   readonly labelers: readonly LabelerCount[];

@@ -5,13 +5,14 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * Coverage rule of the overview, the account page, exports and downloads: time after the last accepted page counts
- * as unobserved, and so does the time of a labeler after it is no longer enrolled.
+ * Coverage rule of the overview, the account page, exports and downloads. Two kinds of time count as unobserved: the
+ * time since the last accepted page if it exceeds the tolerance, and, for a labeler that is no longer enrolled, the
+ * time after the end of its complete data.
  */
 
 /**
  * Maximum time after the last accepted page that does not count as a gap, in microseconds: 10 minutes. The instrument
- * confirms a quiet stream more often than that.
+ * confirms a quiet stream at shorter intervals.
  */
 export const coverageTolerance = 10 * minute;
 

@@ -1,8 +1,8 @@
 import { splitUri } from './subject.ts';
 
 /**
- * A label as its labeler sent it. Absent fields stay absent, because the signature covers the fields as sent. For a
- * verifier, a label with `neg: false` and one without `neg` differ, although their identity is the same.
+ * A label as its labeler sent it. Absent fields stay absent, because the signature covers the fields as sent. For
+ * example, a label with `neg: false` and a label without `neg` have the same identity but different signatures.
  */
 export interface ReceivedLabel {
   readonly ver?: number;
@@ -29,7 +29,7 @@ export const maxLabelBytes = 16 * 1024;
 /** Maximum length of a collection name (an AT Protocol NSID) in bytes. */
 const maxCollectionBytes = 317;
 
-/** Returns the size of a label's fields in bytes. */
+/** Returns the total size of a label's strings, signature and `extra` in bytes. */
 export function labelBytes(label: ReceivedLabel): number {
   let bytes = (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
   for (const text of texts(label)) bytes += Buffer.byteLength(text);
@@ -37,9 +37,10 @@ export function labelBytes(label: ReceivedLabel): number {
 }
 
 /**
- * Returns the reason why the store cannot hold a label, or null if it can. Admission checks this first, so that a batch
- * is never refused because of a single label. A label is `malformed` if its uri contains no DID or too long a
- * collection name, if a text is not valid Unicode (the stored text would differ), or if `ver` is not an integer.
+ * Returns the reason why the store cannot hold a label, or null if it can. Admission applies the same check, so that
+ * a batch is never refused because of a single label. A label is `malformed` if its uri contains no DID, if its
+ * collection name is too long, if a text is not valid Unicode (the stored text would differ), or if `ver` is not an
+ * integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';

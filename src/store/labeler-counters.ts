@@ -11,7 +11,7 @@ export const delayBounds: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8]
   .flatMap((exponent) => [1, 1.5, 2.2, 3.3, 4.7, 6.8].map((factor) => Math.round(factor * 10 ** exponent)))
   .slice(0, 45);
 
-/** Returns the index of the range that contains a delay, given in milliseconds. The last range has no upper bound. */
+/** Returns the index of the range that contains a delay in milliseconds. The last range has no upper bound. */
 export function delayRangeOf(delay: number): number {
   let [low, high] = [0, delayBounds.length];
   while (low < high) {
@@ -27,7 +27,7 @@ export const maxCountedValues = 256;
 /** Maximum length in UTF-8 bytes of a value that is counted by name; the lexicon has the same limit. */
 export const maxCountedValueBytes = 128;
 
-/** Number of applications and of removals of one value. */
+/** Numbers of applications and removals of one value. */
 export interface ValueCount extends EventCount {
   readonly value: string;
 }
@@ -45,8 +45,8 @@ export interface LabelerCounters {
   /** Number of rows whose value is not counted by name. */
   readonly others: EventCount;
   /**
-   * Number of live rows by delay from `cts` to acceptance: one count for each range of `delayBounds`, and a last one
-   * for longer delays. A negative delay counts as zero. Rows without a valid `cts` are not counted.
+   * Number of live rows by delay from `cts` to acceptance: one count for each range of `delayBounds`, and a last
+   * count for longer delays. A negative delay counts as zero. Rows without a valid `cts` are not counted.
    */
   readonly delays: readonly number[];
 }
@@ -54,24 +54,23 @@ export interface LabelerCounters {
 /** Counts of all labelers over whole days. */
 export interface LabelersCounters {
   /**
-   * Instant from which every row of the counted days is included. Rows before it are counted only in part or not at
-   * all, because an earlier version accepted them. If an earlier version accepted all rows, this is the end of the last
-   * counted day.
+   * Instant from which every row of the counted days is included. Some or all rows before this instant are not
+   * counted, because an earlier version accepted them. If an earlier version accepted all rows, this is the end of
+   * the last counted day.
    */
   readonly since: Micros;
   /** Labelers with at least one counted row, sorted by DID. */
   readonly labelers: readonly LabelerCounters[];
 }
 
-/** Part of the reader that counts the rows of labelers. */
+/** Method of a store reader that counts the rows of labelers. */
 export interface LabelerCounterReader {
   /**
-   * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval
-   * counts entirely. Throws `out_of_window` if `start` is before the floor.
+   * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval is
+   * counted as a whole. Throws `out_of_window` if `start` is before the floor.
    *
-   * The counts of days that no longer change are cached. At most one uncached day is summed per turn of the event loop,
-   * so a call may take several turns. The result describes the rows at its last turn, so it may include rows that were
-   * appended after the call.
+   * The embedded store caches the counts of days that no longer change, and sums other days in short steps, each in a
+   * separate turn of the event loop. The result may therefore include rows that were appended after the call.
    */
   labelerCounters(interval: Interval): Promise<LabelersCounters>;
 }

@@ -25,7 +25,7 @@ export interface StorePlaceSqlite {
 /** Location of a store, parsed from its URL. */
 export type StorePlace = StorePlaceSqlite | PostgresPlace;
 
-/** Option of a writer that another process may ask to stop; see `askWriterToStop`. */
+/** Option of a writer that other processes can ask to stop; see `askWriterToStop`. */
 export interface AskedToStop {
   /** Called once, when a process asks the writer to stop. The writer of an embedded store receives SIGTERM instead. */
   readonly asked?: () => void;
@@ -35,9 +35,9 @@ export interface AskedToStop {
 export function parseStoreUrl(url: string): StorePlace {
   if (isPostgresUrl(url)) return parsePostgresUrl(url);
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // `sqlite://x` would put the directory name into the host part; it is probably a typing error for `sqlite:/x`.
+  // In `sqlite://x`, the directory name is in the host part. Such a URL is probably a typing error for `sqlite:/x`.
   if (folder === '' || folder.startsWith('//')) {
-    // Do not repeat a URL in another form; it may contain a password.
+    // Do not repeat a URL with a user or parameters in the message: the URL may contain a password.
     const name = /[@?]/.test(url) ? 'the URL' : url;
     throw new OperatorError(`${name} is not a store URL: use sqlite:DIR for a directory, or ${postgresUrlForm}`);
   }
@@ -55,8 +55,8 @@ export function companionFolder(url: string, state: string): string {
 
 /**
  * Opens the store at a URL for writing. See `StoreWriter` for the errors and `SqliteWriterOptions` for the options.
- * With `clock`, the acceptance clock, standby servers of the database know how far they are up to date even if no labels
- * arrive.
+ * With `clock`, the acceptance clock, standby servers of the database can determine how current their data is even if
+ * no labels arrive.
  */
 export async function openStoreWriter(
   url: string,
@@ -65,7 +65,7 @@ export async function openStoreWriter(
   const { asked, clock, ...others } = options;
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteWriter({ ...others, folder: place.folder });
-  // The driver is loaded on demand, because most observatories use the embedded store.
+  // The driver is loaded on demand, because most installations use the embedded store.
   const { openPostgresWriter } = await import('./postgres/write/writer.ts');
   const { at, windowDays, generationId } = options;
   return openPostgresWriter({
@@ -103,8 +103,9 @@ export async function storeProcesses(url: string): Promise<StoreProcesses> {
 }
 
 /**
- * Asks the writer of the store at a URL to stop. Returns false if another process has become the writer, or if the
- * writer cannot be identified. Throws the system error if this process may not signal the writer.
+ * Asks the writer of the store at a URL to stop. In a database, returns false if another process has become the writer.
+ * For an embedded store, sends SIGTERM to `pid`: returns false if `pid` is null, and throws the system error if the
+ * process does not exist or this process may not signal it.
  */
 export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {
   const place = parseStoreUrl(url);
@@ -131,24 +132,25 @@ export async function inspect(url: string): Promise<StoreInspection> {
 
 /**
  * Moves the files of the store at a URL to another directory, so that the next writer begins a new epoch; see
- * `setStoreAside`.
+ * `setStoreAside`. Throws `OperatorError` for a PostgreSQL store.
  */
 export function setAside(url: string, at: Date): SetAside | null {
   return setStoreAside(embeddedFolder(url, 'use another schema in the URL to begin a new epoch'), at);
 }
 
-/** Restores the store at a URL from a directory; see `restoreStore`. */
+/** Restores the store at a URL from a directory; see `restoreStore`. Throws `OperatorError` for a PostgreSQL store. */
 export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): Promise<Restored> {
   return restoreStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 
-/** Repairs the store at a URL; see `repairStore`. */
+/** Repairs the store at a URL; see `repairStore`. Throws `OperatorError` for a PostgreSQL store. */
 export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
   return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 
 /**
- * Returns the directory of an embedded store. Throws `OperatorError` for a PostgreSQL store, with `instead` as advice.
+ * Returns the directory of an embedded store. For a PostgreSQL store, throws an `OperatorError` that gives `instead`
+ * as advice.
  */
 function embeddedFolder(url: string, instead: string): string {
   const place = parseStoreUrl(url);

@@ -19,7 +19,7 @@ export interface RefusedRows {
   readonly rows: string;
 }
 
-/** A change of one bucket of refused rows; if `rows` is null, the bucket is removed. */
+/** A change to one bucket of refused rows; if `rows` is null, the bucket is removed. */
 export interface RefusedRowsChange {
   readonly source: string;
   readonly bucket: number;

@@ -1,16 +1,17 @@
 import type { Micros } from '../contract/timestamp.ts';
 
-/** Maximum length in characters of a text in a roster row, of the joined provenance of a row, and of a key. */
+/** Maximum length, in characters, of each string in a roster row, of the joined provenance, and of a key. */
 export const maxRosterTextLength = 8_192;
 /** Maximum number of keys stored per labeler. */
 export const maxKeysPerLabeler = 64;
 /**
- * Maximum number of stored revisions of label definitions per labeler. One labeler rewrote its record 106,000 times.
+ * Maximum number of stored revisions of label definitions per labeler. The number is limited because one labeler
+ * rewrote its record 106,000 times.
  */
 export const maxDefinitionRevisions = 16;
 /**
- * Maximum total size of all labelers' revisions: 256 MiB. Above it, revisions are removed from the largest shares,
- * superseded revisions first.
+ * Maximum total size of all labelers' revisions: 256 MiB. Above this size, revisions are removed from the largest
+ * shares, superseded revisions first.
  */
 export const maxDefinitionsInAll = 256 * 1024 * 1024;
 /** Maximum length of one revision of label definitions, in characters. */
@@ -41,13 +42,13 @@ export interface RosterRow {
   readonly firstAnswered: Micros | null;
   /** Time of the last accepted page, or null if the labeler never responded. */
   readonly lastAnswered: Micros | null;
-  /** Start of a series of failed attempts that has not ended, or null if the last attempt succeeded. */
+  /** Start of the current series of failed attempts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
   /** Time up to which all labels of the labeler are stored or recorded as a gap, or null if it is unknown. */
   readonly completeThrough: Micros | null;
   /** True if at least one label of the labeler had a usable date. */
   readonly dated: boolean;
-  /** True if the labeler sent labels but none had a usable date. */
+  /** True if the labeler sent labels, but no label had a usable date. */
   readonly undated: boolean;
 }
 
@@ -65,7 +66,7 @@ export function labelerHandle(name: string | null, confirmed: boolean): LabelerH
 
 /** Number of bytes that each source added on one day. */
 export interface DailyBytes {
-  /** Number of the UTC day since 1970. */
+  /** UTC day, as the number of days since 1970-01-01. */
   readonly day: number;
   /** Bytes by DID of the source. */
   readonly bytes: ReadonlyMap<string, number>;
@@ -97,8 +98,11 @@ export interface Definitions {
 
 /** Rules for removing definitions when the total size limit is exceeded. */
 export interface DefinitionShares {
-  /** Returns true if a labeler's newest revision may be removed only after those of all unprotected labelers. */
+  /**
+   * Returns true if a labeler's newest revision may be removed only after the newest revisions of all unprotected
+   * labelers.
+   */
   readonly isProtected: (did: string) => boolean;
-  /** Returns the owner of a labeler; labelers of one owner share one quota. */
+  /** Returns the group of a labeler, such as its registrable domain; labelers of one group share one quota. */
   readonly groupOf: (did: string) => string;
 }

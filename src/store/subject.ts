@@ -38,7 +38,7 @@ export function isSpaceUri(uri: string): boolean {
   return /^at:\/\/[^/]+\/space(?:\/|$)/.test(uri);
 }
 
-/** Joins the parts of a `uri` to the exact original text. */
+/** Joins the parts of a `uri` into the exact original text. */
 export function joinUri(parts: UriParts): string {
   if (parts.kind === 'account') return parts.did;
   return parts.kind === 'record'

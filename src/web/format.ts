@@ -7,8 +7,8 @@ export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } a
 const space = '\u00a0';
 
 /**
- * Number formats for pages. No format overstates an observation: shares and durations are rounded down, a share below
- * one is never shown as 100 %, and a positive number is never shown as zero. Missed time is rounded up.
+ * Number formats for pages. Shares and durations are rounded down, missed time is rounded up, and rates are rounded to
+ * the nearest value. A share below one is never shown as 100 %, and a positive number is never shown as zero.
  */
 
 const formats = new Map<number, Intl.NumberFormat>();
@@ -28,7 +28,9 @@ export function countText(count: number): string {
   return withDigits(0).format(count);
 }
 
-/** Formats events per second with three significant digits. A positive rate is never shown as zero. */
+/**
+ * Formats events per second with at most three decimals, fewer for a high rate. A positive rate is never shown as zero.
+ */
 export function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.001) return `<${space}0.001`;
@@ -37,7 +39,10 @@ export function rateText(perSecond: number): string {
   return withDigits(fractionDigits).format(perSecond);
 }
 
-/** Formats a fraction (0 to 1) as a percentage. */
+/**
+ * Formats a fraction as a percentage, truncated to two decimals. A positive fraction is never shown as 0 %, and one
+ * below 1 never as 100 %.
+ */
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
@@ -99,7 +104,10 @@ export function missedText(seconds: number): string {
   return spanText(roundedUp(seconds));
 }
 
-/** Rounds a duration up to a multiple of its second-largest unit, which may also increase its largest unit. */
+/**
+ * Rounds a duration up to a multiple of its second-largest unit, which may also increase its largest unit. Returns a
+ * duration below one second unchanged.
+ */
 function roundedUp(seconds: number): number {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
@@ -115,7 +123,9 @@ function unitsOf(seconds: number) {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** Formats a timestamp of the contract in UTC, truncated to the minute or the second. */
+/**
+ * Formats a timestamp of the contract in UTC, truncated to the minute or the second. Returns any other text unchanged.
+ */
 export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;
@@ -128,7 +138,7 @@ export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
 }
 
-/** Formats the UTC day of a timestamp of the contract. */
+/** Formats the UTC day of a timestamp of the contract. Returns any other text unchanged. */
 export function dateText(timestamp: string): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;

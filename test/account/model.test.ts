@@ -15,7 +15,7 @@ import { enoughCases, modelRun } from '../../harness/model/run.ts';
  */
 
 const minute = 60_000_000;
-/** Generates stores of different ages, with different delays between the last accepted page and the requests. */
+/** Ages of the stores in days, each with the time in microseconds between the last accepted page and the requests. */
 const histories = [
   { days: 33.4, silentFor: 2 * minute },
   { days: 6.3, silentFor: 360 * minute },

@@ -71,8 +71,8 @@ test('an export contains, row for row, what labelers sent about the account, and
     '--queue-ms',
     '20000',
   ]).listening();
-  // Wait until the clock has passed the last row, because rows of one instant may have times slightly ahead of the
-  // clock, and the interval must end after them.
+  // Wait until the clock has passed the last row, because rows that arrive together are stamped slightly ahead of
+  // the clock, and the interval must end after the last row.
   const { end } = await station.store.frontier();
   await until('the clock to pass the last row', () => Date.now() * 1000 > end);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
 
-// A few kills in every test run. The proof tier kills each instrument 50 times, and `npm run test:kills` kills it 500
-// times.
+// Kill each instrument a few times in every test run. The proof tier kills each instrument 50 times, and `npm run
+// test:kills` kills each one 500 times.
 describe('an instrument that is killed five times', () => {
   it('observes the event stream without a lost event, a repeated count or a partially written artifact', async () => {
     const report = await killRepeatedly({ kills: 5, seed: 11, rate: 200 });

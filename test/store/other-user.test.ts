@@ -8,7 +8,6 @@ import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/writ
 import { micros } from '../../src/store/time.ts';
 
 /** Id of a user who may read but not write the store's files, like the user of the account surface in deploy/. */
-
 const otherUser = 65_534;
 const asRoot = process.getuid?.() === 0;
 const open = new URL('../../src/store/open.ts', import.meta.url).href;

@@ -5,7 +5,7 @@ import { createReader, eventMeaningOf } from '../../harness/classifier/reference
 import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
 import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
 
-/** A detector that remembers no rows, because the reference judges each frame on its own. */
+/** A re-sync detector that remembers no rows, because the full parse classifies each frame separately. */
 class NoRows extends ResyncMemory {
   override isRow(): boolean {
     return false;

@@ -3,8 +3,8 @@ import { formatIndex, parseIndex } from '../../../src/archive/days/index-file.ts
 import type { Content } from '../forge.ts';
 
 /**
- * Edits of single files in an in-memory archive. Each function throws if the archive lacks the file or text to be
- * changed.
+ * Edits of single files in an in-memory archive. Each function except `setLines` throws if the archive lacks the file
+ * or string to be changed.
  */
 
 /** Returns the bytes of a file; throws if it does not exist. */
@@ -30,7 +30,7 @@ export function flip(content: Content, path: string, at: number): void {
   bytes[at] = (bytes[at] ?? 0) ^ 1;
 }
 
-/** Replaces the first occurrence of a text in a file. */
+/** Replaces the first occurrence of a string in a file. */
 export function replaceText(content: Content, path: string, from: string, to: string): void {
   const text = bytesOf(content, path).toString('utf8');
   if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);

@@ -14,7 +14,7 @@ export interface Alteration {
   readonly kept?: Verdict;
   /** Verdict with a key that the publisher announced elsewhere; defaults to `first`. */
   readonly key?: Verdict;
-  /** Path in the deciding finding when the kept checkpoint is used. */
+  /** Path in the finding that determines the verdict with the kept checkpoint. */
   readonly path: string;
   /**
    * True if only Almanac's own file rules forbid the change. A verifier that checks nothing but digests and the C2SP

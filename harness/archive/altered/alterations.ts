@@ -2,5 +2,5 @@ import type { Alteration } from './alteration.ts';
 import { damages } from './damages.ts';
 import { forgeries } from './forgeries.ts';
 
-/** All alterations: damage that a single file reveals, and forgeries that only the publisher can make. */
+/** All alterations: damage without a new signature, and forgeries that only the holder of a signing key can make. */
 export const alterations: readonly Alteration[] = [...damages, ...forgeries];

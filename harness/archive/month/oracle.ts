@@ -39,7 +39,7 @@ function observedIn(start: number, madeAt: number, gaps: readonly SimulatedGap[]
   return secondsOf(start, madeAt, gaps).filter((one) => one === observed).length;
 }
 
-/** Returns the starts of the hours in a file. The last hour contains the last closed minute, or begins at its end. */
+/** Returns the starts of the hours in a file. The last hour contains the end of the last closed minute. */
 function hoursIn(madeAt: number): number[] {
   const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
@@ -56,7 +56,10 @@ export class MonthOracle {
   readonly #closed = new Set<string>();
   readonly #madeAt = { weather: Number.NEGATIVE_INFINITY, labels: Number.NEGATIVE_INFINITY };
 
-  /** Records that the archiver read a file written at `madeAt`, or null if it must not use the file. */
+  /**
+   * Records that the archiver read a file that was written at `madeAt`. `madeAt` is null if the archiver must not use
+   * the file. Ignores a file that is not newer than the last recorded file.
+   */
   copied(instrument: 'weather' | 'labels', madeAt: number | null): void {
     if (madeAt === null || madeAt <= this.#madeAt[instrument]) return;
     this.#madeAt[instrument] = madeAt;
@@ -73,8 +76,8 @@ export class MonthOracle {
   }
 
   /**
-   * Records an hour of each host from a weather file. The file of a new store lacks the hours before the old store was
-   * lost, so it must not replace known hours.
+   * Records an hour of each host from a weather file. The file of a new store lacks the time before the old store was
+   * lost. Therefore an hour must not replace a known hour that has more observed seconds.
    */
   #copyWeather(start: number, madeAt: number): void {
     for (const { host, gaps } of plan.hostsAt(madeAt)) {
@@ -103,8 +106,8 @@ export class MonthOracle {
   }
 
   /**
-   * Returns the state of each second of a host's hour, for one collection or for all if null. Returns null for an
-   * unknown hour.
+   * Returns the state of each second of a host's hour, for one collection, or for all collections if `collection` is
+   * null. Returns null for an unknown hour.
    */
   weatherSeconds(host: string, start: number, collection: string | null): Second[] | null {
     const known = this.#weather.get(host)?.get(start);

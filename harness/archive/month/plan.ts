@@ -6,7 +6,10 @@ import type { SimulatedGap } from '../simulated-hours.ts';
 
 const [secondMs, hourMs] = [1_000, 3_600_000];
 
-/** Number of days whose tables are compared. The archiver runs a few days longer, until the last of them is closed. */
+/**
+ * Number of days whose tables are compared. The archiver runs a few days longer, until the last compared day is
+ * closed.
+ */
 export const monthDays = 30;
 /** Number of hours for which the archiver runs. */
 export const monthHours = (monthDays + 4) * 24;
@@ -35,18 +38,22 @@ const span = (...[from, to]: [readonly [number, number, number?], readonly [numb
 const ever = { start: at(-100, 0), end: Number.POSITIVE_INFINITY };
 
 /**
- * Times at which the archiver is stopped: for a few hours, across midnight, and for longer than an hours file covers.
+ * Intervals in which the archiver is stopped: for a few hours, across midnight, and for longer than an hours file
+ * covers.
  */
 export const stops: readonly Span[] = [span([1, 3], [1, 5]), span([8, 22], [9, 4]), span([20, 5], [23, 13])];
-/** Times at which the facts API does not respond. In the last span only the first request of an hour fails. */
+/** Intervals in which the facts API does not respond. In the last interval, only the first request of an hour fails. */
 export const apiStops: readonly Span[] = [span([2, 10], [2, 13]), span([13, 1], [13, 20]), span([4, 15], [4, 15, 1])];
-/** Times at which the operator holds the label facts: one shorter and one longer than an hours file covers. */
+/**
+ * Intervals in which the operator holds the label facts. One hold is shorter and one is longer than the period of an
+ * hours file.
+ */
 export const holds: readonly Span[] = [span([3, 8, 30], [5, 1, 10]), span([25, 2, 20], [28, 20])];
-/** Times at which the label overview is stale because the label instrument is stopped. */
+/** Intervals in which the label overview is stale because the label instrument is stopped. */
 export const staleTimes: readonly Span[] = [span([17, 4], [17, 9])];
-/** Times at which an instrument is stopped, so its files are not replaced. */
+/** Intervals in which an instrument is stopped, so that its files are not replaced. */
 export const frozen = { weather: [span([16, 2], [16, 11, 30])], labels: [span([17, 2], [17, 9])] };
-/** Times at which an hours file cannot be read, with the reason. */
+/** Intervals in which an hours file cannot be read, with the reason. */
 export const lostFiles = {
   weather: [
     { ...span([5, 10], [5, 20]), reason: 'unreadable' as const },
@@ -54,12 +61,15 @@ export const lostFiles = {
   ],
   labels: [{ ...span([10, 2], [10, 9]), reason: 'malformed' as const }],
 };
-/** Times at which the clocks of the instruments are days ahead. */
+/** Intervals in which the clocks of the instruments are days ahead. */
 export const aheadTimes: readonly Span[] = [span([18, 5], [18, 7])];
 /** Times at which the instruments lose their stores. */
 export const lostStores = { weather: at(24, 3, 40), labels: at(19, 6, 20) };
 
-/** Hosts of the weather instrument. The second one takes over from the first, which the operator later removes. */
+/**
+ * Hosts of the weather instrument. The second host takes over from the first host, which the operator removes
+ * afterwards.
+ */
 export const hosts = {
   first: 'jetstream.example',
   second: 'backup.example',
@@ -73,7 +83,7 @@ export interface PlannedLabeler {
   readonly enrolled: Span;
 }
 
-/** Labelers in DID order. One leaves and one joins during the month. */
+/** Labelers in DID order. During the month, one labeler leaves and another one joins. */
 export const labelers: readonly PlannedLabeler[] = [
   { did: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', enrolled: { ...ever, end: at(9, 10, 30) } },
   { did: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', enrolled: { ...ever, start: at(10, 15) } },
@@ -82,7 +92,8 @@ export const labelers: readonly PlannedLabeler[] = [
 ];
 
 /**
- * Returns the labelers in the hours file generated at `now`: those enrolled at any time within the hours of that file.
+ * Returns the labelers in the hours file generated at `now`. These labelers were enrolled for at least part of the
+ * hours in the file.
  */
 export function listedLabelers(now: number): readonly PlannedLabeler[] {
   return labelers.filter(({ enrolled }) => enrolled.start <= now && enrolled.end > now - 72 * hourMs);
@@ -90,7 +101,10 @@ export function listedLabelers(now: number): readonly PlannedLabeler[] {
 
 const chance = dice(18);
 
-/** Returns up to three gaps per day, of seconds, minutes or hours. Half of them are known at once, the others later. */
+/**
+ * Returns up to three gaps per day, with durations of seconds, minutes or hours. The instrument detects about half of
+ * the gaps when they begin, and the others only after they have ended.
+ */
 function randomGaps(more: () => Partial<SimulatedGap>): SimulatedGap[] {
   return Array.from({ length: monthHours / 24 }, (_, day) =>
     Array.from({ length: chance.below(4) }, (): SimulatedGap => {
@@ -107,7 +121,7 @@ const isAfterStop = (spans: readonly Span[]): SimulatedGap[] => spans.map((one) 
 /** A gap that both instruments detect so late that it covers the first hours of their files. */
 const lateGap = { ...span([14, 20], [15, 4, 40]), knownAt: at(17, 22, 30) };
 
-/** Gaps of the weather instrument, regardless of the host that it reads. */
+/** Gaps of the weather instrument that apply to every host. */
 const weatherGaps: readonly SimulatedGap[] = [
   lateGap,
   ...randomGaps(() => chance.pick([{}, {}, { collection: 'like.create' }, { collection: 'post.create' }])),
@@ -145,7 +159,7 @@ export const labelGaps: readonly SimulatedGap[] = [
   ]),
 ];
 
-/** Returns the number of the label store's epoch. The loss of the store ends the first one. */
+/** Returns the number of the label store's epoch. The loss of the store ends the first epoch. */
 export function epochAt(now: number): 1 | 2 {
   return now < lostStores.labels ? 1 : 2;
 }
@@ -153,7 +167,7 @@ export function epochAt(now: number): 1 | 2 {
 /** Identities that are planted in bodies, in hours files and in the list of known issues. */
 export const planted = { did: 'did:plc:ar7c4by46qjdydhdevvrndac', handle: 'planted-person.bsky.social' };
 
-/** Hours since the start in which the body of a path contains an identity. */
+/** Hours in which the body of a path contains an identity, as numbers of hours since the start. */
 export const plantedHours: Readonly<Record<string, readonly number[]>> = {
   '/v1/labels/overview': [30, 100, 101, 400],
   '/v1/instruments': [31, 401],

@@ -21,7 +21,10 @@ const retryMs = 60_000;
 /** Maximum number of calls per hour. */
 const maxCalls = 4;
 
-/** Outcome of the requests for a fact in one hour: the HTTP status, or the reason if there was no response. */
+/**
+ * Outcome of the last request for a fact in one hour: the HTTP status, `unreachable` if there was no response, or
+ * `withheld` if the body contained an identity.
+ */
 export type Outcome = number | 'unreachable' | 'withheld';
 
 /** The archive of a month, together with the oracle and the record of the simulated service. */
@@ -30,7 +33,7 @@ export interface SimulatedMonth {
   readonly oracle: MonthOracle;
   /** Outcomes by path and hour, without entries for hours in which the archiver did not run. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** Time of the call after which each day was first seen closed. */
+  /** Time of the call that closed a day, by day. */
   readonly closedAt: ReadonlyMap<string, number>;
   readonly kills: number;
   readonly fullDisks: number;
@@ -140,7 +143,7 @@ class Month implements SimulatedMonth {
   }
 }
 
-/** Returns an instrument's file as read from its bytes, and the time at which it was written. */
+/** Returns the result of reading an instrument's file, and the time at which the file was written. */
 function fileOf(instrument: 'weather' | 'labels', now: number) {
   const lost = plan.lostFiles[instrument].find((one) => plan.isWithin(now, [one]));
   const stopped = plan.frozen[instrument].find((one) => plan.isWithin(now, [one]));
@@ -198,7 +201,7 @@ function responseOf(path: string, now: number, planted: number | null): FetchedF
   return publishedFact(path, { now, gaps, isHeld: plan.isWithin(now, plan.holds) });
 }
 
-/** Returns a body that contains an identity: in a value, in a text, or in a proxy's page. */
+/** Returns a body that contains an identity: within a text field, in an AT-URI, or in a proxy's error page. */
 function plantedBody(path: string, now: number, hour: number): FetchedFact {
   const { did, handle } = plan.planted;
   const whole = publishedFact(path, { now });

@@ -15,11 +15,11 @@ import {
 import type { AccountBounds, AccountProgram } from './account-programs.ts';
 import { historyEnd } from './account-world.ts';
 
-/** Sends a query to the program, follows its response, and compares each response with the model. */
+/** Sends a query and its follow-up requests to the program, and compares each response with the model. */
 
-/** Time of every request, in milliseconds. Cursors are used slightly later. */
+/** Time of the requests, in milliseconds. Requests that continue an export may be up to about a minute later. */
 const nowMs = historyEnd / 1000;
-/** Time of every request, in microseconds. */
+/** Time of the requests, in microseconds. */
 const now = historyEnd;
 
 type Body = Record<string, unknown>;
@@ -231,8 +231,8 @@ class Conversation {
       same([body.count, body.content_sha256], [document.rows.length, digestChain(document.manifest, document.rows)]);
       got.push(...document.rows);
     }
-    // With too many rows, the page may refer to the export instead: the refusal of the export contains the intervals
-    // that fit.
+    // With too many rows, the page may refer to the export instead. The response that refuses the export then contains
+    // the intervals that fit.
     const isOffered =
       got.length > 0 || rowsIn(this.world, this.query.account, shown).length <= this.bounds.maxExportRows;
     if (isOffered) same(got, rows.map(publishedRow));

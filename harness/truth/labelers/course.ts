@@ -14,11 +14,14 @@ export interface Course {
   readonly settledUs: Micros[];
   /** Interval in which every responding labeler was read for the first time. */
   begun: Interval;
-  /** Interval that contains the interruption of the instrument; null until it happens. */
+  /** Interval that contains the interruption of the instrument; null until the interruption happens. */
   paused: Interval | null;
   /** Interval in which the injected faults took effect; null until then. */
   disturbed: Interval | null;
-  /** Outage of some labelers; null until it begins, and again once the labels from it have been read. */
+  /**
+   * Outage of some labelers. Null before the outage begins, and again after the labels emitted during the outage have
+   * been read.
+   */
   outage: Interval | null;
   /** Interval in which the late labelers were discovered; null until then. */
   found: Interval | null;
@@ -51,7 +54,7 @@ export function settledAfter({ settledUs }: Course, us: number, now: Micros): Mi
 export interface Unread {
   /** Intervals in which the labeler was certainly not read. */
   readonly certain: readonly Interval[];
-  /** Intervals in which the labeler may not have been read for part of the time. */
+  /** Intervals that may contain time in which the labeler was not read. */
   readonly possible: readonly Interval[];
 }
 

@@ -7,8 +7,8 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 
 /**
- * Compares the published definitions with the labelers' records. A labeler that never responded may have none. System
- * values have no definitions here.
+ * Compares the published definitions with the labelers' records. A labeler that never responded may have no
+ * definitions, and a denied labeler must not have any. The simulated records do not define system values.
  */
 export function definitionProblems(
   { definitions }: LabelersSet,

@@ -35,7 +35,7 @@ export interface ExpectedLabeler {
   readonly firstAnswered: Interval | null;
   /** Interval that contains the last response; null if the labeler never responded. */
   readonly lastAnswered: Interval | null;
-  /** Accepted rows, excluding those that only repeat known labels after a key change. */
+  /** Accepted rows, without rows that only repeat known labels after a key change. */
   readonly rows: readonly AcceptedRow[];
   readonly repeats: number;
   /** Interval that contains the acceptance of the last row; null if there are no rows. */
@@ -96,7 +96,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   return {
     did: labeler.did,
     name: role?.name ?? labeler.profile.ailment,
-    // Nothing that a denied labeler wrote is published, neither its handle nor its definitions.
+    // Expect no handle and no definitions of a denied labeler: nothing that it wrote is published.
     isDenied,
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
@@ -107,7 +107,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     ...times,
     rows,
     repeats,
-    // The time of the last row is published in whole minutes.
+    // Allow a minute, because the time of the last row is published in whole minutes.
     lastRow:
       last === null
         ? null
@@ -136,15 +136,16 @@ function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boole
 }
 
 /**
- * Returns the problems that may be published for a labeler that is not being read. Its operator can observe them at the
- * endpoint.
+ * Returns the problems that may be published for a labeler that is not being read. The labeler's operator can observe
+ * these problems at the endpoint.
  */
 function problemsOf({ profile: { ailment } }: Labeler, role: Role | null, state: string | null) {
   if (role?.act === 'outage') return ['connection_failed'] as const;
   if (role?.act === 'leaves') return ['no_labeler_service'] as const;
   if (role?.act === 'denied') return ['denied_by_operator'] as const;
   const problems = ailmentProblems[ailment] ?? ['unknown'];
-  // A labeler that is no longer enrolled is tried only once a day, and may not have been tried since the restart.
+  // Accept `unknown` for a labeler that is no longer enrolled: it is tried only once a day, so the instrument may have
+  // made no attempt since the restart.
   return state === null ? ([...problems, 'unknown'] as const) : problems;
 }
 
@@ -162,7 +163,7 @@ const ailmentProblems: Readonly<Record<string, readonly (LabelerProblem | null)[
   drip: noResponse,
   endless: noResponse,
   broken_json: noResponse,
-  // A stream does not count as a response until it has sent something.
+  // Accept several problems: a stream does not count as a response until it has sent data.
   no_query: [null, 'unknown', ...noResponse],
 };
 

@@ -48,13 +48,17 @@ export function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: 
   return [...labelersProblems(set, expected, course), ...definitionProblems(set, sim, expected)];
 }
 
-/** Returns true if the simulated name server confirms the labeler's handle, which it does for every second labeler. */
+/**
+ * Returns true if the simulated name server confirms the labeler's handle. The server confirms the handle of each
+ * did:plc labeler with an even index.
+ */
 export function isConfirmed({ did, profile }: Pick<Labeler, 'did' | 'profile'>): boolean {
   return profile.index % 2 === 0 && did.startsWith('did:plc:');
 }
 
 /**
- * Returns the resolver of a name server for the labelers' handles. Unconfirmed handles resolve to an unknown account.
+ * Returns a `resolveTxt` function that simulates DNS for the labelers' handles. Every name other than a confirmed handle
+ * resolves to a DID that no labeler has.
  */
 export function resolvesHandles(sim: Sim): (name: string) => Promise<string[][]> {
   return async (name) => {

@@ -6,7 +6,7 @@ import { micros } from '../../../src/store/time.ts';
 import type { Role } from '../roles.ts';
 import type { Course } from './course.ts';
 
-/** Minimum number of labels that a labeler signs again at once for them to count as repeats instead of events. */
+/** Minimum number of labels that a labeler must sign again at once so that they count as repeats, not as events. */
 const minRepeats = 100;
 
 /** A label that the instrument must have accepted. */
@@ -31,8 +31,8 @@ export interface AcceptedRows {
 }
 
 /**
- * Returns the distinct labels that a labeler served and that the admission rules accept. The earlier labels of a late
- * labeler count as accepted when it was discovered.
+ * Returns the distinct labels that a labeler served and that the admission rules accept. Labels that a late labeler
+ * emitted before its discovery count as accepted at its discovery.
  */
 export function acceptedRows(labeler: Labeler, role: Role | null, course: Course, now: Micros): AcceptedRows {
   const rows: AcceptedRow[] = [];

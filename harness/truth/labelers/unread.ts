@@ -6,7 +6,7 @@ import { departs, type Role } from '../roles.ts';
 import { type Course, settledAfter, widened } from './course.ts';
 import type { ExpectedLabeler } from './expected.ts';
 
-/** Returns the times of a labeler's first and last response, and the time during which it was not read. */
+/** Returns the times of a labeler's first and last response, and the time during which the labeler was not read. */
 export function readTimes(
   labeler: Labeler,
   role: Role | null,
@@ -21,7 +21,7 @@ export function readTimes(
   const possible: Interval[] = [first];
   if (course.paused !== null) possible.push(widened(course.paused, 10 * second));
   if (course.disturbed !== null && (role?.gaps.length ?? 0) > 0) possible.push(course.disturbed);
-  // A labeler that replaces rows may remove the last row that was read, which looks like a reset.
+  // Allow a reset of a labeler that replaces rows: the removal of the last row that was read looks like a reset.
   if (labeler.profile.software === 'ozone' && course.disturbed !== null) {
     possible.push({ start: course.startedUs, end: course.disturbed.end });
   }
@@ -41,7 +41,7 @@ export function readTimes(
   };
 }
 
-/** Returns the interval that contains the first response of a labeler; null if it was never discovered. */
+/** Returns the interval that contains the first response of a labeler; null for a labeler that was never discovered. */
 function firstResponse({ profile }: Labeler, role: Role | null, course: Course): Interval | null {
   if (role?.act === 'found') return course.found;
   // A labeler without `queryLabels` first responds with the first label of its stream.
@@ -49,7 +49,7 @@ function firstResponse({ profile }: Labeler, role: Role | null, course: Course):
   return profile.ailment === 'no_query' ? { start, end: settledAfter(course, end, end) } : course.begun;
 }
 
-/** Returns the interval in which reading the labeler stopped; null if it is still being read. */
+/** Returns the interval in which reading the labeler stopped; null for a labeler that is still being read. */
 function absenceOf(role: Role | null, course: Course): Interval | null {
   if (role?.act === 'outage') return course.outage;
   return departs(role) ? course.left : null;

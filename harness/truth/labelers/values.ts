@@ -11,8 +11,8 @@ const minPublished = 5;
 /** Days on which a labeler started and stopped declaring a value. */
 export interface ExpectedDefinition {
   /**
-   * Day of the first record with the value. Null if it is the labeler's first record, because the instrument only reads
-   * that record later.
+   * Day of the first record that declares the value. Null if this is the labeler's first record: the published day is
+   * then the day on which the instrument first read a record.
    */
   readonly first: string | null;
   /** Day of the record that removed the value, or null if the current record declares it. */

@@ -28,7 +28,7 @@ export interface Exchange {
 
 /** An open `subscribeLabels` connection. */
 export interface HostileStream {
-  /** Cursor in the request, or null if the consumer wants live labels only. */
+  /** Cursor in the request, or null if the consumer requests live labels only. */
   readonly cursor: number | null;
   readonly socket: Duplex;
   readonly open: boolean;

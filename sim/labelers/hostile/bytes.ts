@@ -58,7 +58,7 @@ export function deepFrame(depth: number): Buffer {
   });
 }
 
-/** Builds a small gzip body that decompresses to a page of `count` empty arrays. */
+/** Builds a small gzip body that decompresses to a page of `count` + 1 empty arrays. */
 export function gzipPage(count: number): Buffer {
   return once(`gzip ${count}`, () => gzipSync(`{"labels":[${'[],'.repeat(count)}[]]}`));
 }
@@ -69,8 +69,8 @@ export function deepJson(depth: number): string {
 }
 
 /**
- * Builds the head of a CBOR item, consisting of its major type and length. Uses the shortest form, as DAG-CBOR
- * requires.
+ * Builds the head of a CBOR item, consisting of its major type and length. DAG-CBOR requires the shortest form; this
+ * head has it only for lengths below 24 and from 65,536.
  */
 function head(major: number, length: number): Buffer {
   const type = major << 5;

@@ -1,9 +1,9 @@
-/** Prefix of the crowd's DIDs. The directory recognises them by it and needs no list. */
+/** Prefix of the crowd's DIDs. The directory recognises these DIDs by the prefix, so it needs no list of them. */
 export const crowdPrefix = 'did:plc:crwd';
 
 /**
- * Returns the document of a DID in the crowd, or null if the DID does not exist, which is the case for half of them.
- * The endpoints in the documents refuse connections.
+ * Returns the document of a DID in the crowd. Returns null for DIDs outside the crowd, and for half of the DIDs in it,
+ * which do not exist. The endpoints in the documents refuse connections.
  */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;

@@ -25,7 +25,7 @@ export class Floods {
     this.#bytesPerTick = (bytesPerSecond * tickMs) / 1000;
   }
 
-  /** Writes to a socket until it closes. `next` returns the bytes of one write. */
+  /** Writes to a socket until the socket closes or `stop` is called. `next` returns the bytes of one write. */
   add(socket: Duplex, next: () => Uint8Array): void {
     const flood = { socket, next };
     this.#floods.add(flood);

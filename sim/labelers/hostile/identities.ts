@@ -21,7 +21,7 @@ export interface Listening {
   readonly port: number;
 }
 
-/** A labeler and where it listens. */
+/** A labeler, and the addresses on which it listens. */
 export interface PlacedIdentity {
   readonly identity: HostileIdentity;
   readonly listens: readonly Listening[];
@@ -37,7 +37,8 @@ const maxShared = 2_000;
 
 /**
  * Returns the labelers of a population. They cycle through the kinds and, within each kind, through four placements:
- * their own address, a shared host, their own domain, and a shared domain.
+ * their own address, a shared host, their own domain, and a shared domain. Throws a RangeError if labelers are
+ * requested but the list of kinds is empty.
  */
 export function placeLabelers({ seed, count, kinds, port, names, lateShare }: HostilePopulation): PlacedIdentity[] {
   let shared = 0;
@@ -79,7 +80,7 @@ function addressOf(index: number, origin: number): string {
   return `127.${70 + origin}.${Math.floor(at / 250)}.${(at % 250) + 1}`;
 }
 
-/** Returns the valid document of a labeler, for kinds that do not define their own. */
+/** Returns the valid document of a labeler. A kind may serve another document instead. */
 export function soundDocument({ did, endpoints, pds }: HostileIdentity, multikey: string): Record<string, unknown> {
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],

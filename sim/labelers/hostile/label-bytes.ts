@@ -1,7 +1,7 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { webSocketFrame } from './bytes.ts';
 
-/** First `seq`. It is so large that it and every later one occupy nine bytes of CBOR. */
+/** First `seq`, large enough that every `seq` of a flood occupies nine bytes of CBOR. */
 export const firstSeq = 2 ** 40;
 
 const rkeyMark = '3lzzzzzzzzzzz';

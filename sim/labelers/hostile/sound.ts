@@ -28,7 +28,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
   };
 }
 
-/** DID of the account to which hostile labels apply. */
+/** DID of the account to which the regular labels of did:web labelers apply. */
 export const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
 
 /** Sends a JSON response. */

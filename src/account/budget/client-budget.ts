@@ -2,11 +2,12 @@ import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
 /**
- * Maximum number of remembered look-ups over all clients. Above it, the look-ups of the oldest client are discarded.
+ * Maximum number of remembered look-ups of all clients. Above this number, the look-ups of the oldest client are
+ * discarded.
  */
 const maxRemembered = 1_000_000;
 
-/** Maximum number of networks with a remembered number of look-ups. Above it, the oldest network is discarded. */
+/** Maximum number of networks whose look-ups are counted. Above this number, the oldest network is discarded. */
 const maxNetworks = 100_000;
 
 const dayMs = 86_400_000;
@@ -18,14 +19,14 @@ const dayMs = 86_400_000;
 export interface ClientBudget {
   /**
    * Returns null and counts the look-up if the client may look up the account now; otherwise returns the number of
-   * seconds until it may. `now` is in milliseconds since 1970.
+   * seconds to wait. `now` is in milliseconds since 1970.
    */
   waitFor(client: string, account: string, now: number): number | null;
 }
 
 /**
- * Creates a budget of `accounts` distinct accounts per client and day, or an unlimited one if it is null. The clients
- * of an IPv6 site also share a larger limit, because one site has up to 65,536 /64 networks.
+ * Creates a budget of `accounts` distinct accounts per client and day, or an unlimited budget if `accounts` is null.
+ * The clients of an IPv6 site also share a larger limit, because one site has up to 65,536 /64 networks.
  */
 export function createClientBudget(accounts: number | null): ClientBudget {
   let today = Number.NaN;

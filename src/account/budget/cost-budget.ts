@@ -1,11 +1,17 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/** Maximum allowance of a client, in minutes of its refill rate: a client may use this much at once. */
+/**
+ * Maximum allowance of a client, expressed as the minutes that a complete refill takes. A client may use its whole
+ * allowance at once.
+ */
 const burstMinutes = 5;
-/** Number of bytes sent that cost as much as one millisecond of reading. */
+/** Number of sent bytes that cost as much as one millisecond of reading. */
 const bytesPerMs = 50_000;
-/** Maximum number of remembered networks. Above it, full allowances are discarded first, then the oldest ones. */
+/**
+ * Maximum number of remembered networks. Above this number, full allowances are discarded first, then the oldest
+ * ones.
+ */
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -17,8 +23,8 @@ const dayMs = 86_400_000;
  */
 export interface CostBudget {
   /**
-   * Returns null if the client may send a request now, or the number of seconds until it may. `now` is in milliseconds
-   * since 1970.
+   * Returns null if the client may send a request now, or the number of seconds to wait. `now` is in milliseconds since
+   * 1970.
    */
   waitFor(client: string, now: number): number | null;
   /** Charges a cost to the allowances of the client's networks. */
@@ -32,7 +38,8 @@ interface Bucket {
 }
 
 /**
- * Creates a budget that refills at `msPerMinute` milliseconds per minute and client, or an unlimited one if it is null.
+ * Creates a budget that refills at `msPerMinute` milliseconds per minute and client, or an unlimited budget if
+ * `msPerMinute` is null.
  */
 export function createCostBudget(msPerMinute: number | null): CostBudget {
   if (msPerMinute === null) return { waitFor: () => null, charge: () => undefined };
@@ -57,7 +64,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /** Discards full allowances, which equal those of unknown clients, and then the oldest ones above the limit. */
+  /** Discards full allowances, which unknown clients have too, and then the oldest ones until the limit is met. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {

@@ -4,9 +4,9 @@ import { hash, randomBytes } from 'node:crypto';
 const markCharacters = 12;
 
 /**
- * Returns a function that replaces the name of a client or account by a salted hash. Only the function holds the salt,
- * so the names cannot be recovered once the function is discarded. A plain hash is enough, because the salt is secret
- * and of fixed length, and the marks are never published; an HMAC would take several times the processor time.
+ * Returns a function that replaces the name of a client or account with a salted hash. Only the function holds the
+ * salt, so the names cannot be recovered once the function is discarded. A plain hash is enough, because the salt is
+ * secret and of fixed length, and the marks are never published; an HMAC would take several times the processor time.
  */
 export function saltedMark(): (name: string) => string {
   const salt = randomBytes(32).toString('base64');

@@ -5,8 +5,7 @@ import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapsh
 
 /**
  * Binary encoding of cursors. It is compact because the text of a cursor must fit into 1 KiB even with two DIDs and a
- * label value of maximum length. Integers are big-endian; instants are
- * microseconds since 1970 in 7 bytes.
+ * label value of maximum length. Integers are big-endian; instants are microseconds since 1970 in 7 bytes.
  */
 
 const kinds = ['export', 'snapshot'] as const;
@@ -15,7 +14,7 @@ const labelerFlag = 2;
 const valueFlag = 4;
 const prefixes = ['did:plc:', 'did:web:'] as const;
 const digestBytes = 32;
-/** Byte that encodes the position of an export whose first row has not been read. */
+/** Instant that encodes the position of an export whose first row has not been read. */
 const noPosition = 0;
 
 /** Encodes a cursor as bytes. */

@@ -13,7 +13,7 @@ const tagBytes = 16;
 
 /** Encrypts and decrypts cursors. A process can open the cursors of any other process with the same secrets. */
 export interface Cursors {
-  /** Encrypts a cursor to its text. Equal cursors have equal text. */
+  /** Encrypts a cursor and returns it as text. Equal cursors have equal text. */
   seal(cursor: Cursor): string;
   /** Decrypts a cursor. Returns null unless one of the secrets sealed exactly this text. */
   open(text: string): Cursor | null;
@@ -71,9 +71,9 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   }
 }
 
-/** Returns the mark of a store's generation and revision. A cursor with another mark cannot be continued. */
+/** Returns the mark of a store's generation and revision. A cursor with a different mark is no longer valid. */
 export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
-  // Omit revision 0, so that cursors from before revisions existed keep the same mark.
+  // Omit revision 0, so that cursors that were issued before revisions existed keep their mark.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 16) as GenerationMark;
 }

@@ -15,7 +15,10 @@ export interface CursorRefusal {
   readonly message?: string;
 }
 
-/** Decodes the cursor in a query string. Returns null if the query has no cursor. */
+/**
+ * Decodes the cursor in a query string. Returns a refusal if the cursor is invalid, belongs to another route, or is not
+ * the only parameter. Returns null if the query has no cursor or cannot be parsed.
+ */
 export function askedCursor<K extends Cursor['kind']>(
   search: string,
   kind: K,

@@ -61,8 +61,8 @@ async function* documentOf(
     const turn = () =>
       services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
     const read = await patiently(turn, request.gone);
-    // Abort the connection: after the headers have been sent, only this shows the client that the document is
-    // incomplete.
+    // Abort the connection: after the headers have been sent, only an aborted connection shows the client that the
+    // document is incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {

@@ -55,8 +55,8 @@ async function page(
 }
 
 /**
- * Returns a function that runs the turns of one request. The first turn fails at once if the store is busy; later turns
- * are retried.
+ * Returns a function that runs the turns of one request. Retries every turn except the first one while the store is
+ * busy.
  */
 export function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;

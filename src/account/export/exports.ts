@@ -61,7 +61,9 @@ export interface CountedRows {
 
 /**
  * Takes the snapshot of a request at `now` (milliseconds since 1970): clips the interval to the window, and fixes the
- * frontier, after which rows are excluded. Counts the rows unless `counted` is given.
+ * frontier, the acceptance time from which rows are excluded. Counts the rows unless `counted` is given; returns
+ * `many` if there are too many for one turn. Returns a refusal if the whole interval is outside the window. Throws
+ * `behind` if this server has not yet received all data before the requested end.
  */
 export async function takeSnapshot(
   store: AccountStore,
@@ -84,7 +86,7 @@ export async function takeSnapshot(
       account,
       filters,
       ...clipped,
-      // Ignore requested time before the window, because none of it can have been observed.
+      // Ignore the requested time before the window, because no export includes rows from that time.
       askedStart: micros(Math.max(clipped.askedStart, instant - windowDays * day)),
       generation: markOf(frontier),
       frontier: frontier.end,
@@ -118,8 +120,8 @@ export interface CreatedExport {
 }
 
 /**
- * Creates an export. If it would be too large, refuses with `export_too_large` and lists parts that fit. The rows of a
- * hot account are counted in several turns, so that other clients can read in between.
+ * Creates an export. If the export would be too large, refuses with `export_too_large` and lists parts that are small
+ * enough. The rows of a hot account are counted in several turns, so that other clients can read in between.
  */
 export async function createExport(
   turns: Turns,
@@ -145,7 +147,7 @@ export async function createExport(
   const { interval, frontier } = first;
   const parts = await partsInTurns(turns, query.account, interval, frontier, bounds.maxExportRows);
   const second = await attempt({ frontier, parts });
-  // Cannot happen: the second attempt uses the counts that were obtained after the first.
+  // This cannot happen: the second attempt uses the counts that were obtained after the first one.
   if (second.kind === 'many') throw new Error('the rows of a counted interval were counted again');
   return second;
 }
@@ -155,7 +157,7 @@ export function begin({ digest }: WrittenManifest): Progress {
   return { position: null, count: 0, digest };
 }
 
-/** Rows of an export in order of acceptance, and the progress after the last of them. */
+/** Rows of an export in order of acceptance, and the progress after the last row. */
 export interface ReadRows {
   /** Rows as canonical JSON. */
   readonly rows: readonly string[];
@@ -164,7 +166,7 @@ export interface ReadRows {
   readonly terminal: boolean;
 }
 
-/** Reads up to `limit` further rows of an export. Returns fewer if few of the rows read match the filters. */
+/** Reads up to `limit` further rows of an export. Returns fewer rows if few of the rows match the filters. */
 async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, limit: number): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
@@ -195,8 +197,8 @@ const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
 
 /**
  * Returns a refusal if a snapshot cannot be continued, or null if it can. A snapshot ends when it expires, when rows
- * are purged, and when the store begins a new generation. Throws `behind` if this server has not received the data of
- * the snapshot yet.
+ * are purged, and when the store begins a new generation. Throws `behind` if this server has not yet received all
+ * data of the snapshot.
  */
 export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
   if (now >= snapshot.expiresAt) return gone;
@@ -206,8 +208,8 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
 }
 
 /**
- * Reads further rows like `readOn`. Returns a refusal if rows were purged meanwhile, because rows could then be
- * missing.
+ * Reads further rows like `readOn`. Returns a refusal if rows were purged during the read, because rows of the export
+ * could be missing.
  */
 export async function readOnWhole(
   store: AccountStore,

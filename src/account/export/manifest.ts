@@ -31,8 +31,8 @@ export function manifestOf(
       started_at: formatMicros(epoch.startedAt),
       basis: 'local_acceptance_clock',
     },
-    // Limit the frontier to the end of the interval: the next export starts at the frontier, and would otherwise miss
-    // rows in between.
+    // Limit the frontier to the end of the interval: the next export starts at the frontier, and would otherwise omit
+    // rows accepted between the end and the frontier.
     frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
     count_bound: snapshot.countBound,
     current_label_state: 'unknown',
@@ -43,7 +43,7 @@ export function manifestOf(
   };
 }
 
-/** A serialized manifest and its digest, with which the export's digest chain begins. */
+/** A serialized manifest and its digest, which is the first digest of the export's chain. */
 export interface WrittenManifest {
   /** The manifest as JSON. */
   readonly text: string;
@@ -90,7 +90,8 @@ export function rememberManifests(): Manifests {
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
-      // If two concurrent requests create the same manifest, the later one replaces the earlier one in the cache.
+      // If two concurrent requests create the same manifest, the second result replaces the first result in the
+      // cache.
       length += written.text.length - (known.get(key)?.text.length ?? 0);
       known.set(key, written);
       for (const [old, { text }] of known) {

@@ -8,8 +8,9 @@ import type { Snapshot } from '../query/snapshot.ts';
 const maxRemovals = 1_000;
 
 /**
- * Throws `behind` unless this server has received everything that the server had when it took the snapshot: all data
- * before the end of the snapshot, and all removals of rows.
+ * Throws `behind` if this server lacks data that the issuing server had when it took the snapshot: data before the
+ * end of the snapshot, or removals of rows. Does not throw if more than `maxRemovals` removals are missing, because
+ * the snapshot then looks like a snapshot of another store.
  */
 export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
   assertReceived(frontier, end);

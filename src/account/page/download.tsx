@@ -11,7 +11,7 @@ export interface DownloadLink extends Interval {
   readonly href: string;
 }
 
-/** Renders links for downloading all rows of an account's page. */
+/** Renders links for downloading all rows of the interval, or a link to the export if there are too many rows. */
 export function DownloadSection({
   view,
   links,

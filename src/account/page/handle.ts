@@ -5,9 +5,7 @@ import type { HandleResolution } from '../../network/identity/resolve-handle.ts'
 /** Resolves a handle to its DID. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
-/**
- * Maximum length of a text that is parsed, in characters: an AT-URI of a record, with room for invisible characters.
- */
+/** Maximum length of parsed text, in characters: enough for the AT-URI of a record and some invisible characters. */
 const maxTextLength = 2048;
 /**
  * Matches invisible characters that are often pasted with a name, such as direction marks, zero-width characters and
@@ -20,7 +18,7 @@ const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
 /** Matches the beginning of the address of a profile or a post in the official application. */
 const profileAddress = /^https?:\/\/bsky\.app\/profile\//i;
 
-/** Extracts the name of an account from typed or pasted text. */
+/** Extracts the name of an account from typed or pasted text. Returns an empty string if the text is too long. */
 function nameIn(text: string): string {
   if (text.length > maxTextLength) return '';
   return text.replace(invisible, '').trim().replace(profileAddress, 'at://').replace(copied, '$1').toLowerCase();
@@ -33,8 +31,8 @@ export function didIn(text: string): string | null {
 }
 
 /**
- * Extracts a handle from typed or pasted text, which may contain `@` and surrounding spaces. Returns null if the text
- * is not a handle.
+ * Extracts a handle from typed or pasted text: the handle itself, `@alice.example`, an AT-URI or the address of a
+ * profile. Returns null for any other text.
  */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);

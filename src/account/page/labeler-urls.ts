@@ -6,8 +6,8 @@ import { isDid } from '../../contract/identifiers.ts';
 const profiles = 'https://bsky.app/profile/';
 
 /**
- * Maximum length of a subject in a link, in characters. A longer URI may be truncated in the data of a page, and the
- * link would then query another subject.
+ * Maximum length of a subject in a link, in characters. A longer URI may be truncated in the data of a page, so the
+ * link would query a different subject.
  */
 const maxUriLength = 1_000;
 
@@ -17,8 +17,9 @@ export function profileUrl(did: string): string | null {
 }
 
 /**
- * Returns the URL of a labeler's public query for its labels on one subject, or null if there must be no link. `origin`
- * is an origin that `publicOrigin` returned, or undefined.
+ * Returns the URL of a labeler's public query for its labels on one subject. `origin` is the result of
+ * `publicOrigin`, or undefined. Returns null without an origin, or if the URI may be truncated or is not well-formed
+ * Unicode.
  */
 export function queryUrl(origin: string | undefined, uri: string): string | null {
   if (origin === undefined || uri.length > maxUriLength || !uri.isWellFormed()) return null;

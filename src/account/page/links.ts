@@ -4,12 +4,12 @@ import { type Language, languageParameter } from '../../web/language/language.ts
 import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { AccountFilters } from '../query/row.ts';
 
-/** Name of the query parameter for the position at which the list of a part continues. */
+/** Name of the query parameter with the position at which the list of a part continues. */
 export const beforeParameter = 'before';
 
 /**
- * Returns functions that create the links of an account's page. Each link keeps the interval and filters that it does
- * not change, and the language if the query selects it.
+ * Returns the links of an account's page and functions that create them. Each link keeps the interval and filters that
+ * it does not change. Links to pages also keep the language if the query selects it.
  */
 export function accountLinks(base: string, query: AskedQuery, selected: Language | null) {
   const rest = selected === null ? '' : `&${languageParameter}=${selected}`;
@@ -31,7 +31,7 @@ export function accountLinks(base: string, query: AskedQuery, selected: Language
   };
 }
 
-/** Functions that create the links of an account's page. */
+/** Links of an account's page, and functions that create them. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
 /** Returns the hidden fields of a form: the parameters that the form does not change. */

@@ -6,7 +6,7 @@ import type { AccountStore } from '../query/account-store.ts';
 export interface OriginMark {
   /** Origin of the store, or null if the store is live or its origin is not known yet. */
   readonly origin: Exclude<Origin, 'live'> | null;
-  /** True once the origin was read. Until then no page may show content of the store. */
+  /** True once the origin has been read. Until then, no page may show content of the store. */
   readonly known: boolean;
   /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
   learn(store: AccountStore): Promise<void>;

@@ -5,8 +5,8 @@ import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/q
 import { beforeParameter } from './links.ts';
 
 /**
- * Query of a page. `before` is the position at which the list continues, or null for the newest rows. `selected` is the
- * language selected by the query, or null if it selects none.
+ * Query of a page. `before` is the position at which the list continues, or null for the newest rows. `selected` is
+ * the language selected by the query, or null if the query selects no language.
  */
 export interface PageQuery {
   readonly kind: 'page';
@@ -15,7 +15,7 @@ export interface PageQuery {
   readonly selected: Language | null;
 }
 
-/** Parses the query string of an account's page. */
+/** Parses the query string of an account's page. Returns the error code if the query is invalid. */
 export function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
@@ -32,13 +32,13 @@ export function parsePageQuery(
   return { kind: 'page', query, before, selected };
 }
 
-/**
- * Parameters that are not trimmed here: the value, because values are compared exactly, and the account, because its
- * route trims it.
- */
+/** Parameters that are not trimmed here: label values are compared exactly, and the route trims the account. */
 const asTyped: readonly string[] = ['did', 'value'];
 
-/** Returns the parameters without the surrounding white space that typing or pasting into a field may add. */
+/**
+ * Returns the parameters without the surrounding white space that typing or pasting into a field may add. Omits
+ * parameters that contain only white space.
+ */
 function trimmed(parameters: Parameters | null): Parameters | null {
   if (parameters === null) return null;
   const texts = [...parameters].map(([name, text]): [string, string | null] => [

@@ -6,8 +6,8 @@ import type { AccountStore } from './account-store.ts';
 /** Maximum number of rows that are counted per turn; counting them takes a fraction of a second. */
 const rowsPerTurn = 500_000;
 /**
- * Maximum number of rows that are counted to split an interval. The window is not expected to have as many rows in
- * total, so only a faulty count reaches the limit.
+ * Maximum number of rows that are counted to split an interval. The window is expected to have fewer rows in total, so
+ * only a faulty count reaches the limit.
  */
 const countBudget = 50_000_000;
 
@@ -31,7 +31,10 @@ export async function partsInOneTurn(
   return parts && upTo(end, known, parts);
 }
 
-/** Splits an interval like `partsInOneTurn`, in as many turns as necessary. */
+/**
+ * Splits an interval like `partsInOneTurn`, in as many turns as necessary. Throws `budget_exceeded` above `countBudget`
+ * rows.
+ */
 export async function partsInTurns(
   turns: Turns,
   account: string,

@@ -4,12 +4,12 @@
  */
 export type Parameters = ReadonlyMap<string, string | null>;
 
-/** Maximum number of parameters that are parsed; no valid query has as many. */
+/** Maximum number of parameters that are parsed; every valid query has fewer. */
 const maxParameters = 32;
 
 /**
  * Parses the query string of a request target, without its question mark. Omits parameters with an empty value, which
- * come from unused form fields. Returns null if a name cannot be decoded or there are too many parameters.
+ * browsers send for unused form fields. Returns null if a name cannot be decoded or there are too many parameters.
  */
 export function parseParameters(search: string): Parameters | null {
   const found = new Map<string, string | null>();

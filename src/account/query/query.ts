@@ -16,9 +16,9 @@ export type QueryRefusal =
   | 'invalid_filter'
   | 'unknown_parameter';
 
-/** Lengths of the intervals that can be requested by a number of days. */
+/** Lengths of the intervals that a query can request as a number of days. */
 export const dayShortcuts = [7, 30] as const;
-/** Length of an interval that can be requested by a number of days. */
+/** Length of an interval that a query can request as a number of days. */
 export type DayShortcut = (typeof dayShortcuts)[number];
 
 /** Length of the rolling window, in days. */
@@ -29,7 +29,7 @@ export type AskedInterval =
   | { readonly kind: 'days'; readonly days: DayShortcut }
   | ({ readonly kind: 'explicit' } & Interval);
 
-/** A query about one account. */
+/** A query for the rows of one account. */
 export interface AskedQuery {
   /** DID of the account. */
   readonly account: string;
@@ -132,7 +132,7 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
-/** Returns the requested interval without clipping it. An interval of a number of days ends at `now`. */
+/** Returns the requested interval without clipping it. An interval that is given as a number of days ends at `now`. */
 export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   return { start: asked.start, end: asked.end };

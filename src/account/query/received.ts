@@ -5,14 +5,14 @@ import { micros } from '../../store/time.ts';
 import type { AskedInterval } from './query.ts';
 
 /**
- * Checks that this server has received the data that a request needs. A standby receives data later than the primary.
- * An interval of a number of days ends at the time up to which the standby has received everything. Requests with an
- * explicit end, or with a cursor of another server, wait until the standby has caught up.
+ * Checks that this server has received the data that a request needs. A standby receives data after the primary. On a
+ * standby, an interval given as a number of days ends at the time up to which all data has been received. Requests
+ * with an explicit end, or with a cursor from another server, wait until the standby has caught up.
  */
 
 /**
- * Returns the time for which data can be read: `now`, or on a standby the time up to which it has received everything,
- * if that is earlier.
+ * Returns the time up to which data can be read: `now`, or, if earlier, the time up to which a standby has received
+ * everything.
  */
 export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
   return replicatedThrough === undefined ? now : micros(Math.min(now, replicatedThrough));

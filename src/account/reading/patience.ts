@@ -5,8 +5,9 @@ import { StoreBusy } from './reading-pool.ts';
 const maxAttempts = 5;
 
 /**
- * Runs a turn and retries it while the store is busy. For use after the first turn of a request: a failure would
- * discard the results of the earlier turns.
+ * Runs a turn, up to `maxAttempts` times while the store is busy. Rejects with `StoreBusy` after the last attempt or if
+ * the client disconnects. For use after the first turn of a request: a failure would discard the results of the earlier
+ * turns.
  */
 export async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {

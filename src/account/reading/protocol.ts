@@ -6,7 +6,7 @@ import type { AccountView, ViewQuery } from '../view/view.ts';
 
 /** Reads that a reading process executes: methods of the store, and `view` for all data of a page. */
 export interface AccountReads extends AccountStore {
-  /** Reads all data of an account's page. Data about labelers is cached for several seconds. */
+  /** Reads all data of an account's page. Data about labelers may come from a cache. */
   view(asked: ViewQuery): Promise<AccountView | 'out_of_window'>;
 }
 
@@ -28,7 +28,7 @@ export type ReadAnswer =
 /** Maximum size of the labels in one chunk, in bytes. It limits an export page in addition to the number of rows. */
 export const maxChunkBytes = 512 * 1024;
 
-/** Truncates a chunk to `maxChunkBytes` of labels, but keeps at least one row. */
+/** Removes unpublished fields from a chunk, and limits its labels to `maxChunkBytes`, but keeps at least one row. */
 export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
   const kept: Observation[] = [];
   let bytes = 0;
@@ -42,12 +42,12 @@ export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
 }
 
 /**
- * Maximum length in characters of a text in the data of a page. It is more than a page shows, so the page itself marks
- * the text as truncated.
+ * Maximum length in characters of a string in the data of a page. A page shows fewer characters, so it truncates such
+ * a string again and marks the truncation.
  */
 const maxPageCharacters = 1_100;
 
-/** Returns an observation with all texts truncated to `maxPageCharacters`. */
+/** Returns an observation with all strings truncated to `maxPageCharacters`. */
 export function shortened(observation: Observation): Observation {
   const { label, ...rest } = withoutBytes(observation);
   const { cid, exp } = label;
@@ -64,7 +64,7 @@ export function shortened(observation: Observation): Observation {
   };
 }
 
-/** Truncates a text to `maxPageCharacters` without leaving half of a surrogate pair at the end. */
+/** Truncates a string to `maxPageCharacters`. Replaces half of a surrogate pair at the end with U+FFFD. */
 export function cut(text: string): string {
   return text.length <= maxPageCharacters ? text : text.slice(0, maxPageCharacters).toWellFormed();
 }

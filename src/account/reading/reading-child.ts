@@ -22,8 +22,8 @@ export interface ReadingChild {
 }
 
 /**
- * Heap limits of a reading process, in MB. Without them, the runtime would keep hundreds of megabytes of data that was
- * already sent. A read that needs more memory ends the process.
+ * Heap limits of a reading process, in MB. Without them, the runtime would keep hundreds of megabytes of data that
+ * was already sent. A read that exceeds these limits crashes the process.
  */
 const memoryFlags = ['--max-old-space-size=192', '--max-semi-space-size=2'] as const;
 

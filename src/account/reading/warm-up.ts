@@ -6,9 +6,7 @@ import type { ReadingPool } from './reading-pool.ts';
 
 /** DID of an account without rows. Reading its page opens every file of the window at little cost. */
 const emptyAccount = 'did:web:empty.invalid';
-/**
- * Maximum number of hot accounts that a warm-up reads. Several reads are needed before the runtime compiles the code.
- */
+/** Maximum number of hot accounts that a warm-up reads. The runtime compiles the code only after several reads. */
 const maxHotAccounts = 4;
 
 /** Options for a warm-up. */
@@ -23,9 +21,9 @@ export interface WarmUpOptions {
 }
 
 /**
- * Opens the files in every reading process, then reads several hot accounts and renders their pages, so that the first
- * client waits neither for files nor for code that has never run. Ends at the first failure. Resolves when `enough` is
- * aborted, so that no account can prevent the service from listening.
+ * Opens the files in every reading process, then reads several hot accounts and renders their pages, so that the
+ * first request waits neither for files nor for the compilation of code. Stops at the first page that cannot be
+ * rendered. Resolves when `enough` is aborted, so that no account can prevent the service from listening.
  */
 export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Promise<void> {
   if (!enough.aborted) await Promise.race([once(enough, 'abort'), warmUpFully()]);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A part of a sentence that is rendered, such as a time or a link. Each language puts it in its own position. */
+/** A rendered part of a sentence, such as a time or a link. Its position in the sentence depends on the language. */
 export type Piece = ComponentChildren;
 
 /** Creates a link with the given text, for use in a sentence. */

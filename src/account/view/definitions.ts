@@ -43,8 +43,8 @@ export class DefinitionCache {
   }
 
   /**
-   * Returns the definitions of the values on a page, in the language of the page or in another one if the labeler does
-   * not offer it. Omits labelers without any definitions.
+   * Returns the definitions of the values on a page, in the language of the page or in another language if the labeler
+   * does not offer that language. Omits labelers for which no record with definitions was observed.
    */
   async of(
     store: Pick<AccountStore, 'definitions'>,
@@ -78,7 +78,7 @@ export class DefinitionCache {
 
 /**
  * Parses the definitions in a labeler's record (`app.bsky.labeler.defs#labelerPolicies`), given as JSON. The content is
- * untrusted; omits entries that do not conform to the lexicon.
+ * untrusted; omits entries that do not conform to the lexicon, repeat a value, or exceed `maxValues`.
  */
 export function parseDefinitions(content: string): ReadonlyMap<string, Translations> {
   const found = new Map<string, Translations>();
@@ -107,8 +107,8 @@ function selected(definitions: Translations): Translations {
 }
 
 /**
- * Selects the definition in a language. If there is none, selects one in a variety of that language, else in English,
- * else the first one.
+ * Selects the definition in a language, otherwise in a variety of that language, otherwise in English, otherwise the
+ * first definition.
  */
 export function choose(definitions: Translations, language: Language): Definition {
   return inLanguage(definitions, language) ?? inLanguage(definitions, 'en') ?? definitions[0];

@@ -1,4 +1,4 @@
-/** Reciprocal of the maximum fraction of time that is spent reading a cached value: one per cent. */
+/** Reciprocal of the maximum fraction of time spent reading a cached value: one per cent. */
 const rarest = 100;
 
 /**

@@ -18,14 +18,14 @@ export interface Missed {
 /** Summary of the missed time of labelers that a page does not list individually. */
 export interface MissedSum {
   readonly labelers: number;
-  /** Missed time of the labeler that missed most, in microseconds. */
+  /** Longest missed time of a single labeler, in microseconds. */
   readonly longest: number;
 }
 
-/** Missed time if no labeler has a gap. */
+/** Value of `Missed` if no labeler has a gap. */
 export const nothingMissed: Missed = { byLabeler: new Map(), any: [] };
 
-/** Maximum number of intervals in a chart. More could not be distinguished. */
+/** Maximum number of intervals in a chart. More intervals could not be distinguished. */
 const maxStretches = 300;
 
 /**
@@ -71,7 +71,7 @@ export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interv
   return { labelers, longest };
 }
 
-/** Merges the closest intervals until at most `maxStretches` remain. Never hides missed time. */
+/** Merges the closest intervals until at most `maxStretches` remain. The result contains all missed time. */
 export function stretchesOf(intervals: readonly Interval[], bounds: Interval): Interval[] {
   return fewer(union(intervals, bounds), maxStretches);
 }

@@ -66,8 +66,7 @@ async function read(store: AccountStore): Promise<Labelers> {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
-  // The roster row contains the last response of a labeler without a position. For any other labeler, the position is
-  // newer.
+  // Use the later of the two times. Only the roster row exists for a labeler without a read position.
   for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {

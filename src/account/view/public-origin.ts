@@ -7,8 +7,8 @@ import { isResolvableHandle } from '../../network/identity/handle.ts';
 const maxLength = 300;
 
 /**
- * Returns the origin of a labeler's endpoint, which is untrusted text, if a page may link to it: https, a host name of
- * the public network, no credentials. Returns null otherwise, because a link could make the reader's browser send a
+ * Returns the origin of a labeler's endpoint (untrusted text) if a page may link to it: https, a host name of the
+ * public network, no credentials. Returns null otherwise, because a link could make the reader's browser send a
  * request into the reader's own network.
  */
 export function publicOrigin(endpoint: string | undefined): string | null {

@@ -7,7 +7,10 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
-/** Maximum number of an account's rows up to which a page shows all of them. */
+/**
+ * Maximum number of rows that a page shows in full. If an account has more rows, the page shows only the newest rows
+ * of each part.
+ */
 export const wholeRows = 100;
 /** Maximum number of rows per part on a page that shows only the newest rows. */
 export const newestRows = 25;
@@ -35,7 +38,7 @@ export interface PartsQuery extends Interval {
   readonly before: Micros | null;
 }
 
-/** Reads the parts of a page: all three, or only the one that the query selects. */
+/** Reads the parts of a page: all three, or only the part that the query selects. */
 export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
   const { target_kind: only } = query.filters;
   const kinds = only === undefined ? targetKinds : [only];

@@ -3,11 +3,13 @@ import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../
 
 /** One UTC day of a timeline, for the chart and the table. */
 export interface TimelineDay extends Interval {
-  /** Counted observations, or null if the rows of the day were not counted or if no part of the day was observed. */
+  /**
+   * Counted observations. Null if the rows were not counted, or if the day was not observed and has no observations.
+   */
   readonly counts: EventCount | null;
-  /** Time for which the whole network, or the labeler of the filter, was not observed, in microseconds. */
+  /** Time in microseconds for which none of the relevant labelers was observed. */
   readonly unseen: number;
-  /** Further time for which at least one labeler was not observed, in microseconds. */
+  /** Further time in microseconds for which at least one of the relevant labelers was not observed. */
   readonly partly: number;
 }
 
@@ -35,7 +37,10 @@ export interface TimelineInputs extends Interval {
   readonly some: readonly Interval[];
 }
 
-/** Computes a timeline from counts and unobserved time. For an unobserved day, the counts are null instead of zero. */
+/**
+ * Computes a timeline from counts and unobserved time. For a day that was not observed at all, the counts are null
+ * instead of zero.
+ */
 export function timelineOf({ start, end, available, tally, whole, some }: TimelineInputs): Timeline {
   const unseen = union([...whole, { start, end: available.start }, { start: available.end, end }], { start, end });
   const partly = minus(union(some, { start, end }), unseen);

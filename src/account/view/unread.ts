@@ -4,8 +4,8 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
 /**
- * Reading history of a labeler: `read` if it was read at least once, `never_read` if it is only known, else
- * `not_known`.
+ * Reading history of a labeler: `read` if it was read at least once, `never_read` if it is known but was never read,
+ * and `not_known` otherwise.
  */
 export type Reading = 'read' | 'never_read' | 'not_known';
 
@@ -29,8 +29,8 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
 }
 
 /**
- * Returns the parts of an interval in which a labeler was not read. They complement recorded gaps, which exist only for
- * labelers that are being read.
+ * Returns the parts of an interval in which a labeler was not read. These parts complement the recorded gaps, which
+ * exist only for labelers that are being read.
  */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
   if (reading !== 'read') return [{ start, end }];
@@ -38,7 +38,7 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Returns true if a page was accepted before, but none for longer than the coverage tolerance. */
+/** Returns true if pages were accepted before, but no page has been accepted for longer than the coverage tolerance. */
 export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
   return frontier.observedThrough !== null && isSilent(frontier, now);
 }

@@ -19,7 +19,7 @@ import { type HowRead, howRead, unreadOf } from './unread.ts';
 export const maxLabelersShown = 50;
 /** Maximum number of rows counted for a page. Days beyond the limit are shown as not counted. */
 const countedRows = 200_000;
-/** Labeler name that matches no labeler: its coverage contains only interruptions of the service. */
+/** Labeler name that matches no labeler. The gaps read for this name are only interruptions of the service. */
 const serviceOnly = 'almanac';
 
 /** A labeler with rows of the account, or the labeler of the filter. */
@@ -88,7 +88,8 @@ export async function readView(
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
-  // Exclude rows that are accepted while the page is built from both its parts and its downloads.
+  // Use the same end for the parts and the downloads of the page, to exclude rows that are accepted while the page is
+  // built.
   const known = micros(Math.min(end, frontier.end));
   const [tally, network] = await Promise.all([tallyUntil(store, query, { interval, known }), labelers(store)]);
   const named = labelersShown(tally, filters.labeler);

@@ -25,6 +25,6 @@ export interface ArchiveGap {
   readonly start: string;
   readonly end: string;
   readonly reason: string;
-  /** Number of unobserved seconds within the interval; present if the facts do not state when they were. */
+  /** Number of unobserved seconds in the interval; present if the facts state only this number and not the times. */
   readonly unobserved_seconds?: number;
 }

@@ -13,16 +13,16 @@ import { hourGaps } from './hour-gaps.ts';
 export const gapsFile = 'gaps.json';
 /** Schema of the gap manifest. */
 const gapsSchema = 'almanac.archive.gaps/v1';
-/** Number of days after a day whose label overviews may still report gaps of that day. */
+/** Number of following days on which label overviews may still report gaps of a day. */
 const laterDays = 2;
 
-/** Lines of the facts of one day. */
+/** Archived lines of one day, by fact. */
 export type DayLines = Readonly<Record<FactName, readonly ArchivedLine[]>>;
 
-/** Input of a day's gap manifest. */
+/** Input for computing a day's gap manifest. */
 export interface GapInputs {
   readonly day: string;
-  /** Lines of the day and of the two following days, as far as they are archived. */
+  /** Archived lines of the day, followed by the lines of the two following days. */
   readonly days: readonly DayLines[];
   /** End of the period that the manifest covers, in milliseconds since 1970: at most the end of the day. */
   readonly until: number;
@@ -79,7 +79,10 @@ function causeOf(line: ArchivedLine | undefined): Pick<ArchiveGap, 'source' | 'r
   return { source: 'publication', reason: refusalCode(line) ?? `status_${line.status}` };
 }
 
-/** Returns the label gaps of the last served overview among the given days, clipped to the day. */
+/**
+ * Returns the label gaps of the last overview that was served on the given days, clipped to the day. Returns an empty
+ * list if no overview was served.
+ */
 function labelGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
   const overview = days.flatMap((lines) => lines['labels-overview']).findLast(isServed);
   if (!overview) return [];
@@ -106,8 +109,9 @@ function isServed(line: ArchivedLine): line is ArchivedResponse {
 }
 
 /**
- * Returns the unobserved time of the first published weather window that ends after the day, as one gap. The facts
- * state only how long the unobserved time was, not when it was.
+ * Returns one gap with the unobserved time of the first published weather window that ends at or after the end of the
+ * day. Returns an empty list if there is no such window, or if it has no unobserved time. The facts state only the
+ * length of the unobserved time, not its position.
  */
 function weatherGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
   const end = startOf(addDays(day, 1));

@@ -74,8 +74,9 @@ export interface ComputedFile {
 }
 
 /**
- * Computes the files of a day from its inputs and those of the two following days, as far as they are archived. Hours
- * up to `until` (milliseconds since 1970) are covered. The bytes depend only on the arguments.
+ * Computes the files of a day from the archived inputs of the day and of the two following days. Returns an empty
+ * list if there are no inputs. Hours up to `until` (milliseconds since 1970) are covered. The bytes depend only on
+ * the arguments.
  */
 export function computeFiles(
   day: string,

@@ -2,7 +2,7 @@ import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';
 import type { DayHours } from '../tables/day-tables.ts';
 
-/** Cache of parsed files and computed tables. Most files of open days do not change within an hour. */
+/** Caches parsed files and computed tables, because most files of open days do not change within an hour. */
 export class Memo {
   readonly #parsed = new Map<string, { readonly bytes: Buffer; readonly value: unknown }>();
   readonly #tables = new Map<string, TablesOf<unknown>>();

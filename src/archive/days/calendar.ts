@@ -1,10 +1,10 @@
 /** Days and hours of the archive, in UTC. Days have the form `2026-11-20`, hours `2026-11-20T13:00:00Z`. */
 
-/** Milliseconds of an hour. */
+/** Length of an hour, in milliseconds. */
 export const hourMs = 3_600_000;
-/** Milliseconds of a day. */
+/** Length of a day, in milliseconds. */
 export const dayMs = 24 * hourMs;
-/** Delay between the end of a day and its closing, in milliseconds. */
+/** Minimum delay between the end of a day and its closing, in milliseconds. */
 export const closeAfterMs = 48 * hourMs;
 
 /** Returns the hour that contains the time `at` (milliseconds since 1970). */

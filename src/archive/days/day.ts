@@ -68,7 +68,7 @@ export function parseDay(bytes: Uint8Array): DayRecord | null {
   return formatDay(record).equals(bytes) ? record : null;
 }
 
-/** Parses the entry of a file in the record of a day. */
+/** Parses the entry of a file in the record of a day; null if it is invalid. */
 export function parseFile(value: unknown): ListedFile | null {
   if (typeof value !== 'object' || value === null) return null;
   const { name, bytes, sha256 } = value as Readonly<Record<string, unknown>>;
@@ -76,7 +76,7 @@ export function parseFile(value: unknown): ListedFile | null {
   return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? { name, bytes, sha256 } : null;
 }
 
-/** Returns true for a valid name of a day's file. Such a name cannot leave the day's directory. */
+/** Returns true for a valid name of a day's file. Such a name cannot refer to a file outside the day's directory. */
 export function isFileName(name: string): boolean {
   return /^[a-z][a-z0-9-]{0,63}\.(?:json|jsonl|csv|parquet)$/.test(name);
 }

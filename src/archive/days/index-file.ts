@@ -18,7 +18,7 @@ export interface ListedDay {
 
 /** Index of an archive, the entry point for programs: its key and its days. */
 export interface ArchiveIndex {
-  /** Text form of the public key of the log. */
+  /** The log's public key in text form. */
   readonly key: string;
   readonly days: readonly ListedDay[];
 }

@@ -3,7 +3,7 @@ import { parseTimestamp } from '../../contract/timestamp.ts';
 import { dayMs, startOf } from './calendar.ts';
 import { parsedObject } from './json.ts';
 
-/** Name of the operator's list of known issues, in the directory of the archive and in that of a day. */
+/** Name of the operator's list of known issues, in the directory of the archive and in the directory of each day. */
 export const issuesFile = 'known-issues.json';
 /** Schema of the list of known issues. */
 export const issuesSchema = 'almanac.archive.known-issues/v1';

@@ -6,7 +6,7 @@ import { parsedObject } from './json.ts';
 
 /**
  * Reasons why an hour has no response. `unusable`: the body is not UTF-8, or is too long and not a JSON object.
- * `withheld`: the privacy scan found an identity in the body.
+ * `withheld`: the privacy scan found an identity in the body, or the operator withdrew the file.
  */
 export const failureReasons = ['unreachable', 'too_large', 'unusable', 'withheld'] as const;
 /** Reason why an hour has no response. */
@@ -112,7 +112,10 @@ export function parseLine(line: string, path: string): ArchivedLine | null {
   return { kind: 'response', hour, at, status, text };
 }
 
-/** Returns the embedded body. The key cannot occur earlier within a string, because JSON escapes the quotes there. */
+/**
+ * Returns the embedded body; null if the line has none. `bodyKey` cannot occur in an earlier string of the line,
+ * because JSON escapes the quotes in strings.
+ */
 function bodyText(line: string): string | null {
   const start = line.indexOf(bodyKey);
   return start < 0 ? null : line.slice(start + bodyKey.length, -1);

@@ -1,6 +1,8 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 
-/** Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields none. */
+/**
+ * Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields no parts.
+ */
 
 interface StatedGap {
   readonly start: string;
@@ -15,7 +17,7 @@ interface StatedWindow {
   readonly unobservedSeconds: number;
 }
 
-/** Returns the gaps and the warm-up period that a label overview states. */
+/** Returns the gaps and the warm-up period that a label overview states. Ignores entries with an unexpected shape. */
 export function observedIn(text: string): StatedGap[] {
   const coverage = at(parsed(text), ['facts', 'coverage']);
   const gaps = at(coverage, ['gaps']);

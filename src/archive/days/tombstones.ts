@@ -42,7 +42,7 @@ function parseTombstone(value: unknown): Tombstone | null {
   return typeof reason === 'string' && isReason(reason) ? { ...file, withdrawn_at: at, reason } : null;
 }
 
-/** Returns true if a text may be the reason for a withdrawal: one line of printable text. */
+/** Returns true if the text is a valid reason for a withdrawal: one line of printable characters. */
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= maxReasonLength && !/[\p{Cc}\u2028\u2029]/u.test(text);
 }

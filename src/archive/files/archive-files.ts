@@ -23,7 +23,10 @@ import { isDay } from '../days/calendar.ts';
 export interface ArchiveFiles {
   /** Returns the bytes of a file; null if it does not exist. */
   read(path: string): Buffer | null;
-  /** Appends a complete line durably. Readers never see a partial line after a failed or interrupted append. */
+  /**
+   * Appends a complete line durably. First removes a partial line that a killed process left at the end of the file. A
+   * failed append leaves no partial line behind.
+   */
   append(path: string, line: Uint8Array): void;
   /** Removes a partial line that an interrupted append left at the end of a file. */
   repair(path: string): void;
@@ -107,7 +110,9 @@ function append(path: string, line: Uint8Array): void {
   }
 }
 
-/** Returns the length of the complete lines of a file; a killed process may have left a partial line after them. */
+/**
+ * Returns the total length of a file's complete lines, in bytes. A killed process may have left a partial last line.
+ */
 function wholeBytes(file: number, size: number): number {
   const chunk = Buffer.alloc(65_536);
   for (let end = size; end > 0; ) {
@@ -124,7 +129,10 @@ function writeAll(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
-/** Replaces a file atomically: a reader sees the old bytes or the new ones, even after a crash. */
+/**
+ * Replaces a file atomically: a reader sees the old bytes or the new ones, even after a crash. Creates missing
+ * directories.
+ */
 export function replaceFile(path: string, bytes: Uint8Array, mode = 0o644): void {
   const folder = dirname(path);
   makeFolders(folder);

@@ -4,7 +4,10 @@ import { hourMs, startOf } from '../days/calendar.ts';
 
 /** Number of hours in a day. */
 export const dayHours = 24;
-/** Reasons why the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file. */
+/**
+ * Reasons why the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file, or the
+ * operator withdrew the hours.
+ */
 export const hoursFailures = ['missing', 'unreadable', 'malformed', 'held', 'withheld'] as const;
 /** Reason why the archive has no counts of an hour. */
 export type HoursFailure = (typeof hoursFailures)[number];
@@ -20,7 +23,10 @@ export function packed<T>(list: readonly T[]): Packed<T> {
   return first !== undefined && list.every((one) => one === first) ? first : list;
 }
 
-/** Expands a written form to its list; null if the list lacks an entry for an hour or should have been packed. */
+/**
+ * Expands a written form to a list. Returns null for a list that does not have one entry per hour, and for a list of
+ * equal entries, which `packed` would have written as one entry.
+ */
 export function unpacked<T>(value: Packed<T>): T[] | null {
   if (!isList(value)) return Array.from({ length: dayHours }, () => value);
   return value.length === dayHours && isList(packed(value)) ? [...value] : null;
@@ -87,9 +93,7 @@ export function spansOf(day: string, places: readonly number[]): Span[] {
   return spans;
 }
 
-/**
- * Returns the time up to which a file counts an hour: the end of the hour, or the end of the file if it is earlier.
- */
+/** Returns the time up to which a file counts an hour: the end of the hour or `through`, whichever is earlier. */
 export function throughOf(start: string, through: string): string {
   return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();
 }

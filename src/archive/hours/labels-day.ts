@@ -14,7 +14,7 @@ export const labelsHoursFile = 'labels-hours.json';
 /** Schema of the archive file. */
 const labelsDaySchema = 'almanac.archive.labels-hours/v1';
 
-/** Source states that the file counts for each hour, after the number of enrolled sources. */
+/** States of an enrolled source. The file contains the number of sources in each state, for each hour. */
 export const sourceStates = [
   'unstarted',
   'probing',
@@ -32,7 +32,8 @@ const list = <S extends Type.TSchema>(item: S) =>
 const gaps = (maxItems: number) =>
   Type.Array(
     Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }, closed),
-    // Gaps of an earlier file may remain before and after the gaps of a later one.
+    // Allow three times the gaps of one file: gaps of older files may remain before and after the gaps of the newest
+    // file.
     { maxItems: 3 * maxItems },
   );
 const states = Object.fromEntries(sourceStates.map((state) => [state, count()])) as Record<

@@ -13,8 +13,9 @@ import {
 import { type DayHour, type DayLabeler, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
 
 /**
- * Merges the hours of a newer file into the labels of a day; returns the same object for an older file. An hour from
- * another generation of the label store replaces a known hour only if more of it was observed.
+ * Merges the hours of a newer file into the labels of a day; returns the same object if the file is not newer or has
+ * no hour to replace. An hour from another generation of the label store replaces a known hour only if its observed
+ * time is longer.
  */
 export function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
@@ -44,7 +45,10 @@ export function noteLabelsFailure(kept: LabelsDay, reason: HoursFailure, now: nu
   return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
 }
 
-/** Returns which hours of the day the file replaces: maps the index within the day to the index within the file. */
+/**
+ * Returns the hours of the day that the file replaces, as a map from the index within the day to the index within the
+ * file.
+ */
 function replacedPlaces({ day, hours }: LabelsDay, file: LabelsHours): Map<number, number> {
   const index = new Map<number, number>();
   for (const [at, hour] of file.hours.entries()) {

@@ -13,9 +13,10 @@ import {
 import { type DaySeries, type HourCounts, maxDaySeries, type WeatherDay } from './weather-day.ts';
 
 /**
- * Merges the hours of a newer file into the weather of a day; returns the same object for an older file. The file of an
- * instrument that lost its store does not erase hours before the new store's first observation. Any other hour is
- * replaced, even if the newer file reports less observed time for it.
+ * Merges the hours of a newer file into the weather of a day; returns the same object if the file is not newer. The
+ * file of an instrument that lost its store does not erase hours before the new store's first observation. Any other
+ * hour is replaced, even if the newer file reports less observed time for it. Series beyond the maximum number of a day
+ * are ignored.
  */
 export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
@@ -39,8 +40,9 @@ export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
 }
 
 /**
- * Marks one series of a day as published: the file's published series, or the earlier one if the file's series observed
- * nothing on that day. The file omits the series of a host that the operator removed.
+ * Marks one series of a day as published: the file's published series, or the previously marked one if the file's
+ * series has no observation on that day. Clears all other marks, including the mark of a removed host, whose series
+ * the file omits.
  */
 function publishedOnce(series: readonly DaySeries[], file: WeatherHours): DaySeries[] {
   const current = file.series.find(({ published }) => published);
@@ -116,7 +118,10 @@ function secondsOf(hour: WeatherHour): number {
   return hour.observed_seconds;
 }
 
-/** Returns which hours of the day the file replaces: maps the index within the day to the index within the file. */
+/**
+ * Returns the hours of the day that the file replaces, as a map from the index within the day to the index within the
+ * file.
+ */
 function replacedPlaces(day: string, before: DaySeries, own: WeatherHourSeries): Map<number, number> {
   const index = new Map<number, number>();
   for (const [at, hour] of own.hours.entries()) {
@@ -142,7 +147,7 @@ function isSameStore(hour: WeatherHour, own: WeatherHourSeries, kept: string | n
   return since !== null && since === kept;
 }
 
-/** Returns the first observation of the store if the hour began before it; otherwise null. */
+/** Returns the first observation of the store if the hour began before that observation; otherwise null. */
 function sinceOf({ start }: WeatherHour, { observed_since: since }: WeatherHourSeries): string | null {
   return since && Date.parse(start) < Date.parse(since) ? since : null;
 }

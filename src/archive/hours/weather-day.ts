@@ -13,8 +13,8 @@ export const weatherHoursFile = 'weather-hours.json';
 const weatherDaySchema = 'almanac.archive.weather-hours/v1';
 
 /**
- * Maximum number of series of one day. It exceeds that of one file, because host and protocol may change during the
- * day.
+ * Maximum number of series of one day. It exceeds the maximum of one file, because host and protocol may change
+ * during the day.
  */
 export const maxDaySeries = 4 * maxHourSeries;
 
@@ -34,7 +34,9 @@ export interface DaySeries extends HourCounts {
   readonly published: boolean;
   /** Time up to which each hour is counted; null for an hour that the series does not contain. */
   readonly through: (string | null)[];
-  /** First observation of the store that reported each hour, if the hour began before it; otherwise null. */
+  /**
+   * First observation of the store that reported an hour, if the hour began before that observation; otherwise null.
+   */
   readonly observed_since: (string | null)[];
   readonly collections: Partial<Record<(typeof collectionNames)[number], HourCounts>>;
   readonly gaps: readonly WeatherGap[];
@@ -117,7 +119,7 @@ export function formatWeatherDay({ day, generated_at, failures, series }: Weathe
     series: series.map(({ observed_since, ...one }) => ({
       ...one,
       through: packed(one.through),
-      // Omitted if every hour is null, which is the usual case: nearly all hours begin after the first observation.
+      // Omit `observed_since` if it is null for every hour: nearly all hours begin after the store's first observation.
       ...(observed_since.some((since) => since !== null) ? { observed_since: packed(observed_since) } : {}),
       ...packedCounts(one),
       collections: Object.fromEntries(

@@ -36,7 +36,10 @@ export function signCheckpoint(head: Omit<Checkpoint, 'origin'>, key: SignerKey)
   return signNote(formatCheckpoint({ origin: key.verifier.name, ...head }), key);
 }
 
-/** Opens a signed checkpoint of the log whose key is given. A signed checkpoint with another origin is malformed. */
+/**
+ * Opens a signed checkpoint with the key of its log. Treats a checkpoint as malformed if its origin is not the key's
+ * name.
+ */
 export function openCheckpoint(note: Uint8Array, key: VerifierKey): OpenedCheckpoint {
   const opened = openNote(note, key);
   if (opened.kind !== 'verified') return opened;

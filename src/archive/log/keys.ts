@@ -75,7 +75,10 @@ function encoded(bytes: Uint8Array): string {
   return Buffer.concat([Buffer.of(ed25519), bytes]).toString('base64');
 }
 
-/** Splits `NAME+ID+KEY` into the name and the key bytes. The encoded key itself may contain plus signs. */
+/**
+ * Splits `NAME+ID+KEY` into the name and the key bytes; null if the text does not have this form. The encoded key
+ * itself may contain plus signs.
+ */
 function partsOf(text: string): { name: string; bytes: Buffer } | null {
   const [name = '', id = '', ...rest] = text.split('+');
   const bytes = parseBase64(rest.join('+'));

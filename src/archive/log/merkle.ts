@@ -35,14 +35,17 @@ function leafAt(leaves: readonly Uint8Array[], index: number): Uint8Array {
   return leaf;
 }
 
-/** Returns the largest power of two that is less than `count`, which is at least 2. */
+/** Returns the largest power of two that is less than `count`. `count` must be at least 2. */
 function largestPowerBelow(count: number): number {
   let power = 1;
   while (power * 2 < count) power *= 2;
   return power;
 }
 
-/** Returns the inclusion proof of the leaf at `index` in a tree of the given leaves (RFC 6962, section 2.1.1). */
+/**
+ * Returns the inclusion proof of the leaf at `index` in a tree of the given leaves (RFC 6962, section 2.1.1). Throws
+ * RangeError if the tree has no such leaf.
+ */
 export function inclusionProof(leaves: readonly Uint8Array[], index: number): Buffer[] {
   leafAt(leaves, index);
   return pathTo(leaves, index, 0, leaves.length);
@@ -59,7 +62,7 @@ function pathTo(leaves: readonly Uint8Array[], index: number, start: number, end
 /**
  * Returns the proof that the tree of the first `oldSize` leaves is a prefix of the tree of all leaves (RFC 6962,
  * section 2.1.2). The proof is empty if the sizes are equal or the old tree is empty, because every tree continues an
- * empty one.
+ * empty one. Throws RangeError if there are fewer leaves than `oldSize`.
  */
 export function consistencyProof(leaves: readonly Uint8Array[], oldSize: number): Buffer[] {
   if (oldSize > leaves.length) throw new RangeError('the tree is smaller than its predecessor');

@@ -23,7 +23,7 @@ export type OpenedNote =
   | { readonly kind: 'unknown_key' }
   | { readonly kind: 'invalid_signature' };
 
-/** Signs a text, which must end with a newline. */
+/** Signs a text. Throws RangeError if the text does not end with a newline or contains other control characters. */
 export function signNote(text: string, { verifier, privateKey }: SignerKey): string {
   if (!isText(text))
     throw new RangeError('the text of a note must end with a newline and must not contain other control characters');
@@ -32,8 +32,8 @@ export function signNote(text: string, { verifier, privateKey }: SignerKey): str
 }
 
 /**
- * Opens a note with one known key. Signatures of unknown keys are ignored. An invalid signature of the known key
- * refuses the note, even if the note also has a valid one.
+ * Opens a note with one known key. Signatures of unknown keys are ignored. A note with an invalid signature of the
+ * known key is refused, even if it also has a valid one.
  */
 export function openNote(note: Uint8Array, key: VerifierKey): OpenedNote {
   const parsed = parseNote(note);

@@ -27,7 +27,8 @@ export function bundlePath({ index, width }: Pick<TileShape, 'index' | 'width'>)
 }
 
 /**
- * Formats an index in groups of three digits; every group but the last begins with `x`. A partial tile adds its width.
+ * Formats an index in groups of three digits; every group but the last begins with `x`. The path of a partial tile
+ * ends with the width of the tile.
  */
 function placePath(index: number, width: number): string {
   const digits = String(index);
@@ -72,7 +73,10 @@ export function parseTile(bytes: Buffer, width: number): Buffer[] | null {
   return Array.from({ length: width }, (_, place) => bytes.subarray(place * hashBytes, (place + 1) * hashBytes));
 }
 
-/** Encodes entries as a bundle. Each entry follows its length, which is a 16-bit big-endian number. */
+/**
+ * Encodes entries as a bundle. Each entry is preceded by its length, a 16-bit big-endian number. Throws RangeError
+ * for an entry that is too long.
+ */
 export function formatBundle(entries: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     entries.flatMap((entry) => {

@@ -33,8 +33,8 @@ export interface OpenedFile {
 /** The files of an archive that may be served. */
 export interface ServableArchive {
   /**
-   * Opens a file by its path relative to the directory of the archive. Resolves with null if the path is not that of an
-   * archive file, if the file does not exist or is too large, or if the path contains a symbolic link.
+   * Opens a file by its path relative to the directory of the archive. Resolves with null if the path does not name
+   * an archive file, if the file does not exist or is too large, or if the path contains a symbolic link.
    */
   open(path: string): Promise<OpenedFile | null>;
 }
@@ -80,7 +80,7 @@ async function readRecord(path: string): Promise<Buffer> {
 
 async function openInside(root: string, path: string, isImmutable: boolean): Promise<OpenedFile | null> {
   const file = join(root, path);
-  // The directory itself may be a symbolic link, but no part of the path below it.
+  // The directory itself may be a symbolic link, but no part of the path below it may be one.
   if ((await realpath(file)) !== `${await realpath(root)}${sep}${path.replaceAll('/', sep)}`) return null;
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {

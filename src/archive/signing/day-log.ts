@@ -13,11 +13,11 @@ export interface DayLog {
   /** Returns the closed days in ascending order. */
   leaves(): readonly DayLeaf[];
   /**
-   * Appends a day durably. Throws the system's error if a file cannot be written; calling it again with the same day
-   * completes the append.
+   * Appends a day durably. Throws the system's error if a file cannot be written; another call with the same day
+   * completes the append. Throws an error for a day that does not directly follow the last one.
    */
   append(leaf: DayLeaf): void;
-  /** Publishes a checkpoint that an earlier process signed but did not publish. Throws like `append`. */
+  /** Publishes a checkpoint that an earlier process signed but did not publish. Throws the same errors as `append`. */
   complete(): void;
 }
 
@@ -32,7 +32,7 @@ export interface DayLogOptions {
  * The last checkpoint that the key signed. It is stored outside the archive, because a restored archive may be older.
  */
 export interface KeptHead {
-  /** Description of the storage place, for messages. */
+  /** Name of the storage location, for messages. */
   readonly name: string;
   /** Returns the stored checkpoint; null if nothing was signed yet. */
   read(): Buffer | null;
@@ -122,7 +122,10 @@ class SignedLog implements DayLog {
     this.#publish();
   }
 
-  /** Writes the files of the tree, then signs its checkpoint: first next to the key, then in the archive. */
+  /**
+   * Writes the files of the tree. Then signs its checkpoint, and stores it first next to the key and then in the
+   * archive.
+   */
   #publish(): void {
     const { files, key, kept } = this.#options;
     for (const { path, bytes } of filesAfter(this.#published, this.#entries, this.#hashes)) files.replace(path, bytes);

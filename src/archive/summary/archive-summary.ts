@@ -28,7 +28,7 @@ export interface ArchiveSummaryOptions {
   readonly pollMs: number;
   /** Describes an identity found in the list of known issues; null if it contains none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Called with every error except that a file does not exist. */
+  /** Called with every error except a missing file. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -68,7 +68,8 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       if (index !== null && isSame(index, read.index) && isSame(list, read.issues)) return;
       const listed = index === null ? null : (parseIndex(index)?.days ?? null);
       const summaries = listed && (await summarised(listed.slice(-summaryDays)));
-      // Replace both without an `await` in between, so that callers never see new issues with old days.
+      // Replace the issues and the days without an `await` in between, so that callers never see new issues with old
+      // days.
       issues = shownIssues(list, findIdentityIn);
       days = summaries;
       read = { index, issues: list };
@@ -126,7 +127,7 @@ async function readDay(root: string, day: string, isClosed: boolean): Promise<Su
   };
 }
 
-/** Reads a file; null if it does not exist or is too large. */
+/** Reads a file; null if it does not exist, is too large or is not a regular file. */
 async function readBounded(path: string): Promise<Buffer | null> {
   try {
     const stats = await stat(path);

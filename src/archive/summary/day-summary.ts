@@ -8,7 +8,10 @@ export interface DaySums {
   readonly wholeHours: readonly number[];
 }
 
-/** Returns the sums of the published series in `weather-by-hour.csv`; null if the text is not such a table. */
+/**
+ * Returns the sums of the published series in `weather-by-hour.csv`. If there are several published series, uses the
+ * one that was observed longest. Returns null if a column is missing or a cell is quoted.
+ */
 export function weatherSums(csv: string): DaySums | null {
   const rows = readTable(csv, ['hour', 'host', 'protocol', 'published', 'collection', 'events', 'observed_seconds']);
   const published = rows?.filter((row) => row.published === 'true' && row.collection === 'total') ?? null;
@@ -19,7 +22,10 @@ export function weatherSums(csv: string): DaySums | null {
   return sums.reduce((best, one) => (one.observedSeconds > best.observedSeconds ? one : best), sumsOf([]));
 }
 
-/** Returns the sums of applications and removals in `labels-by-hour.csv`; null if the text is not such a table. */
+/**
+ * Returns the sums of applications and removals in `labels-by-hour.csv`; null if a column is missing or a cell is
+ * quoted.
+ */
 export function labelsSums(csv: string): DaySums | null {
   const rows = readTable(csv, ['hour', 'applications', 'removals', 'observed_seconds']);
   return rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
@@ -37,7 +43,7 @@ function sumsOf(rows: readonly HourRow[]): DaySums {
   const wholeHours: number[] = [];
   for (const { hour, counts, observed_seconds } of rows) {
     const seconds = Number(observed_seconds);
-    // Observed time without a count would lower the day's rate.
+    // Skip observed time without a count, because it would lower the day's rate.
     if (counts.includes('') || !(seconds > 0)) continue;
     count = counts.reduce((sum, text) => sum + Number(text), count ?? 0);
     observedSeconds += seconds;

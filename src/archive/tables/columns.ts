@@ -14,7 +14,7 @@ export interface Column {
   readonly kind: CellKind;
   readonly isNullable: boolean;
   readonly unit: string | null;
-  /** Clock that decides to which row an event belongs; null for a column that does not depend on a clock. */
+  /** Clock that determines the row to which an event belongs; null for a column that does not depend on a clock. */
   readonly clock: string | null;
   readonly description: string;
   /** Possible values of a text column; null if any text is possible. */

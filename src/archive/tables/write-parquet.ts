@@ -14,7 +14,10 @@ const types = {
 /** Maximum number of rows in a row group. The table of one day fits into one group. */
 const rowGroupSize = 100_000;
 
-/** Formats a table as Parquet. The bytes depend only on the rows, so that a rebuild of the day reproduces them. */
+/**
+ * Formats a table as Parquet. The bytes depend only on the table and its rows, so that a rebuild of the day reproduces
+ * them.
+ */
 export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Buffer {
   const bytes = parquetWriteBuffer({
     columnData: columns.map((column, place) => ({

@@ -4,7 +4,7 @@ import { parseTombstones, type Tombstone, tombstoneFile } from '../days/tombston
 import type { ArchiveReader } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 
-/** Reads the input files of days, each file once. */
+/** Reads and caches the input files and tombstones of days. */
 export class InputReader {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
@@ -30,7 +30,10 @@ export class InputReader {
     return known;
   }
 
-  /** Resolves with the tombstones of a day. */
+  /**
+   * Resolves with the tombstones of a day; an empty list if their file is missing or malformed. Reports a malformed
+   * file.
+   */
   tombstonesOf(day: string): Promise<readonly Tombstone[]> {
     const known = this.#tombstones.get(day) ?? this.#readTombstones(day);
     this.#tombstones.set(day, known);

@@ -12,8 +12,8 @@ const maxPasses = 5;
 
 /**
  * Verifies an archive. The archiver may write during a pass, which may then compare files of two states. A pass with
- * findings is therefore repeated once, and again while the archive keeps changing. A pass is never repeated for a
- * finding that such a change cannot cause.
+ * findings is therefore repeated once, and again while the archive keeps changing, up to five passes in total. It is
+ * not repeated after a finding that such a change cannot cause, or after a limit was reached.
  */
 export async function verifyArchive(options: VerifyOptions): Promise<VerifyReport> {
   let before: VerifyReport | null = null;

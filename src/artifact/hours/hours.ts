@@ -10,7 +10,7 @@ import type { Malformed } from '../reading.ts';
  * seconds then end at `through`. A count of an hour that was not observed is null, never 0.
  */
 
-/** Maximum number of hours in a file. `through` is within the last hour or at its end. */
+/** Maximum number of hours in a file, including the last hour, which is usually incomplete. */
 export const maxHours = 72;
 /** Length of an hour in seconds. */
 export const hourSeconds = 3600;
@@ -32,7 +32,8 @@ const hourUs = 60 * minuteUs;
 
 /**
  * Checks that the hours are whole, consecutive UTC hours, that `through` is a whole minute within the last hour or at
- * its end, and that exactly the hours that end at `through` or earlier are marked complete.
+ * its end, that exactly the hours that end at `through` or earlier are marked complete, and that no hour was observed
+ * for longer than its closed part. Returns the first violation; null if there is none.
  */
 export function hoursFault(hours: readonly FileHour[], through: string, pointer: string): HoursFault | null {
   const end = parseTimestamp(through);
@@ -55,9 +56,9 @@ export function hoursFault(hours: readonly FileHour[], through: string, pointer:
 }
 
 /**
- * Returns an error for the first list that is too long: a list has at most 72 items unless `maxItems` states another
- * maximum for its name. The caller must call this before the schema check, which would describe every invalid item of a
- * long list before it returns the first error.
+ * Returns an error for the first list that is too long; null if there is none. A list has at most 72 items unless
+ * `maxItems` states another maximum for its name. The caller must call this before the schema check, which would
+ * describe every invalid item of a long list before it returns the first error.
  */
 export function longListFault(
   value: unknown,
@@ -85,7 +86,7 @@ export interface HourLists {
 
 /**
  * Checks that lists have one entry per hour, that the observed time fits into the hour, that every observed hour has a
- * count, and that no unobserved hour has a count of 0.
+ * count, and that no unobserved hour has a count of 0. Returns the first violation; null if there is none.
  */
 export function listsFault(lists: HourLists, hours: number, pointer: string): HoursFault | null {
   const { counts, observed_seconds: seconds } = lists;
@@ -102,14 +103,17 @@ export function listsFault(lists: HourLists, hours: number, pointer: string): Ho
   return null;
 }
 
-/** Checks that a count is a number if the hour was observed, and otherwise is not 0. */
+/**
+ * Checks that a count is a number if the hour was observed, and otherwise is not 0. Returns the violation; null if
+ * there is none.
+ */
 export function countFault(count: number | null, observedSeconds: number, pointer: string): HoursFault | null {
   if (observedSeconds === 0 && count === 0) return { pointer, why: 'is 0 although the hour was not observed' };
   if (observedSeconds > 0 && count === null) return { pointer, why: 'is null although the hour was observed' };
   return null;
 }
 
-/** Checks that every gap ends after it starts. */
+/** Checks that every gap ends after it starts. Returns the first violation; null if there is none. */
 export function gapsFault(
   gaps: readonly { readonly start: string; readonly end: string }[],
   pointer: string,

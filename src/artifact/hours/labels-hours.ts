@@ -47,7 +47,9 @@ const HourSchema = Type.Object({
   applications: nullable(count()),
   /** Accepted removals of all labelers, including omitted ones; null if no labeler was observed. */
   removals: nullable(count()),
-  /** Rows that repeat known labels after a change of key, which the counts exclude; null if the counts are null. */
+  /**
+   * Rows that repeat known labels after a change of key. The counts exclude these rows. Null if the counts are null.
+   */
   repeats: nullable(count()),
   /** Number of enrolled sources by state; null if the instrument published nothing in the hour. */
   sources: nullable(SourcesSchema),
@@ -66,7 +68,7 @@ const LabelerHoursSchema = Type.Object({
    * per reason.
    */
   gaps: gapList(maxLabelerGaps),
-  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
+  /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
 });
 
@@ -87,7 +89,7 @@ const LabelsHoursSchema = Type.Object({
   hours: perHour(HourSchema),
   /** Periods during which the instrument itself did not observe; they apply to every labeler. */
   gaps: gapList(maxGaps),
-  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
+  /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
   /** Number of labelers that did not fit into the file. */
   omitted: count(),

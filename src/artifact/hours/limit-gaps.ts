@@ -13,12 +13,16 @@ export interface LimitedGaps<G> {
   readonly overflow: boolean;
 }
 
-/** First distance at which gaps are joined, in the unit of the gaps; one second if that unit is the microsecond. */
+/**
+ * Initial maximum distance between gaps that are joined, in the unit of the gaps: one second if the unit is a
+ * microsecond.
+ */
 const firstTolerance = 1_000_000;
 
 /**
- * Returns at most `limit` gaps. If there are more, joins gaps with the same key that are close to each other, and
- * doubles the permitted distance until the limit is met. The limit must not be lower than the number of keys.
+ * Returns at most `limit` gaps. Gaps with the same key that overlap or adjoin are always joined. If more than `limit`
+ * gaps remain, joins gaps with the same key that are close to each other, and doubles the permitted distance until
+ * the limit is met. The limit must not be lower than the number of keys; otherwise the function never returns.
  */
 export function limitGaps<G extends KeyedGap>(gaps: readonly G[], limit: number): LimitedGaps<G> {
   let joined = joinedWithin(gaps, 0);

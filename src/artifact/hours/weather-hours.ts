@@ -42,8 +42,8 @@ const SeriesSchema = Type.Object({
   /** End of the last closed minute. */
   through: usableInstant(),
   /**
-   * Time of the store's first observation; null if it has none. The store knows nothing of earlier hours, although a
-   * previous store that was lost may have. Absent in files of earlier versions.
+   * Time of the store's first observation; null if there is none. The store has no data for earlier hours, although
+   * they may have been observed by a previous store that was lost. Absent in files of earlier versions.
    */
   observed_since: Type.Optional(nullable(usableInstant())),
   hours: perHour(
@@ -68,7 +68,7 @@ const SeriesSchema = Type.Object({
     }),
     { maxItems: maxSeriesGaps },
   ),
-  /** True if gaps were merged with their nearest neighbours because there were more than the maximum. */
+  /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
 });
 

@@ -21,12 +21,12 @@ export type LabelersReading<P> =
   { readonly kind: 'readable'; readonly sets: readonly PreparedLabelers<P>[] } | Missing | Unreadable | MalformedLine;
 
 /**
- * Reader's work on one artifact. `visit` processes each line during decoding; `finish` then processes the whole
- * artifact.
+ * Functions with which a reader processes one artifact. `visit` processes each line during decoding; `finish` then
+ * processes the whole artifact.
  */
 export interface Preparation<P> {
   visit(line: LabelerLine, header: LabelersHeader): void;
-  /** Completes the work in slices of the event loop. */
+  /** Completes the processing in slices of the event loop. */
   finish(set: LabelerSet, sliceEnd: SliceEnd): Promise<P>;
 }
 

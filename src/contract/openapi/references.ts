@@ -3,9 +3,9 @@ import type Type from 'typebox';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Returns the schema components of a document, in which a nested schema with a title becomes a reference. Unlike the
- * closed schemas of the types, the components are open objects, because a later version may add fields (compatibility
- * policy).
+ * Returns the schema components of a document. A nested schema whose title is the name of a component becomes a
+ * reference. Unlike the closed schemas of the types, the components are open objects, because a later version may add
+ * fields (compatibility policy).
  */
 export function schemaComponents(components: Readonly<Record<string, Type.TSchema>>): Record<string, Json> {
   const names = Object.keys(components);

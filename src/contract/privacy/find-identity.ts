@@ -11,13 +11,13 @@ const atUri = /at:\/\//i;
 
 /**
  * Kind of an identity in a text. `encoded`: the text has more nested encodings than any legitimate text and may hide
- * one.
+ * an identity.
  */
 export type IdentityShape = 'did' | 'at-uri' | 'handle' | 'encoded';
 
 /**
- * Returns the kind of the first identity that a text contains in any spelling; null if it contains none. `hosts` are
- * lower-case host names that the text may contain.
+ * Returns the kind of an identity that a text contains in any spelling, or `encoded` if the text cannot be decoded
+ * completely; null if the text contains no identity. `hosts` are lower-case host names that the text may contain.
  */
 export function findIdentity(text: string, hosts: ReadonlySet<string> = new Set()): IdentityShape | null {
   const plain = plainText(text);

@@ -4,7 +4,10 @@
  * which handles are in use.
  */
 
-/** Generic top-level domains under which handles exist. Two-letter country codes are added to them. */
+/**
+ * Generic top-level domains under which handles exist. The scan also accepts every two-letter domain, for country
+ * codes.
+ */
 const domains = new Set(
   (
     'app art bio blog blue chat click cloud club com dev earth email fyi gay games gg gov info ink int land lgbt life live link lol mil ' +
@@ -20,11 +23,11 @@ const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$
 const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozone)\./;
 
 const token = /[a-z0-9._@-]+/gi;
-/** Maximum length of a label of a domain name. */
+/** Maximum length of one label of a domain name, in characters. */
 const maxLabelLength = 63;
 const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** Returns true if a plain text contains a handle other than the given `hosts`. */
+/** Returns true if a plain text contains a handle other than the given `hosts`, or any domain name after an `@`. */
 export function namesHandle(text: string, hosts: ReadonlySet<string>): boolean {
   if (!text.includes('.')) return false;
   for (const [found] of text.matchAll(token)) {

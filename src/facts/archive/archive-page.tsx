@@ -47,8 +47,8 @@ interface Shown {
   /** Reason why the label overview is refused; null while it is served. */
   readonly refusal: string | null;
   /**
-   * Origins of the served facts other than `live`. They are marked, so that a simulated archive cannot be mistaken for
-   * a live one.
+   * Origins of the served facts, except `live`. The page marks these origins, so that a simulated archive cannot be
+   * mistaken for a live one.
    */
   readonly origins: readonly MarkedOrigin[];
 }
@@ -56,8 +56,9 @@ interface Shown {
 type MarkedOrigin = Exclude<Origin, 'live'>;
 
 /**
- * Creates the resource of the archive page. The page is rendered once for each state of the archive, each hour, and
- * each refusal of the label overview.
+ * Creates the resource of the archive page. The page is rendered again when the archive, the hour, the refusal of the
+ * label overview or the marked origins change. The response is 503 while the archive does not exist or has not been
+ * read.
  */
 export function archivePage(common: HeaderList, source: ArchivedDays) {
   let kept: { shown: Shown; html: Buffer; replies: Map<Coding, Reply> } | undefined;
@@ -87,7 +88,7 @@ function isSame(a: Shown, b: Shown): boolean {
   return isSameHour && a.refusal === b.refusal && a.origins.join() === b.origins.join();
 }
 
-/** Returns the archive page. Its links are relative, so that it works under any path prefix. */
+/** Returns the parts of the archive page. Its links are relative, so that it works under any path prefix. */
 function archiveParts(shown: Shown): PageParts {
   const base = '.';
   const { origins } = shown;

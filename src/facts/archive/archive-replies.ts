@@ -75,14 +75,14 @@ export function archiveReplies(options: ArchiveRepliesOptions): ArchiveReplies {
   return new FileReplies(options);
 }
 
-/** One of the places for concurrently sent files, with the client that occupies it and the start time. */
+/** One of the slots for concurrently sent files, with the client that occupies the slot and the start time. */
 interface Place {
   readonly client: readonly NetworkTier[];
   readonly since: number;
   readonly cut: AbortController;
 }
 
-/** An open file, with the place that it occupies. */
+/** An open file, with the slot that it occupies. */
 interface Opened {
   readonly path: string;
   readonly file: ArchiveFile;
@@ -127,7 +127,7 @@ class FileReplies implements ArchiveReplies {
   }
 
   /**
-   * Takes a place. Returns null if the client has reached its limit, or if all places are taken and no response may be
+   * Takes a slot. Returns null if the client has reached its limit, or if all slots are taken and no response may be
    * aborted.
    */
   #take(client: readonly NetworkTier[]): Place | null {
@@ -140,8 +140,9 @@ class FileReplies implements ArchiveReplies {
   }
 
   /**
-   * Aborts the oldest response to the client with the most files, unless the requesting client has as many. Without
-   * this, a few slow clients could occupy all places.
+   * Aborts a response that started at least `protectedMs` ago, to a client that receives more files than the requesting
+   * client. Chooses the oldest such response to the client with the most files. Returns false if no response qualifies.
+   * Without such aborts, a few slow clients could occupy all slots.
    */
   #cutLargest(asking: readonly NetworkTier[]): boolean {
     const before = this.#monotonic() - protectedMs;
@@ -185,7 +186,7 @@ class FileReplies implements ArchiveReplies {
       ...this.#common,
     ];
     const status = range === null ? 200 : 206;
-    // The server answers HEAD without reading the stream.
+    // A response to HEAD has no stream, so its slot is released at once.
     if (request.method === 'HEAD') return { status, headers, body: null };
     const stream = this.#read(file, { from, to });
     return { status, headers, stream, release: () => this.#close(file, place), cut: place.cut.signal };
@@ -234,7 +235,7 @@ function contentType(path: string): string {
   return types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }
 
-/** Returns the common headers, changed so that they announce byte ranges. */
+/** Returns the common headers with headers that announce byte ranges. */
 function withRanges(common: HeaderList): HeaderList {
   return common.map((value, at) => {
     if (common[at - 1] === 'Accept-Ranges') return 'bytes';

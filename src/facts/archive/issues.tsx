@@ -49,7 +49,7 @@ export function IssueList({ base, issues }: { base: string; issues: readonly Arc
 
 /**
  * Links a day to the known issues that affect it. The link goes to the issue itself if there is only one and it is in
- * `listed`.
+ * `listed`, and otherwise to the list. Shows nothing if no issue affects the day.
  */
 export function IssueLinks({ day, issues, listed }: IssueLinksProps) {
   const [first, ...more] = issues.on(day);

@@ -9,7 +9,7 @@ export interface Badge {
   /** Subject of the badge, shown after the name of the network. */
   readonly subject: string;
   readonly value: string;
-  /** Kind of the value: a measurement, the absence of one, or a refusal. */
+  /** Kind of the value: a measurement, the absence of a measurement, or a refusal. */
   readonly kind: 'measured' | 'none' | 'refused';
   /** Coverage and age; for a refusal, its reason. */
   readonly note: string;

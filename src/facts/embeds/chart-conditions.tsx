@@ -11,7 +11,9 @@ import { ageText } from './texts.ts';
 
 type Fact = Shown<WeatherConditionsEnvelope>;
 
-/** Draws the conditions as one step on a scale from quiet to busy. */
+/**
+ * Draws the conditions as one step on a scale from quiet to busy, or the reason why there is no current measurement.
+ */
 export function ConditionsSection({ fact, y }: { fact: Fact; y: number }) {
   const state = currentState(fact);
   const note = fact.kind === 'served' ? ageText(fact.envelope) : undefined;

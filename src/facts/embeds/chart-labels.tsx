@@ -9,7 +9,10 @@ import { ageText, labelCoverageText } from './texts.ts';
 
 type Fact = Shown<LabelsOverview>;
 
-/** Draws the label events and the gaps of their window. */
+/**
+ * Draws the label events and the gaps of their window, or the reason for a refusal. An overview of the legacy producer
+ * has no window.
+ */
 export function LabelsSection({ fact, y }: { fact: Fact; y: number }) {
   const title = 'Labels applied and removed';
   if (fact.kind !== 'served') {
@@ -51,7 +54,10 @@ function countsText(envelope: LabelsOverview): string {
   return spans.join(', ');
 }
 
-/** Draws the window as a timeline with its gaps and the time before the observation began. */
+/**
+ * Draws the window as a timeline with its gaps and the time before the observation began. Draws nothing if the end of
+ * the window is unknown.
+ */
 function Window({ envelope: { facts, generated_at: generatedAt }, y }: { envelope: RecentEnvelope; y: number }) {
   const end = milliseconds(generatedAt);
   if (end === null) return null;

@@ -25,7 +25,10 @@ const numberWidth = 90;
 const barWidth = innerWidth - nameWidth - numberWidth;
 const rowHeight = 22;
 
-/** Draws the events per second by collection, and the observed part of the window. */
+/**
+ * Draws the events per second by collection and the observed part of the window, or the reason why there are no current
+ * rates.
+ */
 export function RatesSection({ fact, y }: { fact: Fact; y: number }) {
   const title = 'Events per observed second';
   const plateHeight = drawn.length * rowHeight + 40;

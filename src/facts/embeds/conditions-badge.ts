@@ -5,7 +5,7 @@ import type { ObservatoryFacts, Shown } from '../page/model.ts';
 import { type Badge, renderBadge } from './badge.tsx';
 import { ageText, originOf, refusalText, weatherCoverageText } from './texts.ts';
 
-/** Names of the condition states. States without a measurement have a name that does not look like a condition. */
+/** Names of the condition states. The name of a state without a measurement cannot be mistaken for a condition. */
 export const conditionNames: Readonly<Record<ConditionState, string>> = {
   station_offline: 'not observed',
   unavailable: 'no comparison yet',

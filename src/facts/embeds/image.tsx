@@ -69,7 +69,7 @@ export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor 
   );
 }
 
-/** Draws a hatched plate for time that was not observed or about which nothing may be stated. */
+/** Draws a hatched area in place of values that were not observed or must not be shown. */
 export function Hatched({ x, y, width, height }: { x: number; y: number; width: number; height: number }) {
   return (
     <>

@@ -11,7 +11,7 @@ const classes: readonly (readonly [RegExp, number])[] = [
 const other = 0.64;
 const boldFactor = 1.13;
 
-/** Returns the estimated width of a text, in units of the drawing. */
+/** Returns the estimated width of a line of text, in units of the drawing. */
 export function textWidth(text: string, size: number, isBold = false): number {
   const widths = [...text].map((character) => classes.find(([pattern]) => pattern.test(character))?.[1] ?? other);
   const sum = widths.reduce((total, width) => total + width, 0);

@@ -26,8 +26,8 @@ type Conditions = { readonly ifNoneMatch: string | undefined; readonly acceptEnc
 
 /**
  * Creates the resource of a format, which is cacheable like the facts. A document that shows a refusal has status 200,
- * but no cache may store it and it has no validator, so that it is replaced as soon as the fact returns. `common` are
- * the headers that every response of the facts API has.
+ * but no cache may store it and it has no validator, so that it is replaced as soon as the fact is served again.
+ * `common` are the headers that every response of the facts API has.
  */
 export function renderedFacts({ path, uses, contentType, headers: own, render }: FactFormat, common: HeaderList) {
   const documentAt = keepPerOutcomes((facts, outcomes) => {

@@ -4,17 +4,17 @@ import type { Catalogue } from './catalogue.ts';
 import { isHandleText } from './project-labeler.ts';
 import { maxSearchBytes } from './query.ts';
 
-/** Redirects the path of a handle, which people type, to the path of a DID. */
+/** Redirects paths that contain a handle, which people type, to paths that contain a DID. */
 
-/** Returns the handle in a path, in lower case; null if the text is not a handle that the list can be searched for. */
+/** Returns the handle in a path, in lower case; null if the name is not a handle for which the list can be searched. */
 export function handleIn(name: string): string | null {
   const handle = name.replace(/^(?:@|%40)/, '').toLowerCase();
   return isHandleText(handle) && handle.length <= maxSearchBytes ? handle : null;
 }
 
 /**
- * Redirects from `/labelers/HANDLE` to the page of the labeler whose confirmed handle it is, or to the search for the
- * handle if no confirmed handle or several of them match.
+ * Redirects from `/labelers/HANDLE` to the page of the only labeler with this confirmed handle. Without such a labeler,
+ * or with several of them, redirects to the search for the handle.
  */
 export function handleRedirect(handle: string, { entries }: Catalogue, common: HeaderList): Reply {
   const named = entries.filter((entry) => entry.handle?.confirmed && entry.handle.name.toLowerCase() === handle);

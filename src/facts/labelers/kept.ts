@@ -11,7 +11,7 @@ export class Kept<V> {
 
   /**
    * Returns the cached value for a key; null if there is none. Empties the cache first if it belongs to other artifacts
-   * or another bucket, or if it was filled at a later time because the clock was set back since.
+   * or another bucket, or if the clock was set back to a time before it was filled.
    */
   get(source: unknown, bucket: number, now: number, key: string): V | null {
     if (this.#source !== source || this.#bucket !== bucket || now < this.#madeAt) {
@@ -23,7 +23,10 @@ export class Kept<V> {
     return this.#values.get(key) ?? null;
   }
 
-  /** Caches a value for the artifacts and the bucket of the last `get`. `bytes` counts towards the maximum size. */
+  /**
+   * Caches a value for the artifacts and the bucket of the last `get`, and returns it. `bytes` counts towards the
+   * maximum size; empties the cache first if the value would exceed it.
+   */
   set(key: string, value: V, bytes: number): V {
     if (this.#bytes + bytes > maxKeptBytes) this.#clear();
     this.#bytes += bytes;

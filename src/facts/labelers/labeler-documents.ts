@@ -19,12 +19,13 @@ const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/fac
 type Paired = Extract<PairOutcome<unknown>, { kind: 'paired' }>;
 type Format = 'json' | 'page';
 
-/** A document that was built, or one that must not be served. */
+/** A document that may be served, or a marker that building or checking the document failed. */
 type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
 
 /**
  * Creates a function that responds with one labeler's document or page. If a document cannot be built, only that
- * document is refused, and `alarm` is called for it once.
+ * document is refused, and `alarm` is called. The failure is cached like a document, so that later requests do not
+ * repeat the attempt. An unknown labeler is refused without an alarm.
  */
 export function labelerDocuments(common: HeaderList, alarm: (did: string, error: unknown) => void) {
   const kept = new Kept<Made>();

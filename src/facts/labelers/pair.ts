@@ -43,9 +43,9 @@ export interface PairingOptions<P> {
 }
 
 /**
- * Creates the function that pairs the two artifacts. No pair is served if the overview is held, stale or unreadable.
- * While the labelers of a newer overview are being read, the previous pair is served for `graceMs`; its freshness is
- * computed from its own overview.
+ * Creates the function that pairs the two artifacts. No pair is served if the overview is held, stale or unreadable, or
+ * if the labelers cannot be read. While the labelers of a newer overview are being read, the previous pair is served
+ * for `graceMs`, unless it has itself become stale: its freshness is computed from its own overview.
  */
 export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
   const evidenceOf = oncePer((artifact: LabelArtifact) => labelEvidence(artifact));
@@ -77,7 +77,10 @@ export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptio
   };
 }
 
-/** Returns the overview with the labelers of the same `generated_at` and generation; null if there are none. */
+/**
+ * Returns the overview with the labelers of the same `generated_at` and generation; null if there are none, or if the
+ * overview is from the legacy producer. Returns `known` if neither artifact has changed.
+ */
 function pairOf<P>(
   { artifact, digest, modifiedAt }: Readable<LabelArtifact>,
   sets: readonly PreparedLabelers<P>[],

@@ -72,19 +72,24 @@ function identityOf(line: LabelerLine) {
   };
 }
 
-/** Returns true if a text has the syntax of a handle. */
+/** Returns true if a string has the syntax of a handle. */
 export function isHandleText(text: string): boolean {
   return handleText.test(text);
 }
 
-/** Returns the handle of a labeler. Withholds any text that is not a valid handle, because it could be anything. */
+/**
+ * Returns the handle of a labeler. Withholds a string that is not a valid handle, because it could contain anything.
+ */
 function handleOf({ handle, handle_withheld }: LabelerLine): { handle: LabelerHandle | null; withheld: boolean } {
   if (handle === null) return { handle: null, withheld: handle_withheld !== undefined };
   if (!handleText.test(handle.name)) return { handle: null, withheld: true };
   return { handle: { name: handle.name, confirmed: handle.confirmed }, withheld: false };
 }
 
-/** Returns the number of events in each span; null if nothing was read in the span, because a zero would be a claim. */
+/**
+ * Returns the number of events in each span; null if nothing was read in the span, because a zero would claim that no
+ * event occurred.
+ */
 function eventsOf(line: LabelerLine, window: LabelersHeader['window']): LabelerSummary['events'] {
   const { events } = line;
   const known = (span: keyof typeof events): number | null =>

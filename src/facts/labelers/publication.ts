@@ -101,7 +101,10 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
   };
 }
 
-/** Returns a response made from the current pair of artifacts, or the refusal if there is none. */
+/**
+ * Returns a response made from the current pair of artifacts, or a refusal if there is no pair or the response cannot
+ * be built.
+ */
 type Served = (
   now: number,
   format: RefusalFormat,
@@ -127,8 +130,8 @@ function servedFromPairs(options: LabelersPublicationOptions): Served {
 }
 
 /**
- * Returns the DID in a path; null if the text is not a DID. The text is first used without decoding, because a did:web
- * may itself contain a percent sign; otherwise it is decoded, because clients may encode the colons.
+ * Returns the DID in a path; null if the name is not a DID. The name is first tested without decoding, because a
+ * did:web may itself contain a percent sign; otherwise it is decoded, because clients may encode the colons.
  */
 function didIn(name: string): string | null {
   if (isDid(name)) return name;

@@ -41,12 +41,12 @@ export function parseListQuery(target: string): ListQuery {
   };
 }
 
-/** Returns true if the query is that of the plain page. */
+/** Returns true if the query equals `plainQuery`. */
 export function isPlain({ q, sort, state, page }: ListQuery): boolean {
   return q === '' && sort === plainQuery.sort && state === null && page === 1;
 }
 
-/** Formats a query as text. It contains only the parameters that differ from the plain page. */
+/** Formats a query as text. The text contains only the parameters that differ from `plainQuery`. */
 export function queryText(query: ListQuery): string {
   const parameters = new URLSearchParams();
   if (query.q !== '') parameters.set('q', query.q);

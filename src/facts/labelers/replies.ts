@@ -31,7 +31,7 @@ export interface DocumentTimes {
 
 const html = 'text/html; charset=utf-8';
 
-/** Headers of every page about labelers. Its form may be submitted only to this origin. */
+/** Headers of every page about labelers. The search form of such a page may be submitted only to this origin. */
 const pageHeaders: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -43,7 +43,7 @@ function validators(etag: string, { modifiedAt, builtAt }: DocumentTimes): Heade
   return [
     'ETag',
     etag,
-    // Limit `Last-Modified` to `Date`: the clock of the artifact's writer may be ahead.
+    // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
     'Last-Modified',
     httpDate(Math.min(modifiedAt, builtAt)),
     'Cache-Control',
@@ -66,7 +66,7 @@ export function jsonDocument(
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
 
-/** Creates the responses of a cacheable page. Its validator depends only on its bytes. */
+/** Creates the responses of a cacheable page. Its ETag depends only on its bytes. */
 export function pageDocument(page: string, times: DocumentTimes, common: HeaderList): Validated {
   const body = Buffer.from(page);
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;

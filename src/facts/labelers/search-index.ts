@@ -1,13 +1,16 @@
-/** Separator of two texts. A search text with a line feed matches nothing, so that no match spans two texts. */
+/** Separator of the joined strings. A search text with a line feed matches nothing, so no match spans two strings. */
 const separator = '\n';
 
-/** Texts that are joined into one, because one search of a long text is faster than a search of each short one. */
+/**
+ * Search index of strings. The strings are joined, because one search of a long string is faster than many short
+ * searches.
+ */
 export interface SearchIndex {
-  /** Returns, for each text, 1 if it contains the search text and otherwise 0. */
+  /** Returns 1 for each string that contains the search text, and 0 for every other string. */
   matches(wanted: string): Uint8Array;
 }
 
-/** Creates the index of texts. A text may consist of several lines, each of which is searched. */
+/** Creates the index of strings. A string may consist of several lines, each of which is searched. */
 export function indexTexts(texts: readonly string[]): SearchIndex {
   const joined = texts.map((text) => `${text}${separator}`).join('');
   const ends = new Uint32Array(texts.length);
@@ -24,7 +27,7 @@ export function indexTexts(texts: readonly string[]): SearchIndex {
         while ((ends[index] ?? Number.POSITIVE_INFINITY) <= at) index += 1;
         if (index >= ends.length) break;
         found[index] = 1;
-        // Continue after this text, because one match suffices.
+        // Continue after this string, because one match per string suffices.
         at = joined.indexOf(wanted, ends[index]);
       }
       return found;

@@ -10,8 +10,8 @@ export const factMetricsPath = '/metrics/facts';
 
 /**
  * Formats the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`, and an unknown
- * number has no series. Every sample has the dimension `origin`, so that simulated numbers never continue a live
- * series.
+ * number has no series. The samples of all other families have the dimension `origin`, so that simulated numbers never
+ * continue a live series.
  */
 export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): string {
   const samples = new MetricSamples();

@@ -24,7 +24,7 @@ export interface Sample {
 export class MetricSamples {
   readonly #samples = new Map<MetricFamily, Sample[]>();
 
-  /** Adds a sample. An unknown number (null or undefined) adds none, so that its series does not exist. */
+  /** Adds a sample. An unknown number (null or undefined) adds no sample, so that its series does not exist. */
   add(family: MetricFamily, dimensions: Dimensions, value: number | null | undefined): void {
     if (value === null || value === undefined) return;
     const samples = this.#samples.get(family) ?? [];
@@ -66,7 +66,10 @@ function line(family: MetricFamily, { dimensions, value }: Sample): string {
   return `${sampleName(family)}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
 }
 
-/** Escapes the value of a dimension. Replaces other control characters, because parsers treat them differently. */
+/**
+ * Escapes the value of a dimension. Replaces unpaired surrogates, and control characters other than the line feed,
+ * because parsers treat them differently.
+ */
 function escaped(text: string): string {
   return text
     .toWellFormed()

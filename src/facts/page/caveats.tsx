@@ -1,7 +1,10 @@
 import type { ObservatoryFacts, Shown } from './model.ts';
 import { Quote } from './pieces.tsx';
 
-/** Shows the caveats of each fact completely and verbatim, because they are part of the fact. */
+/**
+ * Shows the caveats of each fact completely and verbatim, because they are part of the fact. A refused fact has no
+ * caveats.
+ */
 export function Caveats({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
   // Both weather facts have the same caveats, so one list is enough.
   const weather = conditions.kind === 'served' ? conditions : metrics;

@@ -6,7 +6,10 @@ const names = {
   labels: 'The label overview',
 } as const;
 
-/** Describes, for an announcement, which facts were removed and which returned between two states of the page. */
+/**
+ * Describes the facts whose outcome (served, refused or no response) differs from the earlier state of the page. Screen
+ * readers announce this description. Returns an empty string if there is no earlier state.
+ */
 export function describeChanges(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
   if (!before) return '';
   return (['conditions', 'metrics', 'labels'] as const)

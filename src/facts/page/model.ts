@@ -23,7 +23,7 @@ export type RecentEnvelope = LabelsOverview & { facts: RecentLabelFacts };
 /** A label overview of the legacy producer. */
 export type LegacyEnvelope = LabelsOverview & { facts: LegacyLabelFacts };
 
-/** Returns true for an envelope of the rolling epoch, which alone has an acquisition. */
+/** Returns true for an envelope of the rolling epoch: only these envelopes have `facts.acquisition`. */
 export function isRecent(envelope: LabelsOverview): envelope is RecentEnvelope {
   return 'acquisition' in envelope.facts;
 }
@@ -33,7 +33,7 @@ export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
   return 'census' in envelope.facts;
 }
 
-/** Returns the origins of the shown facts other than `live`. A producer that names no origin counts as live. */
+/** Returns the origins of the shown facts, except `live`. A producer that names no origin counts as live. */
 export function originsShown({ conditions, metrics, labels }: ObservatoryFacts): Exclude<Origin, 'live'>[] {
   return markedOrigins(
     [conditions, metrics, labels].flatMap((fact) =>

@@ -7,7 +7,7 @@ import type { Shown } from './model.ts';
 
 /** Components shared by the sections of the page. */
 
-/** Shows a text from the facts verbatim. */
+/** Shows text from the facts verbatim. */
 export function Quote({ text, at }: { text: string; at: string }) {
   return (
     <span data-said={at}>
@@ -26,12 +26,12 @@ export function Stat({ figure, children }: { figure: ComponentChildren; children
   );
 }
 
-/** Shows a text in place of an unknown number, which is never shown as zero. */
+/** Shows text in place of an unknown number, which is never shown as zero. */
 export function Unknown({ children }: { children: ComponentChildren }) {
   return <span class="unknown">{children}</span>;
 }
 
-/** Shows a picture, followed by a list of what it does not show. */
+/** Shows a picture, followed by a list of the things that it does not show. */
 export function Picture({
   title,
   id,
@@ -71,7 +71,10 @@ export function NotMeasured({ items, at }: { items: readonly string[] | undefine
   );
 }
 
-/** Shows why a fact is missing: the service's reason for the refusal, or the missing response. Shows no numbers. */
+/**
+ * Shows why a fact is missing: the service's reason for the refusal, or the missing response. Shows none of the numbers
+ * of the fact.
+ */
 export function Refused({
   what,
   name,
@@ -100,7 +103,10 @@ export function Refused({
   );
 }
 
-/** Shows why a fact is refused: the service's message and, if an age caused the refusal, that age. */
+/**
+ * Shows why a fact is refused: the service's message and, if an age or an unusable time caused the refusal, that age or
+ * time.
+ */
 export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
   return (
     <>

@@ -85,7 +85,10 @@ export function parseDocument(text: string): ApiDocument {
   return JSON.parse(text) as ApiDocument;
 }
 
-/** Returns the calls of a document in its order, with references resolved. */
+/**
+ * Returns the calls of a document in its order, with references resolved. Throws if a referenced component does not
+ * exist.
+ */
 export function callsOf({ paths, components }: ApiDocument): Call[] {
   return Object.entries(paths).map(([path, item]) => ({
     path,

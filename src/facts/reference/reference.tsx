@@ -20,7 +20,10 @@ export interface ReferenceAddresses {
 /** File names of the OpenAPI documents in the assets directory, in the order in which the page shows them. */
 export const referenceDocuments = ['openapi.json', 'labelers-openapi.json', 'account-openapi.json'] as const;
 
-/** Renders the API reference from the OpenAPI documents, given as texts in the order of `referenceDocuments`. */
+/**
+ * Renders the API reference from the OpenAPI documents, given as texts in the order of `referenceDocuments`. Throws if
+ * one of them is missing.
+ */
 export function reference(texts: readonly string[], addresses: ReferenceAddresses): PageParts {
   const [facts, labelers, account] = texts.map(parseDocument);
   if (!facts || !labelers || !account) throw new Error('the API reference requires all three OpenAPI documents');

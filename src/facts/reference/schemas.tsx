@@ -23,7 +23,7 @@ export function TypeText({ type, anchors }: { type: readonly TypePart[]; anchors
   );
 }
 
-/** Shows every schema of a part with the description of each field. */
+/** Shows the schemas that the page lists in a part, with the description of each field. */
 export function Schemas({ part }: { part: Part }) {
   const { schemas } = part.document.components;
   return (

@@ -7,10 +7,11 @@ export type ClientOf = (message: Pick<IncomingMessage, 'headers' | 'socket'>) =>
 
 /**
  * Creates a function that finds the client's address behind `proxies` trusted proxies. Each proxy appends the address
- * of its peer to `X-Forwarded-For`, so the client is the Nth address from the right; the client controls everything to
- * the left of it. Without trusted proxies, or without an address at that position, the function returns the
- * connection's peer. `onUntrusted` is called for each request that a local proxy forwarded although no proxy is
- * trusted: the server then treats all clients of that proxy as one.
+ * of its peer to `X-Forwarded-For`, so the client is the Nth address from the right; the client controls everything
+ * to the left of it. If the header has fewer entries, the function uses the first entry. Without trusted proxies, or
+ * without a valid address at that position, the function returns the connection's peer. `onUntrusted` is called for
+ * each request that a local proxy forwarded although no proxy is trusted: the server then treats all clients of that
+ * proxy as one.
  */
 export function clientAddress(proxies: number, onUntrusted: () => void = () => undefined): ClientOf {
   return ({ headers, socket }) => {

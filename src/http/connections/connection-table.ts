@@ -5,7 +5,7 @@ import { TieredLimit } from './tiered-limit.ts';
 /** Reason why the server closed a connection before the peer did. */
 export type CutReason = 'full' | 'client_full' | 'idle' | 'stalled' | 'pipelined' | 'unsent';
 
-/** All reasons why the server closes connections, for the dimensions of metrics. */
+/** All reasons why the server closes connections; values of a metric dimension. */
 export const cutReasons = [
   'full',
   'client_full',
@@ -20,12 +20,13 @@ export interface ConnectionBounds {
   /** Maximum number of concurrent connections. */
   readonly total: number;
   /**
-   * Maximum number of concurrent connections of one client; null if the peers are proxies, each of which represents
-   * many clients.
+   * Maximum number of concurrent connections of one client; null behind trusted proxies, because each proxy
+   * represents many clients.
    */
   readonly perClient: number | null;
   /**
-   * Time in milliseconds within which a peer must read 64 KiB of its responses, or all of them if fewer bytes remain.
+   * Time in milliseconds within which a peer must read 64 KiB of its responses, or all remaining bytes if there are
+   * fewer.
    */
   readonly stallMs: number;
 }
@@ -34,11 +35,11 @@ export interface ConnectionBounds {
 export interface TrackedConnection {
   readonly socket: Socket;
   readonly tiers: readonly NetworkTier[];
-  /** Widest network of the client. The client is the peer, or the client that a trusted proxy names. */
+  /** Widest network of the client: of the peer, or of the client that a trusted proxy names. */
   network: NetworkTier;
   /** Number of requests that were answered on the connection; the server increments it. */
   answered: number;
-  /** Value of `answered` at the last search for an idle connection. */
+  /** Value of `answered` when the last search for an idle connection examined this connection. */
   seenAnswered: number;
   /** Number of requests without a complete response. */
   outstanding: number;
@@ -55,7 +56,7 @@ const pieceBytes = 64 * 1024;
 /** Maximum number of connections that a search for an idle connection examines. */
 const maxLooks = 64;
 
-/** The connections of one network. The network is the widest one of its clients. */
+/** The connections of all clients with the same widest network. */
 interface NetworkConnections {
   readonly share: number;
   readonly own: Set<TrackedConnection>;
@@ -67,10 +68,10 @@ interface NetworkConnections {
 const stillLargest = 7 / 8;
 
 /**
- * All connections of a server. A full table closes a connection to admit a new one. If some network has more
- * connections than the network of the new one would have, the table closes one of the largest network; otherwise it
- * closes the connection with the longest idle time. Therefore neither many connections of one client nor idle
- * connections exclude other clients.
+ * All connections of a server. A full table closes a connection to admit a new one. If the largest network has more
+ * connections than the network of the new connection would have, the table closes a connection of the largest network;
+ * otherwise it closes the connection with the longest idle time. If no connection is idle, the table refuses the new
+ * connection. Therefore neither many connections of one client nor idle connections exclude other clients.
  */
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
@@ -93,7 +94,10 @@ export class ConnectionTable {
     return this.#connections.size;
   }
 
-  /** Admits a new connection. Returns null if the connection was closed instead. */
+  /**
+   * Admits a new connection. A full table may close another connection to make room. If a limit still prevents the
+   * admission, closes the new connection and returns null.
+   */
   admit(socket: Socket): TrackedConnection | null {
     const tiers = networkTiers(socket.remoteAddress ?? 'unknown');
     let reached = this.#limit.take(tiers, 1);
@@ -131,7 +135,7 @@ export class ConnectionTable {
     socket.destroy();
   }
 
-  /** Counts a connection that was closed before the server received it. */
+  /** Counts a refused connection. */
   countRefused(reason: CutReason): void {
     this.#onCut(reason);
   }
@@ -192,7 +196,10 @@ export class ConnectionTable {
     return victim !== undefined;
   }
 
-  /** Returns the network with the most connections. The result is cached, because a search visits every network. */
+  /**
+   * Returns the network with the most connections relative to its allowance; null if there are no connections. The
+   * result is cached until that network has shrunk, because a search visits every network.
+   */
   #largestNetwork(): NetworkConnections | null {
     if (this.#largest && usage(this.#largest.connections) >= this.#largest.until) return this.#largest.connections;
     let found: NetworkConnections | null = null;
@@ -232,7 +239,10 @@ function widestOf(tiers: readonly NetworkTier[]): NetworkTier {
   return tiers.at(-1) ?? { network: 'unknown', share: 1 };
 }
 
-/** Returns true if a connection has sent no response since the last check and has no pending request. */
+/**
+ * Returns true if a connection has sent no response since the last check, and has no unparsed bytes, no pending
+ * request and no unsent bytes.
+ */
 function isIdle({ socket, answered, seenAnswered, outstanding, held }: TrackedConnection): boolean {
   return !held && outstanding === 0 && socket.writableLength === 0 && answered === seenAnswered;
 }
@@ -247,7 +257,8 @@ function isStalled(tracked: TrackedConnection, nowMs: number, stallMs: number): 
   // `bytesWritten` includes buffered bytes, so the difference is the number of bytes that the kernel has accepted.
   const taken = socket.bytesWritten - pending;
   if (tracked.dueMs !== null && taken < tracked.goalBytes) return nowMs >= tracked.dueMs;
-  // `writableLength` counts a write until all of it was read, so a large write may take one interval per piece.
+  // A write counts as pending until the kernel has accepted all of it, so allow one interval per piece of a large
+  // write.
   tracked.dueMs = nowMs + stallMs * Math.max(1, Math.ceil(pending / pieceBytes));
   tracked.goalBytes = taken + Math.min(pending, pieceBytes);
   return false;

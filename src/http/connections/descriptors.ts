@@ -25,21 +25,26 @@ export function readDescriptors(): Descriptors | null {
   }
 }
 
-/** Returns the maximum number of connections that leaves enough descriptors for files. */
+/**
+ * Returns the maximum number of connections that leaves enough descriptors for files, but at least `minConnections`.
+ */
 export function maxConnections({ limit, open }: Descriptors): number {
   const kept = Math.min(reserve.max, Math.max(reserve.min, Math.ceil(limit / reserve.share)));
   return Math.max(minConnections, limit - open - kept);
 }
 
 /**
- * Limits the connections of a server to fewer than the descriptor limit of its process, so that the process can always
- * open files. Connections above the limit are closed immediately.
+ * Limits the connections of a server to the result of `maxConnections`, so that the process can still open files. The
+ * server closes connections above the limit immediately. Does nothing if the platform does not report descriptors.
  */
 export function limitConnections(server: Server, descriptors: Descriptors | null = readDescriptors()): void {
   if (descriptors !== null) server.maxConnections = maxConnections(descriptors);
 }
 
-/** Returns the bounds with `total` reduced so that enough descriptors remain for files. */
+/**
+ * Returns the bounds with `total` limited to the result of `maxConnections`. Returns them unchanged if the platform
+ * does not report descriptors.
+ */
 export function belowDescriptors<Bounds extends { readonly total: number }>(
   bounds: Bounds,
   descriptors: Descriptors | null = readDescriptors(),

@@ -13,8 +13,8 @@ const remembered = new Map<string, readonly NetworkTier[]>();
 
 /**
  * Returns the networks whose allowances apply to an address, the narrowest first. An IPv4 address is one client, and so
- * is an IPv6 /64 network. Providers assign /56 or /48 networks to sites. These have two and four times the allowance of
- * a client; otherwise one site could act as 65,536 clients.
+ * is an IPv6 /64 network. Providers assign /56 or /48 networks to sites. These networks have two and four times the
+ * allowance of a client; otherwise one site could act as 65,536 clients.
  */
 export function networkTiers(address: string): readonly NetworkTier[] {
   const known = remembered.get(address);

@@ -1,6 +1,9 @@
 import type { NetworkTier } from './network-tiers.ts';
 
-/** Limit that was exceeded: `client` is that of one of the client's networks, `total` that of all clients together. */
+/**
+ * Limit that was exceeded: `client` means the limit of one of the client's networks, `total` the limit of all clients
+ * together.
+ */
 export type LimitReached = 'client' | 'total';
 
 /** Limits on the amount that clients may hold at the same time. `perClient` is null if only the total is limited. */
@@ -30,7 +33,10 @@ export class TieredLimit {
     return widest ? (this.#held.get(widest.network) ?? 0) / widest.share : 0;
   }
 
-  /** Takes an amount and returns null. If a limit would be exceeded, takes nothing and returns that limit. */
+  /**
+   * Adds an amount to the client's networks and returns null. If this would exceed a limit, adds nothing and returns
+   * that limit.
+   */
   take(tiers: readonly NetworkTier[], amount: number): LimitReached | null {
     const { perClient, total } = this.#bounds;
     if (perClient !== null) {

@@ -13,7 +13,7 @@ export interface UnsentClaim {
   reserve(bytes: number): boolean;
   /** Sets the claim to the size of the built response. Returns false if that would exceed a limit. */
   settle(bytes: number): boolean;
-  /** Releases the claim after the response was sent or abandoned. */
+  /** Releases the claim. Call it after the response was sent or abandoned. */
   release(): void;
 }
 
@@ -29,8 +29,8 @@ interface Held {
 const protectedMs = 2_000;
 
 /**
- * Limits the memory of unsent responses by client and in total. At the total limit, a response to the network with the
- * largest use is aborted to make room, unless that network made the request itself.
+ * Limits the memory of unsent responses by client and in total. At the total limit, a response to a network that uses
+ * more memory than the requesting network is aborted to make room, but only after `protectedMs` of sending.
  */
 export class UnsentBytes {
   readonly #limit: TieredLimit;

@@ -10,8 +10,9 @@ const member = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;\s*[qQ]\s*=\s*(0(?:\.\d{
 const longest = 1024;
 
 /**
- * Returns the content coding for a response (RFC 9110, section 12.5.3): the one with the highest weight or, for equal
- * weights, the one that compresses best. Returns identity if the header is absent, malformed, or rejects every coding.
+ * Returns the content coding for a response (RFC 9110, section 12.5.3): the coding with the highest weight or, for
+ * equal weights, the best compression. Returns identity if the header is absent, malformed or too long, or rejects
+ * every coding.
  */
 export function chooseCoding(header: string | undefined): Coding {
   if (header === undefined || header.length > longest) return 'identity';

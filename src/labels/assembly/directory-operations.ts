@@ -8,7 +8,7 @@ import { wait } from '../clock/wait.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** Dependencies of discovering labelers in the directory's stream. */
+/** Dependencies of `directoryOperations`. */
 export interface DirectoryOperationsOptions {
   readonly settings: { readonly plc: string; readonly userAgent: string };
   readonly store: Pick<StoreWriter, 'directoryPosition'>;
@@ -28,9 +28,9 @@ export interface DirectoryOperations {
 }
 
 /**
- * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with
- * or without a record, and reads the documents of known labelers again. The limits on labelers that relays and the
- * Jetstream name also apply to these accounts.
+ * Creates a reader that follows the directory's stream from the position of the last run. The reader adds accounts
+ * that declare a labeler service, even without a labeler record, and reads the documents of known labelers again.
+ * Added accounts are subject to the same limits as labelers named by relays or the Jetstream.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,

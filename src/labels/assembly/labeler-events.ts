@@ -12,7 +12,7 @@ import type { Preconditions } from './preconditions.ts';
 /** Name of the store's note that holds the Jetstream cursor. */
 export const cursorNote = 'jetstream-cursor';
 
-/** Dependencies of following the labelers' records. */
+/** Dependencies of `labelerEvents`. */
 export interface LabelerEventsOptions {
   readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
   readonly store: StoreWriter;
@@ -23,7 +23,10 @@ export interface LabelerEventsOptions {
   readonly log: Log;
 }
 
-/** Follows labelers' records on the Jetstream. Returns null if no Jetstream is configured. */
+/**
+ * Creates a follower of labelers' records on the Jetstream, without connecting it. Returns null if no Jetstream is
+ * configured.
+ */
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clocks, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'documentChanged'>,

@@ -9,8 +9,8 @@ import type { Timings } from '../stream/timings.ts';
 /** Settings of the label instrument. */
 export interface LabelsSettings {
   /**
-   * Directory of the store, on whose disk the free space is monitored. For a remote store, the directory of the files
-   * that accompany it.
+   * Directory of the store; the free space of its disk is monitored. For a remote store: the directory of the local
+   * files that accompany the store.
    */
   readonly folder: string;
   /** True if the store is in a database, whose free space is unknown. Default: false. */
@@ -62,6 +62,6 @@ export interface LabelsOptions {
   readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
-  /** Role of an instrument that may be a standby; absent for one that is always active. */
+  /** Role of an instrument that may be a standby; absent if the instrument is always active. */
   readonly role?: InstrumentRole;
 }

@@ -24,7 +24,7 @@ export interface OutboundOptions {
 
 /**
  * Network clients, separate for untrusted and for configured hosts, so that untrusted hosts can exhaust only the
- * resources of their client.
+ * resources of their own client.
  */
 export interface Outbound {
   /** Client for untrusted hosts: pages of labels, records, handles. */
@@ -49,8 +49,8 @@ export interface Outbound {
 const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
 
 /**
- * Maximum concurrent handshakes of streams: each costs a socket, and a handshake without a response times out after 15
- * s.
+ * Maximum concurrent handshakes of streams. Each handshake occupies a socket, and times out after 15 s without a
+ * response.
  */
 const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
 
@@ -67,7 +67,7 @@ const webTimeoutMs = 5_000;
 /**
  * Maximum numbers of page requests and of handshakes for one host per poll interval, excluding those of privileged
  * sources. The document of any DID may name the host of another labeler. 60 documents that named one host caused 30
- * requests a second; common servers allow a client 10, and then reject all its requests.
+ * requests a second; common servers allow a client 10 requests a second, and reject all requests of a faster client.
  */
 const perPoll = { pages: 60, handshakes: 15 };
 /** Maximum numbers of page requests and of handshakes that a host accumulates while it is idle. */
@@ -81,23 +81,27 @@ const hostBursts = { pages: 100, handshakes: 32 };
 const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
 
 /**
- * Maximum streams of one host of new sources; further new labelers of the host are polled. A stranger's document may
- * name the host of another labeler, which would otherwise have to serve an idle stream for each such document.
+ * Maximum number of streams of new sources to one host; further new labelers of the host are polled. A stranger's
+ * document may name the host of another labeler, which would otherwise have to serve an idle stream for each such
+ * document.
  */
 const newStreamsPerHost = 4;
-/** Maximum streams of one registrable domain of new sources, because all names below it may lead to one machine. */
+/**
+ * Maximum number of streams of new sources to one registrable domain, because all names below the domain may resolve
+ * to one machine.
+ */
 const newStreamsPerDomain = 32;
 /**
- * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
- * of labelers.
+ * Maximum number of streams to one registrable domain; further labelers of the domain are polled. Honest platforms host
+ * hundreds of labelers.
  */
 const streamsPerDomain = 256;
 /** Maximum streams of all new sources; streams of privileged sources are bounded by the enrolment limit. */
 const maxNewStreams = 2_000;
 
 /**
- * Maximum number of concurrent look-ups of untrusted host names. It exceeds the number of requests and handshakes
- * together, so that none of them waits for a look-up slot.
+ * Maximum number of concurrent look-ups of untrusted host names. The maximum exceeds the total number of concurrent
+ * requests and handshakes, so that no request or handshake waits for a look-up slot.
  */
 const names = { total: 512, perDomain: 64 };
 

@@ -4,9 +4,13 @@ import { type Clocks, watchClock } from '../clock/clock-watch.ts';
 import type { PreconditionCheck } from '../ingest/acceptance.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
 
-/** Preconditions of acceptance outside the store: a confirmed clock, and enough disk space. */
+/** Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. */
 export interface Preconditions {
-  /** Checks the clocks; called before each commit and with each heartbeat. */
+  /**
+   * Checks the clocks. Must be called at startup, before each commit and with each heartbeat. Returns the clock step,
+   * if any, and the reason to pause acceptance, if any: a doubtful clock, or too little free space at the last
+   * `checkDisk`.
+   */
   look(): PreconditionCheck;
   /**
    * Number that changes when the clock is set or confirmed; labels that were judged before the change must be judged
@@ -16,13 +20,16 @@ export interface Preconditions {
   /** Records the time that an upstream reports, in milliseconds. */
   onUpstreamTime(milliseconds: number): void;
   /**
-   * Records the time in an upstream's response. `askedAt` is the wall clock at the request; see
+   * Records the time in an upstream's response. `askedAt` is the wall-clock time of the request; see
    * `ClockWatch.onTrustedTime`.
    */
   onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
-  /** True if an upstream confirmed the clock, false if one contradicted it, or null before the first response. */
+  /**
+   * True if an upstream confirmed the clock. False if the clock stepped, or an upstream contradicted the unconfirmed
+   * clock, without a confirmation since then. Null before any of these events.
+   */
   readonly clockRight: boolean | null;
   /** Disk budget at the last check of the free space. */
   readonly disk: DiskBudget;

@@ -18,7 +18,8 @@ const minIntervalMs = 5_000;
 
 /**
  * Returns a function that requests the time from the relays and the directory, whose responses have a `Date` header.
- * Calls `onTime` with the upstream's time in milliseconds and the local wall clock at the request.
+ * The function starts at most one round of requests every 5 seconds. Calls `onTime` with the upstream's time in
+ * milliseconds and the wall-clock time of the request.
  */
 export function timeAsker(
   http: HttpClient,

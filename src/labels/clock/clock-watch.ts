@@ -1,17 +1,14 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/**
- * Maximum difference between the progress of the wall clock and of the monotonic clock, in microseconds; a larger
- * difference is a clock step.
- */
+/** Maximum drift between the wall clock and the monotonic clock, in microseconds; a larger drift is a clock step. */
 export const maxClockDrift = minute;
 /**
- * Maximum difference between upstream time and the wall clock that confirms the wall clock after a step, in
+ * Maximum difference between an upstream's time and the wall clock for the upstream to confirm the wall clock, in
  * microseconds.
  */
 export const maxUpstreamDifference = minute;
-/** Time after which accumulated smaller drift is discarded, in microseconds. */
+/** Time after which smaller drift is discarded, in microseconds, so that slow drift does not add up to a clock step. */
 const anchorPeriod = 60 * minute;
 
 /** The two clocks of this machine, both in microseconds. */
@@ -28,21 +25,21 @@ export interface Clocks {
 export interface ClockWatch {
   /**
    * Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null if
-   * it did neither.
+   * there was no clock step. A step sets `doubtful`.
    */
   look(): Interval | null;
   /**
-   * True if the clock is not trusted: it stepped, or an upstream contradicted it before any confirmation, and no
-   * upstream has confirmed it since.
+   * True if the clock stepped, or an upstream contradicted the unconfirmed clock, and no upstream has confirmed the
+   * clock since.
    */
   readonly doubtful: boolean;
   /** True if an upstream confirmed the clock since the start and since the last step. */
   readonly confirmed: boolean;
-  /** Records an upstream's time. Clears `doubtful` if that time agrees with the wall clock. */
+  /** Records an upstream's time. The clock is confirmed if that time agrees with the wall clock. */
   onUpstreamTime(upstream: Micros): void;
   /**
-   * Records the time in an upstream's response. `requestedAt` is the wall clock at the request. While the clock is
-   * unconfirmed, a contradiction sets `doubtful`.
+   * Records the time in an upstream's response. `requestedAt` is the wall-clock time of the request. The clock is
+   * confirmed if the time agrees. While the clock is unconfirmed, a contradiction sets `doubtful`.
    */
   onTrustedTime(upstream: Micros, requestedAt: Micros): void;
 }

@@ -15,12 +15,12 @@ export interface LastObservation {
   readonly hasLost?: boolean;
 }
 
-/** Interval without observation, and whether parts of the store were restored to an earlier time. */
+/** Interval without observation, and whether parts of the store were restored from an older copy. */
 export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** Maximum age, in microseconds, of an epoch that counts as begun by this start if it has no heartbeat. */
+/** An epoch without a heartbeat counts as begun by this run up to this age, in microseconds. */
 const maxNewEpochAge = 5 * second;
 /**
  * Maximum time by which the newest row may be later than the last heartbeat, in microseconds; heartbeats are written
@@ -30,10 +30,11 @@ const maxHeartbeatLag = minute;
 
 /**
  * Returns the interval without observation before a start at `now`, or null if there was none. The interval begins at
- * the last heartbeat or, if it is later, at the last accepted page. A store that was restored from a backup is detected
- * by contradictions between its rows and its state file: recorded rows are missing, or there are rows that no heartbeat
- * covers, so gaps recorded since then may be missing. `hasLost` detects a store that was restored, or failed over, as a
- * whole. After a restore the interval begins at the earlier of the two times.
+ * the later of the last heartbeat and the last accepted page. A store that was restored from a backup is detected by
+ * contradictions between its rows and its state file: rows that a heartbeat recorded are missing, or the newest row
+ * is much later than the last heartbeat, so that gaps recorded after this heartbeat may be missing. `hasLost` detects
+ * that a store was restored, or failed over, as a whole. After a restore, the interval begins at the earlier of the
+ * two times.
  */
 export function downtime(
   { startedAt, heartbeat, observedThrough, notedThrough, hasLost = false }: LastObservation,

@@ -1,5 +1,5 @@
 /**
- * Minimum time of this machine's monotonic clock over which the stamps of a connection must advance as it does, in
+ * Minimum time on this machine's monotonic clock over which the progress of a connection's stamps is measured, in
  * microseconds.
  */
 const spanUs = 10_000_000;
@@ -8,8 +8,8 @@ const maxDifferenceUs = 2_000_000;
 
 /**
  * Distinguishes the live events of a stream from a replay. A connection that resumes at a cursor first delivers old
- * events with old stamps: after a start with the clock of the last shutdown, these stamps agree with the wrong clock.
- * Live stamps advance at the pace of time, and those of a replay much faster.
+ * events with old stamps. If the machine started with the time of its last shutdown, these stamps agree with the
+ * wrong clock. Live stamps advance at the pace of the monotonic clock; the stamps of a replay advance much faster.
  */
 export class LiveStamps {
   readonly #monotonic: () => number;

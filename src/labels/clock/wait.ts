@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or immediately when the signal aborts. */
+/** Resolves after `ms` milliseconds but at most about 24 days, or immediately when the signal aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -20,13 +20,13 @@ const timeoutMs = 30_000;
 /** HTTP statuses of a directory that does not serve the export. */
 const absentStatuses: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
-/** Dependencies of reading the paged export of a did:plc directory. */
+/** Dependencies of `readDirectoryExport`. */
 export interface DirectoryExportOptions {
   readonly directory: string;
   readonly http: Pick<HttpClient, 'getText'>;
   readonly allowHttp: boolean;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Called for each operation in order; the position is its `seq`. */
+  /** Called for each operation in order. The export can be resumed from the `seq` of the operation. */
   readonly onOperation: (operation: DirectoryOperation) => void;
 }
 

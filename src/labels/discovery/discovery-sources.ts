@@ -1,7 +1,7 @@
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { type DiscoverySource, discoverySources } from '../shares/telemetry.ts';
 
-/** Returns the ways in which a labeler was found, as recorded in its provenance. */
+/** Returns the kinds of discovery sources that named a labeler, according to its provenance. */
 export function discoverySourcesOf({
   provenance,
 }: {
@@ -12,7 +12,8 @@ export function discoverySourcesOf({
 }
 
 /**
- * Returns the number of labelers for each way of discovery. A labeler counts once for each way in which it was found.
+ * Returns the number of labelers for each kind of discovery source. A labeler counts once for each kind of source
+ * that named it.
  */
 export function countByDiscoverySource(
   labelers: Iterable<Pick<KnownLabeler, 'provenance'>>,

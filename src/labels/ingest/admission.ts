@@ -11,12 +11,14 @@ import { readLabel } from '../label/label-fields.ts';
 /** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
 export const maxLateness = 48 * hour;
 /**
- * Maximum lead of a label's authored time over the local clock, in microseconds (300 s). A label beyond it is refused.
+ * Maximum lead of a label's authored time over the local clock, in microseconds (300 s). A label with a larger lead is
+ * refused.
  */
 export const maxAhead = 300 * second;
 /**
- * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and a real label
- * about 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers share.
+ * Maximum size of an admitted label: 4 KiB. A record address of the protocol is at most 2.9 KB long, and a real label
+ * has about 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers
+ * share.
  */
 export const maxAdmittedBytes = 4_096;
 /** Reason for refusing a label at admission. Duplicates are found later, by the store. */

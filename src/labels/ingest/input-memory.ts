@@ -16,8 +16,8 @@ export interface InputMemory {
 
 const mib = 1024 * 1024;
 /**
- * Memory reserved for each source, in bytes, so that a source with a few labels of 3 KiB never waits for other sources.
- * The reserves of 5,000 sources need 80 MiB.
+ * Memory reserved for each account of a budget, in bytes, so that a source with a few labels of 3 KiB never waits for
+ * other sources. A stream has three accounts: the reserves of 5,000 streams need 234 MiB at most.
  */
 export const reservedMemory = 16 * 1024;
 

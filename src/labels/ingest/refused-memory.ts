@@ -20,7 +20,7 @@ interface Known {
 
 /** The refused rows of one page of a source. The memory keeps these rows only once they are durable. */
 export interface RefusedTake {
-  /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted for the reason. */
+  /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted. */
   counts(print: string, reason: AdmissionReason): boolean;
   /** Changes to commit with the counts, after all rows were taken. */
   readonly changes: readonly RefusedRowsChange[];
@@ -40,7 +40,7 @@ export interface CountedRow {
 export interface RefusedMerge {
   /** Rows that the other process has not counted. */
   readonly refusals: readonly CountedRow[];
-  /** Changes of the buckets of the other process. */
+  /** Changes to the buckets of the other process. */
   readonly changes: readonly RefusedRowsChange[];
 }
 
@@ -57,15 +57,18 @@ export interface Delivery {
 }
 
 /**
- * Maximum age of a remembered row, in hours: reading starts over at most 48 h back, plus a margin. Older rows do not
- * arrive again.
+ * Maximum age of a remembered row, in hours: a margin above 48 h, because reading that starts over requests no older
+ * rows.
  */
 const maxHours = 50;
-/** Maximum total length of the texts of all sources, in characters; above it, the memory forgets the largest source. */
+/**
+ * Maximum total length of the texts of all sources, in characters. If the texts are longer, the memory forgets the
+ * largest sources.
+ */
 const maxCharacters = 16_000_000;
 /**
- * Maximum number of counted rows in the journal; above it, the oldest are forgotten, and may be counted twice or not at
- * all.
+ * Maximum number of counted rows in the journal. Further rows displace the oldest rows, which may then be counted
+ * twice or not at all.
  */
 const maxJournal = 50_000;
 /** Fraction of `maxCharacters` that remains after trimming. */
@@ -75,10 +78,10 @@ const maxForgotten = 100;
 
 /**
  * Remembers the newest refused rows, so that a row is counted once even if it is read by stream and by poll, or again
- * after a restart. A labeler may send equal rows, so equal rows are numbered: the third one by stream and the third one
- * by poll count as the same row. The fingerprints of a source's rows determine their buckets. A bucket is one text in
- * memory and in the store, and is committed with the counts. The memory is bounded per source (about 3,000 rows), in
- * total, and by age.
+ * after a restart. A labeler may send equal rows, so equal rows are numbered: the third equal row from the stream and
+ * the third from polls count as the same row. The fingerprints of a source's rows determine their buckets. A bucket
+ * is one string in memory and in the store, and is committed with the counts. The memory is bounded per source (about
+ * 3,000 rows), in total, and by age.
  */
 export class RefusedMemory {
   readonly #maxCharacters: number;
@@ -104,17 +107,19 @@ export class RefusedMemory {
     this.#put(source, bucket, rows);
   }
 
-  /** Begins the journal. Must be called after the stored buckets are loaded, by a process that does not store counts. */
+  /**
+   * Begins the journal. Must be called after the stored buckets are loaded, by a process that does not store counts.
+   */
   keepJournal(): void {
     this.#journal = [];
   }
 
   /**
    * Ends the journal and adopts the counts of the process that counted until `now`, in microseconds. `stored` are the
-   * buckets of that process. The merged count of a row is the larger of the counts of both processes. Its number of
-   * deliveries is that of this process, because this process continues from its own positions. The buckets of sources
-   * for which `reads` returns false are adopted unchanged. Returns the rows that the other process has not counted, and
-   * the changes of its buckets.
+   * buckets of that process. The merged count of a row is the larger of the counts of both processes. The numbers of
+   * deliveries are those of this process, because reading continues from its positions. The buckets of sources for
+   * which `reads` returns false are adopted unchanged. Returns the rows that the other process has not counted, and
+   * the changes to its buckets.
    */
   merge(stored: readonly RefusedRows[], now: number, reads: (source: string) => boolean): RefusedMerge {
     const since = Math.floor(now / 3_600_000_000) - maxHours;
@@ -211,8 +216,8 @@ export class RefusedMemory {
 
   #trim(): void {
     if (this.#characters <= this.#maxCharacters) return;
-    // Forget the largest sources first, and more of them than necessary, so that not every page of a flood requires a
-    // sort.
+    // Forget the largest sources first, and more sources than necessary, so that a flood does not cause a sort for
+    // each page.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: RefusedRowsChange[] = [];
@@ -227,7 +232,7 @@ export class RefusedMemory {
   }
 }
 
-/** Merges the rows of one bucket of two processes, and returns them as one text, oldest first. */
+/** Merges the rows of one bucket of two processes, and formats the result as a bucket, oldest row first. */
 function mergedText(theirs: string, ours: string, since: number): string {
   if (theirs === ours) return ours;
   const [stored, own] = [readText(theirs, since), readText(ours, since)];
@@ -255,7 +260,7 @@ function shortOf(print: string): string {
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
 
-/** Parses the rows of a text, oldest first. Omits rows from before `since` and unreadable rows. */
+/** Parses the rows of a bucket, oldest first. Omits rows from before `since` and unreadable rows. */
 function readText(text: string, since: number): Map<string, Known> {
   const rows = new Map<string, Known>();
   for (const line of text.split(' ')) {
@@ -266,7 +271,7 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** Formats the newest rows as a text of at most `max` characters. */
+/** Formats the newest rows as a bucket of at most `max` characters. */
 function writeText(rows: ReadonlyMap<string, Known>, max: number): string {
   const lines: string[] = [];
   let left = max;
@@ -279,7 +284,7 @@ function writeText(rows: ReadonlyMap<string, Known>, max: number): string {
   return lines.reverse().join(' ');
 }
 
-/** Returns the hour of a text's oldest row. */
+/** Returns the hour of a bucket's oldest row, or 0 if that row is unreadable. */
 function hourOf(text: string): number {
   const [line = ''] = text.split(' ', 1);
   return Number.parseInt(rowPattern.exec(line)?.[2] ?? '0', 36);

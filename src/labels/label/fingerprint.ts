@@ -7,8 +7,8 @@ import { readLabel } from './label-fields.ts';
 /**
  * Returns the fingerprint of one row of a labeler. The fingerprint of a storable label is its label identity; the
  * fingerprint of any other row is a hash of the row without its signature and row number. A row has the same
- * fingerprint in the stream and in a poll, and after it is signed again. The cost is bounded, because only a part of a
- * row that is far larger than any label is hashed.
+ * fingerprint in the stream and in a poll, and after it is signed again. To bound the cost, a row that is far larger
+ * than any label is hashed only in part.
  */
 export function fingerprint(value: unknown): string {
   const label = isObject(value) ? readLabel(value) : 'malformed';
@@ -23,8 +23,8 @@ const maxDepth = 8;
 /** Maximum number of values of one row that are hashed; a label that can be stored has fewer. */
 const maxValues = 4_096;
 /**
- * Number of characters at each end of a long text that are hashed together with its length; a multiple of four, so that
- * the ends of base64 text are whole groups.
+ * Number of characters that are hashed at each end of a long string, in addition to its length; a multiple of four,
+ * so that the ends of base64 text are whole groups.
  */
 const endLength = 32_768;
 

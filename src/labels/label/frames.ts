@@ -18,7 +18,7 @@ export type LabelFrame =
   | { readonly kind: 'error' }
   /** A message of an unknown type, such as one of a later version of the protocol. */
   | { readonly kind: 'unknown' }
-  /** Bytes that are not a message. */
+  /** Bytes that are not a valid message, or a message with too many labels. */
   | { readonly kind: 'malformed' }
   /** A message that exceeds the limits on its depth, elements or fields. */
   | { readonly kind: 'over_budget' };

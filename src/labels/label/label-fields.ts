@@ -49,7 +49,7 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
 
 /**
  * Returns the bytes of a signature, which is either bytes of a CBOR frame or a `$bytes` object of JSON. Returns
- * undefined if there is no signature.
+ * undefined if there is no signature, or the reason why the signature is invalid.
  */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
@@ -65,7 +65,10 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   }
 }
 
-/** Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature covers them too. */
+/**
+ * Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature covers them too. Returns undefined
+ * if there are no such fields, or the reason why they cannot be encoded.
+ */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
@@ -82,9 +85,9 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
 const maxExtraDepth = 32;
 
 /**
- * Returns how many bytes of `room` remain after a value encoded as DAG-CBOR; the length prefixes are overestimated. A
- * negative result means that the value does not fit. The scan ends as soon as the value does not fit, whereas encoding
- * would allocate memory for all of it.
+ * Returns how many bytes of `room` remain after a value is encoded as DAG-CBOR; the length prefixes are
+ * overestimated. A negative result means that the value does not fit. The scan ends as soon as the value does not
+ * fit, whereas encoding would allocate memory for all of it.
  */
 function roomLeft(value: unknown, room: number, depth: number): number {
   let left = room - 1;

@@ -4,7 +4,7 @@ import { labelFields } from './label-fields.ts';
 /** A label as received in JSON or CBOR, with exactly the fields that were received. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
 
-/** Parts of a label that a signature check requires, before any key is looked up. */
+/** Result of separating a label from its signature. */
 export type SignedLabel =
   | {
       readonly kind: 'signed';
@@ -20,9 +20,10 @@ export type SignedLabel =
 const signatureLength = 64;
 
 /**
- * Separates a label from its signature and returns both. The signed message is the DAG-CBOR of all other fields as
- * received: one labeler omits `neg`, another signs `neg: false`. Unknown fields may be signed, or added after signing:
- * a skyware labeler includes its row number in the labels of a page.
+ * Separates a label from its signature and returns both, or `unsigned` or `malformed` if there is no usable signature.
+ * The signed message is the DAG-CBOR of all other fields as received: one labeler omits `neg`, and another signs `neg:
+ * false`. Unknown fields may be signed, or added after signing: a skyware labeler includes its row number in the labels
+ * of a page.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {
   const { sig, ...signed } = label;

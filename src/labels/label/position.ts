@@ -3,7 +3,7 @@
  * database.
  */
 export interface ReadPosition {
-  /** Last sequence number of the stream, or null if the stream was never read. */
+  /** Last sequence number of the stream, or null if no number is known. */
   readonly seq: number | null;
   /** Mark of the last label of the frame with that sequence number (`last-row.ts`); null if the frame had no label. */
   readonly seqTail: string | null;
@@ -21,7 +21,10 @@ export function writePosition({ seq, seqTail, cursor, cursorTail }: ReadPosition
   return JSON.stringify([seq, seqTail, cursor, cursorTail]);
 }
 
-/** Parses a stored position; returns null for a text of another version, so that the source is read from the start. */
+/**
+ * Parses a stored position; returns null for a position of another version, so that the source is read from the
+ * start.
+ */
 export function readPosition(text: string): ReadPosition | null {
   let value: unknown;
   try {

@@ -14,7 +14,7 @@ export interface DenyEntry {
   readonly since: string;
   /**
    * Time at which a purge of the labeler's rows was requested, RFC 3339, or null if no purge was requested. Only an
-   * entry with a DID can have one.
+   * entry with a DID can have this time.
    */
   readonly purge: string | null;
 }
@@ -29,7 +29,7 @@ export class DenyList {
     this.#byTarget = new Map(entries.map((entry) => [targetText(entry.target), entry]));
   }
 
-  /** Returns the entry that denies a labeler by its DID or a domain, or null if it is not denied. */
+  /** Returns the entry that denies a labeler by its DID or a domain, or null if the labeler is not denied. */
   entryFor(labeler: { readonly did: string; readonly endpoint: string | null }): DenyEntry | null {
     if (this.entries.length === 0) return null;
     const own = this.#byTarget.get(canonicalDid(labeler.did));

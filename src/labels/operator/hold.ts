@@ -13,8 +13,8 @@ export interface Hold {
 }
 
 /**
- * Returns the path of the hold file. It is next to the artifact, so that a hold can be set while the instrument is
- * stopped.
+ * Returns the path of the hold file. The file is next to the artifact, so that a hold can be set while the instrument
+ * is stopped.
  */
 export function holdPath(artifacts: string): string {
   return join(artifacts, 'labels-hold.json');
@@ -35,7 +35,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // Treat invalid JSON like an unreadable file.
+    // Invalid JSON counts as a hold, like an unreadable file.
   }
   return { reason: 'the hold file cannot be read', since: '' };
 }
@@ -68,7 +68,7 @@ export async function setHold(artifacts: string, artifactName: string, hold: Hol
   await markArtifact(join(artifacts, artifactNames.labelsHours), true, writeCompact);
 }
 
-/** Releases the hold. Returns false if neither the file nor the artifact had one. */
+/** Releases the hold. Returns false if there was no hold file and the artifact had no hold. */
 export async function releaseHold(artifacts: string, artifactName: string): Promise<boolean> {
   const wasSet = await unlink(holdPath(artifacts)).then(
     () => true,
@@ -85,7 +85,7 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
 
 /**
  * Changes the hold of the current artifact without changing its generation time. Returns false if no change is
- * necessary.
+ * necessary, or if there is no valid artifact.
  */
 async function markArtifact(path: string, hold: boolean, write = writeArtifact): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { DenyList } from './deny-list.ts';
 
-/** Dependencies of purging rows of denied labelers. */
+/** Dependencies of `removeRequested`. */
 export interface PurgesOptions {
   readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
   /** Returns the list of denials in force, whose entries request purges. */
@@ -16,8 +16,8 @@ export interface PurgesOptions {
 }
 
 /**
- * Passes the purge requests in the operator's list to the store, and removes rows until no request is pending.
- * Stops when the store closes; the next call resumes, even after a restart.
+ * Passes the purge requests in the operator's list to the store, and removes rows until no request is pending. Stops
+ * when the signal aborts; the next call resumes, even after a restart.
  */
 export async function removeRequested(options: PurgesOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = options;

@@ -9,7 +9,10 @@ import { hour, minute } from '../../store/time.ts';
 
 /** A sampled page, reduced to the parts that the search uses. */
 export interface SampledPage {
-  /** Authored times of the page's labels, in order, or null for an undated label. */
+  /**
+   * Authored times of the labels; null for an undated label. The order is that of the page and need not be
+   * chronological.
+   */
   readonly authored: readonly (Micros | null)[];
   /** The page's cursor, or null if the cursor is missing or not decimal. */
   readonly cursor: number | null;
@@ -31,7 +34,10 @@ const maxProbes = 80;
 /** Precision at which the search ends, in ids: about one page. */
 const precision = 100;
 
-/** Searches for the highest cursor such that all rows authored since `target` are after it. */
+/**
+ * Searches for a cursor that precedes all rows authored since `target`, as closely as the margin and the precision
+ * permit. Returns `unverified` if the samples show no order, or if the search needs too many samples.
+ */
 export async function searchCursor(
   target: Micros,
   read: (cursor: number) => Promise<SampledPage>,
@@ -44,8 +50,8 @@ export async function searchCursor(
   };
   const earliest = target - searchMargin;
   /**
-   * Returns true if the first rows after the cursor are newer than the target, so that the wanted cursor is this one or
-   * a lower one.
+   * Returns true if no higher cursor needs to be searched: the page after the cursor has no dated row, or begins at
+   * most the margin before the target.
    */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));
@@ -104,8 +110,8 @@ export function isShuffled(authored: readonly (Micros | null)[]): boolean {
 }
 
 /**
- * Returns the time at which a page begins: the median of the times of its first labels, which a single wrong date does
- * not change.
+ * Returns the time at which a page begins: the median of the times of its first labels, which a single wrong date
+ * hardly changes. Returns null if no label has a date.
  */
 function startOf({ authored }: SampledPage): Micros | null {
   const first = authored.filter((at) => at !== null).slice(0, 9);

@@ -3,15 +3,15 @@ import { isObject } from '../../input/json-object.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 
-/** Status of the last row that was read, as shown by a page that begins with that row. */
+/** Status of the last row that was read, as shown by a page that should begin with that row. */
 export type LastRowStatus =
   | 'present'
   /**
-   * A newer row with the same (src, uri, cid, val) replaced the row. The labeler keeps only one of them, so no label is
-   * lost.
+   * A newer row with the same (src, uri, cid, val) replaced the row. The labeler keeps only the newest row of each
+   * label, so no label is lost.
    */
   | 'replaced'
-  /** The row no longer exists: the database was emptied, restored from a copy, or created again. */
+  /** The row no longer exists: the database was emptied, restored from a copy, or recreated. */
   | 'gone'
   /** The page does not show the row; a newer row after the page may have replaced it. */
   | 'unknown';
@@ -39,7 +39,7 @@ export function markOf(row: unknown): string {
   return fingerprint(row) + keyOf(row);
 }
 
-/** Returns the fingerprint in a mark. A mark of an earlier version consists of the fingerprint alone. */
+/** Returns the fingerprint in a mark. A mark of an earlier version contains only the fingerprint. */
 export function fingerprintIn(mark: string): string {
   return mark.slice(0, fingerprintLength);
 }
@@ -52,8 +52,8 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
   const known = fingerprintIn(mark);
   if (labels.some((row) => fingerprint(row) === known)) return 'present';
   if (labels.length === 0) return 'gone';
-  // Do not infer that the row is gone because an unordered page omits it. A different row with the same number shows
-  // that the labeler's database was replaced.
+  // An unordered page may omit a row that still exists, so an omission proves nothing if the row was looked up by its
+  // number. A different row with the same number shows that the labeler's database was replaced.
   if (fingerprintAtNumber !== null) return fingerprintAtNumber === known ? 'present' : 'gone';
   if (isReplaced(mark, labels)) return 'replaced';
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
@@ -61,8 +61,8 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
 
 /**
  * Returns the new rows of the first frame of a resumed stream, which should begin with the last row that was read.
- * Returns `another` if a different row has the last row's number, or `missing` if the frame contains neither the last
- * row nor its replacement.
+ * Returns `another` if the frame has the last row's number and consists of one different row. Returns `missing` for any
+ * other frame, such as one that contains neither the last row nor its replacement.
  */
 export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
   if (last.tail === null && seq === last.seq) return [];
@@ -83,7 +83,9 @@ function isReplaced(mark: string, labels: readonly unknown[]): boolean {
   return key !== '' && labels.some((row) => keyOf(row) === key);
 }
 
-/** Returns true if a page contains several rows of one label, which a labeler that replaces rows never has. */
+/**
+ * Returns true if a page contains several different rows of one label, which a labeler that replaces rows never has.
+ */
 export function hasEarlierRows(labels: readonly unknown[]): boolean {
   const seen = new Map<string, string>();
   for (const row of labels) {
@@ -100,8 +102,8 @@ export function hasEarlierRows(labels: readonly unknown[]): boolean {
 }
 
 /**
- * Returns a digest of the fields that a replacement has in common with its row; the digest is empty for a value that is
- * not a label.
+ * Returns a digest of the fields that a replacement has in common with the row that it replaces; the digest is empty
+ * for a value that is not a label.
  */
 function keyOf(row: unknown): string {
   if (!isObject(row)) return '';

@@ -17,7 +17,7 @@ export interface LabelPage {
 /** Options for requesting a page. */
 export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit' | 'charge'> {
   readonly limit: number;
-  /** True if the page may be as large as one huge label. */
+  /** True to accept a page that is large enough for one huge label. */
   readonly large?: boolean;
 }
 

@@ -70,7 +70,10 @@ function statusOf(
   return gapped ? 'gapped' : 'no_recorded_gaps';
 }
 
-/** Returns the number of sources by state and by origin. Both sum to `enrolled`. */
+/**
+ * Returns the number of sources by state and by origin, and the number of refusals by reason. The numbers by state sum
+ * to `enrolled`, and so do the numbers by origin.
+ */
 export function countSources(
   sources: readonly EnrolledSource[],
   refusals: readonly RefusalCount[],

@@ -28,12 +28,12 @@ export interface GapUnion {
 }
 
 /**
- * Returns the union of gaps of all sources and the interruptions of the instrument, per reason. Gaps of one reason
- * closer than the tolerance are joined, which overstates the missed time but never hides it.
+ * Returns the union of gaps of all sources and the interruptions of the instrument, per reason. Gaps of one reason that
+ * are at most the tolerance apart are joined, which overstates the missed time but never hides it.
  */
 export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
-  // Join the gaps with the smallest tolerance first. This leaves few of the gaps of thousands of labelers, and joining
-  // these with a wider tolerance gives the same result as joining all gaps with that tolerance.
+  // Join the gaps with the smallest tolerance first, which leaves few gaps even for thousands of labelers. Joining
+  // these gaps with a wider tolerance gives the same result as joining the original gaps with that tolerance.
   const finest = coalesced(clippedByReason(stored, window), minToleranceMinutes);
   const joined = gapReasons.map((reason) => finest.filter((gap) => gap.reason === reason));
   let [low, high] = [minToleranceMinutes, maxToleranceMinutes];
@@ -77,7 +77,7 @@ function coalesced(byReason: readonly (readonly UnionGap[])[], toleranceMinutes:
 }
 
 /**
- * Union of the gaps of all labelers in a window, at the smallest tolerance. The union has few gaps even if there are
+ * Gaps of all labelers in a window, joined with the smallest tolerance. The union has few gaps even if there are
  * thousands of labelers.
  */
 export class FinestGaps {

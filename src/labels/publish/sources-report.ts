@@ -93,7 +93,10 @@ export async function writeSourcesReport(storeFolder: string, report: SourcesRep
   await writeArtifact(sourcesReportPath(storeFolder), report);
 }
 
-/** Returns the last report. Returns null if no report exists or the file is damaged. */
+/**
+ * Returns the last report. Returns null if no report exists, or if the file is too large or damaged. Rejects if the
+ * file cannot be read.
+ */
 export async function readSourcesReport(storeFolder: string): Promise<SourcesReport | null> {
   let text: string;
   try {

@@ -39,8 +39,8 @@ export async function progressOf(
 }
 
 /**
- * Returns true if a store has lost data that its record contains, because of a failover with asynchronous replication
- * or a restore of an older copy. Returns false if the record belongs to another store.
+ * Returns true if a store lacks data that it contained when the record was written, because of a failover with
+ * asynchronous replication or a restore of an older copy. Returns false if the record belongs to another store.
  */
 export function hasLost(found: StoreProgress, record: StoreProgress | null): boolean {
   if (record === null || record.generationId !== found.generationId) return false;

@@ -8,9 +8,9 @@ import { type PageRequester, rowAt } from './row-at.ts';
 const maxChecks = 5;
 
 /**
- * Detects whether a source's cursors are frame numbers: a page then shows the row of the newest frame with the number
- * of that frame. After the detection both positions move together, so that the next start does not poll rows that the
- * stream delivered. Each connection has its own instance.
+ * Detects whether a source's cursors are frame numbers. If they are, a look-up of the number of the newest frame
+ * returns the row of that frame. From then on, the frame number and the cursor of the position advance together, so
+ * that the next start does not poll rows that the stream delivered. Each connection has its own instance.
  */
 export class Alignment {
   readonly #source: Source;
@@ -27,7 +27,10 @@ export class Alignment {
     this.#signal = signal;
   }
 
-  /** Starts a check in the background, so that the check does not delay reading. */
+  /**
+   * Starts a check in the background, so that the check does not delay reading. Does nothing if there is no frame to
+   * compare, the positions are aligned, a check is running, or the maximum number of checks is reached.
+   */
   check(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;

@@ -8,9 +8,9 @@ export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unr
 }
 
 /**
- * Records that reading of a source's labels begins: if the oldest unread labels are already too old to be accepted,
- * their time is a gap. Must be called before the first row is accepted, so that the gap is not lost if the process
- * stops while it reads.
+ * Records that the reading of a source's labels begins. If the oldest unread labels are already too old to be
+ * accepted, their time is recorded as a gap, except during an outage, which has a separate gap. Must be called before
+ * the first row is accepted, so that the gap is not lost if the process stops during the reading.
  */
 export async function recordReadingStart(
   source: Source,
@@ -21,10 +21,11 @@ export async function recordReadingStart(
 }
 
 /**
- * Records that a source was read to its end. Withdraws the gap of an outage, except for the time whose labels were too
- * old. That time remains a gap for a source that was discovered late or not read for days. `before` is the unread part
- * when the reading began. `readAt` is the time at which the last missed label was read; it determines which labels were
- * too old.
+ * Records that a source was read to its end. After an outage, withdraws the part of the outage's gap that begins at
+ * the oldest label that could still be accepted. Otherwise, records a gap for labels that were already too old when
+ * reading began, as for a source that was discovered late. `before` is the unread part when the reading began.
+ * `readAt` is the time at which the last missed label was read, or null for the current time. This time determines
+ * which labels were too old.
  */
 export async function recordCaughtUp(
   source: Source,

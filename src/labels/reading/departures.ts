@@ -3,12 +3,12 @@ import { note, type ReaderPorts } from '../ingest/ports.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 
-/** Presence of a labeler that was read before: it is read, waits for a reading slot, or left the enrolment. */
+/** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
- * Returns the event for an absent labeler, whose labels since it was last read to its end are unknown. Returns null
- * while the labeler is read, and while its document is not known.
+ * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
+ * the labeler is read and enrolled, while it is denied, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,

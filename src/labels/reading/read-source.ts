@@ -45,7 +45,7 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   await record();
 }
 
-/** Reads by the stream while the stream works, and by polls while it does not. Tries the stream again later. */
+/** Reads a source from its stream while the stream works, and otherwise by polls. Tries a failed stream again later. */
 async function readByTransports(
   source: Source,
   intake: SourceIntake,
@@ -100,8 +100,8 @@ function soon(ms: number, { tracker }: Source, { clock, random }: ReaderTime): n
 }
 
 /**
- * Creates the waits after resets: the source is read immediately after the first reset, and after growing waits if
- * resets repeat.
+ * Returns a function that computes the wait after each reset, in milliseconds: the minimum wait after the first
+ * reset, and growing waits while resets repeat.
  */
 function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;

@@ -13,9 +13,9 @@ export interface PageRequester {
 }
 
 /**
- * Requests a page once, and charges the source for decoding the response, even if it is no page: a compressed response
- * of a few bytes may cost as much as a large page. The number of concurrent requests for large pages is limited, because
- * each page may occupy a lot of memory.
+ * Requests a page once, and charges the source for decoding the response, even if the response is not a page: a
+ * compressed response of a few bytes may cost as much as a large page. The number of concurrent requests for large
+ * pages is limited, because each page may occupy a lot of memory.
  */
 export async function requestPage(
   { source, ports, signal }: PageRequester,
@@ -49,10 +49,13 @@ export type RowAt =
   | { readonly kind: 'row'; readonly fingerprint: string }
   /** No row has this number, or the labeler does not return it. */
   | { readonly kind: 'none' }
-  /** The labeler does not respond now. */
+  /** The labeler does not respond now, or a limit of this instrument prevents the request. */
   | ({ readonly kind: 'fault' } & SourceFault);
 
-/** Returns the row with exactly this number. */
+/**
+ * Looks up the row with exactly this number. Requests a larger page if the row does not fit, and returns a permanent
+ * failure as `none`.
+ */
 export async function rowAt(reader: PageRequester, number: number): Promise<RowAt> {
   const memory = reader.ports.query.memory.decoded.open();
   // The request must not wait for memory: the caller may hold memory for which other sources wait.

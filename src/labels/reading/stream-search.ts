@@ -13,8 +13,9 @@ import { authoredOf } from './poll-round.ts';
 
 /**
  * Finds the cursor from which the stream of a labeler without `queryLabels` delivers all labels to be stored, by
- * sampling the stream. Returns null if the samples show no order, or no label from before `openedAt`: a server that
- * ignores cursors sends only live labels.
+ * sampling the stream. Stores the sampled labels if it finds a cursor. Returns null if a connection fails, if the
+ * search takes too long or needs too much memory, or if the samples show no order or no label from before `openedAt`: a
+ * server that ignores cursors sends only live labels.
  */
 export async function findStreamStart(
   source: StreamOwner,
@@ -84,7 +85,10 @@ const maxSampleQuietPeriods = 3;
 /** Maximum duration of a search, as a multiple of the time after which a stream counts as quiet. */
 const maxQuietPeriods = 60;
 
-/** Reads the labels after a cursor, at most as many as a page contains, until the stream is live or quiet. */
+/**
+ * Reads the labels after a cursor until these fill a page, until the stream is live, quiet or closed, or until a limit
+ * of the sample is reached. Throws `SearchTooLong` if there is not enough memory.
+ */
 async function sample(
   source: StreamOwner,
   cursor: number,

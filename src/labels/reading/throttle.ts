@@ -3,7 +3,7 @@ import { delayLimit } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 
 /**
- * Waits until a source may be read.
+ * Waits until a source may be read or the signal aborts.
  *
  * A short wait is only a delay; a wait that exceeds the delay limit is recorded as a growing gap.
  */

@@ -4,7 +4,7 @@ import type { Purge } from '../../store/removals.ts';
 import { minute as minuteUs } from '../../store/time.ts';
 import { burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
-/** Number of stored texts that are parsed in one turn of the event loop. */
+/** Number of stored strings that are parsed in one turn of the event loop. */
 const textsAtOnce = 20;
 
 /** Bursts of repeats by labeler, in order of their minutes. */

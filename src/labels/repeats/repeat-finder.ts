@@ -28,7 +28,7 @@ export interface RepeatFinder {
    * Returns the number of new rows that repeat the newest row of their label (src, uri, cid, val), with the same `neg`
    * and another `cts` or `exp`. Rows that the store already has are not counted. Returns 0 unless the labeler changed
    * its key in the last 7 days. Rows are judged in order, so the newest row may be an earlier row of the page. Returns
-   * 0 if the store cannot answer a look-up.
+   * 0 if the store cannot answer a look-up. Rows beyond the hourly budget of look-ups are not counted either.
    */
   count(did: string, observations: readonly NewObservation[]): Promise<number>;
 }
@@ -69,8 +69,9 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
 }
 
 /**
- * Returns the time of a labeler's last key change, or null if it has had only one key. The key changed when the newest
- * key was first seen. If the labeler returned to an earlier key, the key changed when a later key was last seen.
+ * Returns the time of a labeler's last key change, or null if all its keys were first seen at the same time. The key
+ * changed when the newest key was first seen. If the labeler returned to an earlier key, the key changed when a later
+ * key was last seen.
  */
 export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   const [first, ...later] = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
@@ -83,15 +84,18 @@ export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
 }
 
 /**
- * Newest rows of an account. `isComplete` is true if the omitted rows cannot contain a duplicate, which would count as
- * a repeat each time it arrives.
+ * Newest rows of an account. `isComplete` is true if the omitted rows cannot contain a duplicate; an undetected
+ * duplicate would count as a repeat each time it arrives.
  */
 interface NewestRows {
   readonly rows: readonly Observation[];
   readonly isComplete: boolean;
 }
 
-/** Returns the newest rows of the account in a URI, newest first. */
+/**
+ * Returns the newest rows of the account in a URI, newest first. Returns an incomplete empty list if the URI has no
+ * account.
+ */
 async function lookUp(
   store: Pick<StoreReader, 'readAccount'>,
   uri: string,

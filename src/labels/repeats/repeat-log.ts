@@ -3,8 +3,8 @@ import { day, hour, type Interval, minute } from '../../store/time.ts';
 /** Name under which the repeats of a source are stored together with its positions. */
 export const repeatsName = 'repeats';
 /**
- * Minimum number of repeats in an hour that form a burst. A burst shows that a labeler signs its labels again; its rows
- * are not new events.
+ * Minimum number of repeats in an hour that form a burst. A burst shows that a labeler signs its labels again; the rows
+ * of a burst are not new events.
  */
 export const burstRows = 100;
 /** Length of the interval in which the repeats of a burst are counted, in minutes. */
@@ -12,16 +12,16 @@ export const burstMinutes = hour / minute;
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 export const keptMinutes = (31 * day) / minute;
 
-/** Number of rows in one minute with which a source repeats known labels with a different time. */
+/** Number of rows of one source in one minute that repeat known labels with a different time. */
 export interface Repeats {
-  /** Minutes since 1970 on the observed clock. */
+  /** Minutes since 1970 by the local clock. */
   readonly minute: number;
   readonly count: number;
 }
 
 /**
- * Returns the repeats in order of their minutes, with the given minute added and without those too old for any
- * published window.
+ * Returns the repeats in order of their minutes, with the given minute added and without the repeats that are too old
+ * for any published window.
  */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));
@@ -60,8 +60,8 @@ export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): 
 }
 
 /**
- * Formats the repeats as a text of at most `maxCharacters` characters. If necessary, merges the minutes of the oldest
- * hours and then omits the oldest entries.
+ * Formats the repeats as a string of at most `maxCharacters` characters. If necessary, merges the minutes of the
+ * oldest hours and then omits the oldest entries.
  */
 export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number): string {
   let kept = [...repeats];
@@ -74,7 +74,7 @@ export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number)
   return text;
 }
 
-/** Parses the text of `writeRepeats`. Skips invalid entries. */
+/** Parses a string that `writeRepeats` formatted. Skips invalid entries. */
 export function readRepeats(text: string): Repeats[] {
   const repeats: Repeats[] = [];
   let at = 0;

@@ -4,7 +4,7 @@ import { minute } from '../../store/time.ts';
 import type { RepeatFinder } from './repeat-finder.ts';
 import { addRepeats, keptMinutes, readRepeats, repeatsName, writeRepeats } from './repeat-log.ts';
 
-/** Maximum number of sources whose repeats are remembered. The text of each source has at most 4 KB. */
+/** Maximum number of sources whose repeats are remembered. The stored repeats of a source have at most 4 KB. */
 const maxSources = 2_000;
 
 /** Repeats of one source. */
@@ -44,7 +44,7 @@ export class RepeatMemory {
     return this.#sources.size;
   }
 
-  /** Loads a stored text. Returns false if the text does not contain repeats. */
+  /** Loads the stored repeats of a source. Returns false, without loading, if the name does not denote repeats. */
   load(source: string, name: string, text: string): boolean {
     if (name !== repeatsName) return false;
     this.#keep(source, text);
@@ -66,7 +66,9 @@ export class RepeatMemory {
     };
   }
 
-  /** Remembers the text of a source. Forgets expired texts and, above the maximum, one further source. */
+  /**
+   * Remembers the repeats of a source. Forgets expired repeats and, above the maximum number of sources, one source.
+   */
   #keep(source: string, text: string): void {
     this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
     const expired = this.#minute() - keptMinutes;
@@ -75,8 +77,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the source whose newest repeat is the oldest. Returns a privileged source only if there is no other,
-   * because one party can operate thousands of new sources.
+   * Returns the source whose newest repeat is the oldest. Returns a privileged source only if all sources are
+   * privileged, because one party can operate thousands of new sources.
    */
   #dispensable(): string | null {
     let found: { readonly source: string; readonly isPrivileged: boolean; readonly newest: number } | null = null;

@@ -3,7 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import { listLabelers } from './relay-list.ts';
 import type { Roster } from './roster.ts';
 
-/** Dependencies of discovering labelers through relays. */
+/** Dependencies of `discover`. */
 export interface DiscoverOptions {
   readonly relays: readonly string[];
   readonly http: HttpClient;

@@ -14,8 +14,8 @@ const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 /** Labelers that a full roster may evict. The last entry of each list is evicted first. */
 export interface EvictionCandidates {
   /**
-   * Labelers whose document declares no labeler, and labelers that never responded in their trial. These are evicted
-   * before `surplus`.
+   * Labelers that never responded, and whose document declares no labeler service or whose trial has ended. These
+   * labelers are evicted before `surplus`.
    */
   readonly unused: string[];
   /** Newest labelers of groups that exceed their share. */
@@ -45,7 +45,7 @@ export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number
   return { unused: [...withoutService.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
 }
 
-/** Returns true if a labeler may be evicted. */
+/** Returns true if a labeler is neither seeded nor established, so that it may be evicted. */
 export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
   return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
@@ -56,7 +56,10 @@ function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
   return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
 }
 
-/** Returns the labelers that exceed the share of one of their groups, in the order of their discovery. */
+/**
+ * Returns the labelers that exceed the share of one of their groups, in the order of their discovery, and the domains
+ * of did:web that have used up their share.
+ */
 function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<EvictionCandidates, 'surplus' | 'crowded'> {
   const counts = new Map<string, number>();
   const surplus: string[] = [];

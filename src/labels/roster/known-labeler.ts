@@ -45,8 +45,8 @@ export interface KnownLabeler {
 }
 
 /**
- * Returns true if a labeler is an enrolled source: its document names a labeler service, and the labeler has passed its
- * trial or is still on trial.
+ * Returns true if a labeler is an enrolled source: the operator does not deny the labeler, its document names a labeler
+ * service, its trial has not failed, and it is not unreachable.
  */
 export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
   if (denied) return false;
@@ -84,8 +84,8 @@ export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGa
 }
 
 /**
- * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page according to the stored rows.
- * The labeler counts as complete no later than that time, because later rows may be lost.
+ * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page according to the stored
+ * rows. The labeler counts as complete at most up to that time, because later rows may be lost.
  */
 export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
   const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;

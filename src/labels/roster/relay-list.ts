@@ -8,7 +8,7 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const maxPages = 100;
-/** Maximum total length of the DIDs that one relay may list, in characters: the DIDs of a hundred full pages. */
+/** Maximum total length of the DIDs that one relay may list, in characters: 100,000 DIDs of 80 characters. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */

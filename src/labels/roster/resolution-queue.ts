@@ -35,7 +35,10 @@ export class ResolutionQueue {
   /** Resolutions in progress, with their queue and domain. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
 
-  /** Returns the time at which a document is due, in milliseconds, or null if it is not queued. */
+  /**
+   * Returns the due time of a DID's document, in milliseconds, and whether the document must be requested without the
+   * cache. Returns null if the DID is not queued.
+   */
   get(did: string): { readonly at: number; readonly fresh: boolean } | null {
     const { privileged, other } = this.#lanesOf(did);
     return privileged.due.get(did) ?? other.due.get(did) ?? null;

@@ -28,7 +28,10 @@ export interface RosterOptions {
    * every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
-  /** Called after a document was read, so that the reader of the source is started, moved, kept or stopped. */
+  /**
+   * Called after a document was read or the labeler was evicted, so that the reader of the source is started, moved,
+   * kept or stopped.
+   */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
@@ -37,11 +40,11 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #labelers = new Map<string, KnownLabeler>();
   readonly #due = new ResolutionQueue();
-  /** Number of consecutive failures by DID of did:web; hosts that hang are retried at growing intervals. */
+  /** Number of consecutive failures of each did:web; hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
   /** Time at which a document was last requested without the cache, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
-  /** Rows at the last `takeChanged`, as text. */
+  /** Rows that the last `takeChanged` compared, as strings. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
   /** Labelers that were not added because the roster was full; at most `maxKnown` of them are kept. */
@@ -85,7 +88,10 @@ export class Roster {
     }
   }
 
-  /** Adds a labeler that a discovery source named. If the labeler is already known, only adds the provenance. */
+  /**
+   * Adds a labeler that a discovery source named. If the labeler is already known, only adds the provenance. If the
+   * roster is full and no labeler can be evicted, drops the new one.
+   */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
@@ -115,8 +121,8 @@ export class Roster {
   }
 
   /**
-   * Makes room for one more labeler if possible. Evicts a new labeler that `evictionCandidates` selects, or any new
-   * labeler in favour of a seed.
+   * Makes room for one more labeler: evicts a new labeler that `evictionCandidates` selects, or any new labeler in
+   * favor of a seed. Returns true if the labeler may be added, which is always the case for a seed.
    */
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
@@ -180,7 +186,7 @@ export class Roster {
   }
 
   /**
-   * Schedules a read of a labeler's document. Must be called when a stream reports a change of the document. Any party
+   * Schedules a read of a labeler's document. Must be called when a stream reports a change to the document. Any party
    * can cause such reports, so reads have a minimum interval.
    */
   documentChanged(did: string): void {
@@ -258,7 +264,7 @@ export class Roster {
 
   /**
    * Returns the time until a document's next resolution, in milliseconds. A failing directory is retried at constant
-   * intervals, a failing host of a did:web at growing intervals.
+   * intervals. A failing did:web host is retried at growing intervals, unless its labeler is privileged.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
@@ -281,10 +287,7 @@ const firstWebRetryMs = 10_000;
 /** Maximum number of times that the wait for a failing host of did:web doubles, up to 64 minutes. */
 const maxDoublings = 6;
 
-/**
- * Applies the result of a resolution; returns true if the labeler changed. A failed resolution does not change the
- * labeler.
- */
+/** Applies the result of a resolution to a labeler. Returns false, without a change, if the resolution failed. */
 function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;

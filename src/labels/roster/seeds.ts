@@ -4,7 +4,8 @@ import { isObject } from '../../input/json-object.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /**
- * Returns the DIDs of a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError.
+ * Returns the DIDs of a seeds file: a JSON array of objects with a `did`; other keys and repeated DIDs are ignored.
+ * Throws an OperatorError if the file cannot be read or is invalid.
  */
 export async function readSeeds(path: string): Promise<readonly string[]> {
   let text: string;

@@ -15,14 +15,14 @@ import { labelerCollection } from './relay-list.ts';
 /** Labeler events of a Jetstream. */
 export type ServiceEvent =
   /**
-   * An account wrote a labeler record; `definitions` are its label definitions as JSON, or null if it has none or too
-   * many.
+   * An account wrote a labeler record; `definitions` are its label definitions as JSON, or null if the record has no
+   * definitions or the definitions exceed the limits.
    */
   | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
   /** An account's document may have changed, or the account moved or was deactivated. */
   | { readonly kind: 'identity' | 'account'; readonly did: string };
 
-/** Dependencies of following a Jetstream. */
+/** Dependencies of `followServices`. */
 export interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
@@ -43,7 +43,8 @@ export interface ServiceEventsOptions {
 }
 
 /**
- * Time before the cursor at which a reconnect begins, in microseconds, because events with the same time have no order.
+ * Time by which the stream is resumed before the cursor after a reconnect, in microseconds, because events with the
+ * same time have no order.
  */
 const rewind = 3_000_000;
 /**
@@ -54,12 +55,12 @@ const maxAhead = 600_000_000;
 
 /** Follower of a Jetstream's labeler records and identity events. */
 export interface ServiceEvents {
-  /** Cursor to resume from after a restart: all earlier events were delivered. */
+  /** Cursor to resume from after a restart: all earlier events were delivered. Null before the first event. */
   readonly cursor: number | null;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Creates a follower that is not yet connected. */
+/** Creates a follower that is not yet connected. Ignores a given cursor that is too far in the future. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
   const { onEvent, onUpstreamTime, policy, userAgent, resolve, wait, log } = options;
   const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
@@ -147,8 +148,8 @@ function subscription(jetstream: string, cursor: number | null): string {
 interface ServiceFrame {
   readonly time: number;
   /**
-   * Time at which the host received the event, in microseconds, or null if the frame does not have it. The other time of
-   * the current method, `time`, may be imported from the author's host, which can choose it.
+   * Time at which the host received the event, in microseconds, or null if the frame lacks it: `witnessedAt` of the
+   * current method. That method's own `time` is not used, because the author's host may have set it.
    */
   readonly stamp: number | null;
   readonly event: ServiceEvent | null;
@@ -179,7 +180,7 @@ function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame |
   return { time, stamp, event: eventOf({ did, kind, ...(kind === 'commit' && { commit: payload }) }) };
 }
 
-/** Parses one event of a Jetstream; returns null if it does not concern a labeler. */
+/** Parses one event of a Jetstream; returns null if it is neither a labeler record nor an identity or account event. */
 export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent | null {
   const { kind, commit } = value;
   if (typeof value.did !== 'string' || !isDid(value.did)) return null;
@@ -191,7 +192,8 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
 }
 
 /**
- * Returns the label definitions in a labeler's record as JSON, or null if the record has no definitions, or too many.
+ * Returns the label definitions in a labeler's record as JSON, or null if the record has no policies, or its
+ * definitions are too long or nested too deeply.
  */
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;

@@ -7,7 +7,7 @@ import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 /** Maximum number of endpoints whose domains are remembered. */
 const maxDomains = 20_000;
 
-/** Returns a function that finds the share of a source. An unknown source counts as new, in a separate domain. */
+/** Returns a function that maps a source to its share. An unknown source is `new` and has a domain of its own. */
 export function createShareOf(
   labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,

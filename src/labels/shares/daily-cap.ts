@@ -22,7 +22,7 @@ const rowOverheadBytes = 64;
  */
 const maxSavedSources = 5_000;
 
-/** Maximum additions of one source to a day, for sources of one class. */
+/** Maximum amounts that one source of a class may add in a day. */
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
@@ -32,11 +32,11 @@ interface SourceShare {
   readonly domainPart: number;
 }
 
-/** Maximum additions of all sources of a class to a day, as fractions of the daily budget. */
+/** Limits on the bytes that all sources of a class may add in a day. */
 interface ClassShare {
-  /** Fraction that is reserved for the class, regardless of the other classes. */
+  /** Fraction of the daily budget that is reserved for the class, regardless of the other classes. */
   readonly part: number;
-  /** Fraction that the class may use while the other classes leave it unused. */
+  /** Maximum fraction of the daily budget that the class may use, including the unused shares of other classes. */
   readonly maxPart: number;
   /**
    * Fraction of the share that is available at the start of the day; the rest becomes available evenly through the day.
@@ -100,8 +100,8 @@ export function costOf(observations: readonly NewObservation[]): DayCost {
 
 /**
  * Divides the daily budget by class, registrable domain and source. A source that used up its own share, or the share
- * of its domain, pauses until midnight. If the available share of its class is used up, it waits, and waiting sources
- * continue in fair order as more becomes available. Paused sources later resume at their position.
+ * of its domain, pauses until midnight. If the available share of its class is used up, a source waits. Waiting sources
+ * continue in fair order as more of that share becomes available. Paused sources later resume at their position.
  */
 export class DailyCap {
   /** Maximum number of rows of any source in a day. */
@@ -132,7 +132,7 @@ export class DailyCap {
     }
   }
 
-  /** Returns the bytes of the current day for the next start, for the sources that used the most. */
+  /** Returns today's bytes of the sources that used the most bytes, for the next start. */
   save(): DailyBytes {
     this.#updateDay();
     const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
@@ -141,7 +141,7 @@ export class DailyCap {
 
   /**
    * Returns true if a page with these rows may be stored, and counts the rows. Otherwise pauses the source and returns
-   * false. The first page of a day always fits the source's own share.
+   * false. The first page of a day always fits the shares of the source and its domain.
    */
   admits(source: string, cost: DayCost): boolean {
     if (this.isPaused(source)) return false;
@@ -164,7 +164,10 @@ export class DailyCap {
     this.#add(source, { rows: -rows, bytes: -bytes });
   }
 
-  /** Returns true if the labels of a source are currently not stored. */
+  /**
+   * Returns true if the labels of a source are currently not stored. Pauses a new source while the disk is nearly full,
+   * and first resumes waiting sources whose class has bytes available.
+   */
   isPaused(source: string): boolean {
     this.#updateDay();
     const { priority } = this.#options.shareOf(source);
@@ -268,7 +271,7 @@ export class DailyCap {
     return this.#domains.get(`${priority} ${domain}`) ?? 0;
   }
 
-  /** Resets the usage when a new day begins. A clock that is set back does not reset it. */
+  /** Resets the usage when a new day begins. A clock that is set back does not reset the usage. */
   #updateDay(): void {
     const today = dayOf(this.#options.clock());
     if (today <= this.#day) return;

@@ -6,7 +6,10 @@ import { storePaths } from '../../store/sqlite/base/files.ts';
 export interface DiskLimits {
   /** Directory of the store. */
   readonly folder: string;
-  /** True if the store is in a database, whose free space is unknown; its server refuses rows when its disk is full. */
+  /**
+   * True if the store is in a database. The free space of the database is unknown, and the server refuses rows when its
+   * disk is full.
+   */
   readonly isRemote?: boolean;
   /** Minimum free space, in bytes; with less, no labels are accepted. */
   readonly minFreeBytes: number;
@@ -30,7 +33,7 @@ export interface DiskBudget {
 
 /**
  * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
- * adds.
+ * adds in a day.
  */
 export const defaultMaxDailyBytes = 8_000_000_000;
 /**
@@ -44,7 +47,10 @@ export const minDerivedBytes = 1_000_000_000;
  */
 const furtherDays = 3;
 
-/** Returns the budget, computed from the free space and the size of the store. */
+/**
+ * Returns the budget, computed from the free space and the size of the store. For a remote store, returns the
+ * configured maximum.
+ */
 export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
   if (limits.isRemote === true) return { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
   const { bavail, bsize } = await statfs(limits.folder);
@@ -52,8 +58,9 @@ export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
 }
 
 /**
- * Returns the daily budget of a disk with the given free space: an equal part for each retained day. The store's own
- * size counts as available, so the budget does not shrink as days fill.
+ * Returns the budget of a disk with the given free space. A derived daily budget is an equal part for each retained
+ * day, within the minimum and the maximum; a budget that the operator chose does not change. The store's own size
+ * counts as available, so the budget does not shrink as days fill.
  */
 export function budgetOf(
   freeBytes: number,

@@ -23,7 +23,7 @@ export class FairQueue<T> {
     return this.#root.waiting;
   }
 
-  /** Adds an item with its cost, in a unit that is the same for all items. */
+  /** Adds an item. The costs of all items must have the same unit. */
   push({ priority, domain, source }: ShareKey, item: T, cost: number): void {
     const weighed = Math.max(cost, minCost) / this.#weights[priority];
     const path = [this.#root, ...this.#root.path([priority, domain, source])];

@@ -54,7 +54,7 @@ export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   new: { perSecond: 200, burst: 4_000 },
 };
 
-/** Dependencies of pacing. */
+/** Dependencies of `Pace`. */
 export interface PaceOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** Returns the monotonic clock, in microseconds. */
@@ -67,7 +67,7 @@ export interface PaceOptions {
 
 /** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Number of remembered sources at which sources with full buckets are removed. */
+/** Number of remembered sources at which a new source evicts the sources with full buckets. */
 const maxRemembered = 20_000;
 
 /**

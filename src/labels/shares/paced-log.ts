@@ -9,7 +9,8 @@ const refillUs = 30_000_000;
 /**
  * Limits the log lines that labelers cause: 20 lines of each message, then one line every 30 s with the number of
  * omitted lines. Without the limit a labeler could fill the disk with log lines. The number of messages is small,
- * because each is a constant.
+ * because each is a constant. Lines of the levels `debug` and `error` are not limited, because labelers cannot cause
+ * them.
  */
 export function pacedLog(log: Log, monotonic: () => number): Log {
   const lines = new Map<string, { left: number; at: number; leftOut: number }>();

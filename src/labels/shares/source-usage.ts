@@ -22,8 +22,8 @@ export interface UsageRecord extends Usage {
 const nothing: Usage = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 /**
- * Counts the cost of each source. Above `maxSources` sources, drops the half that used the least processor time, so
- * that many new labelers cannot fill the memory and expensive ones stay visible.
+ * Counts the cost of each source. Above `maxSources` sources, drops the half of the sources that used the least
+ * processor time, so that many new labelers cannot fill the memory and expensive labelers stay visible.
  */
 export class SourceUsage {
   readonly #maxSources: number;

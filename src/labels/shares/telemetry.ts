@@ -5,7 +5,7 @@ import type { SourceState } from '../state/source-state.ts';
 
 /** Oddities of labelers' servers that the instrument handles and counts. */
 export const quirks = [
-  /** The cursor of an empty page is `"0"`. */
+  /** The cursor of a page is `"0"`. */
   'zero_cursor',
   /** A cursor is not higher than the requested one. */
   'cursor_not_advancing',
@@ -24,7 +24,7 @@ export const quirks = [
   'consumer_too_slow',
   'outdated_cursor',
   'future_cursor',
-  /** The last row that was read no longer exists. */
+  /** A page or a stream does not show the last row that was read. */
   'tail_missing',
   /** The numbers of frames decrease. */
   'seq_not_advancing',
@@ -38,9 +38,9 @@ export type Transport = 'stream' | 'poll';
 /** Groups of labelers that the source states do not count. Only the `paused` labelers are enrolled. */
 export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
-/** Ways in which labelers are discovered. */
+/** Kinds of discovery sources, which name labelers. */
 export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;
-/** One way in which labelers are discovered. */
+/** One kind of discovery source. */
 export type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
@@ -48,7 +48,7 @@ export const sourceParts = ['reader', 'particulars', 'listing'] as const;
 /** One part of the instrument that reads data of one labeler. */
 export type SourcePart = (typeof sourceParts)[number];
 
-/** Metrics of the instrument. Every dimension has a closed list of values; none names a labeler. */
+/** Metrics of the instrument. Every dimension has a closed list of values, and no value names a labeler. */
 export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
@@ -62,7 +62,7 @@ export interface Telemetry {
   paused(reason: string | null): void;
   /** Records the number of enrolled sources by state, and the number of labelers in each other group. */
   sources(counts: Readonly<Record<SourceState, number>>, others: Readonly<Record<OtherLabelers, number>>): void;
-  /** Records the number of enrolled labelers by the way in which they were discovered. */
+  /** Records the number of enrolled labelers by the kind of discovery source that named them. */
   found(counts: Readonly<Record<DiscoverySource, number>>): void;
   /** Records the number of throttled sources and the bytes added today, both by class, and the daily budget. */
   shares(
@@ -90,8 +90,8 @@ export interface Telemetry {
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;
   /**
-   * Records whether the list of denied labelers was invalid at the last read. The previous list stays in force while it
-   * is invalid.
+   * Records whether the list of denied labelers was invalid at the last read. While the list is invalid, the previous
+   * list stays in force.
    */
   denyListDamaged(damaged: boolean): void;
   /** Records the number of labelers in the labelers artifact, and the bytes of its files. */

@@ -8,8 +8,9 @@ let loading: Promise<VerifySecp256k1 | null> | undefined;
 let loaded: VerifySecp256k1 | null = null;
 
 /**
- * Loads libsecp256k1 as WebAssembly. It checks two and a half times as many signatures per second as OpenSSL, runs the
- * same code on every platform, and has isolated memory. Resolves to null if the platform cannot load it.
+ * Loads libsecp256k1 as WebAssembly. The library checks two and a half times as many signatures per second as
+ * OpenSSL, runs the same code on every platform, and has isolated memory. Resolves to null if the platform cannot
+ * load it.
  */
 export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
   loading ??= load();
@@ -17,8 +18,8 @@ export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
 }
 
 /**
- * Returns the library, or null while it is not loaded. The first call starts the loading; until it ends, OpenSSL does
- * the checks.
+ * Returns the library, or null while it is not loaded. The first call starts to load the library; OpenSSL checks the
+ * signatures until the library is loaded.
  */
 export function libsecp256k1(): VerifySecp256k1 | null {
   if (loading === undefined) void loadSecp256k1();

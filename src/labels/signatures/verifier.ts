@@ -22,7 +22,7 @@ export type Verdict =
 /** Keys that are used to check the labels of one labeler. */
 export interface LabelerKeys {
   readonly current: readonly LabelKey[];
-  /** Earlier keys in the order in which they are tried, each on labels whose `cts` is in its period. */
+  /** Earlier keys in the order in which they are tried. A key is only tried for labels whose `cts` is in its period. */
   readonly earlier: readonly EarlierLabelKey[];
 }
 
@@ -32,9 +32,9 @@ const clockTolerance = 300_000_000;
 /** Checks the signatures of labels and limits the number of concurrent checks. */
 export interface Verifier {
   /**
-   * Returns the verdicts on labels of one source, in order. Labels take turns in fair order of priority class, domain and
-   * source, by the number of checks that each may need, so that neither a large batch nor many labelers of one owner delay
-   * others. The callers bound the queue. Rejects with the signal's reason when aborted, or once stopped.
+   * Returns the verdicts on labels of one source, in order. Labels take turns in fair order of priority class, domain
+   * and source, by the number of checks that each may need, so that neither a large batch nor many labelers of one
+   * owner delay others. The callers bound the queue. Rejects with the signal's reason when aborted, or once stopped.
    */
   verify(
     labels: readonly ReceivedLabel[],
@@ -204,7 +204,7 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
 
 /**
  * Returns the earlier keys whose period includes a label's authored time, but at most `maxEarlierChecks` keys, because
- * each key may cost a check per label.
+ * each key may cost a check per label. Returns no key for an undated label.
  */
 
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {

@@ -7,13 +7,13 @@ import type { StandbyStore } from './standby-store.ts';
 export interface InstrumentRole {
   role: Role;
   /**
-   * Number that increases at the takeover. Pages that were judged before must be judged again, because the refused
-   * labels of the former writer count from then on.
+   * Number that increases at the takeover. Pages that were judged before the takeover must be judged again, because
+   * the refused labels of the former writer count from then on.
    */
   generation: number;
   /** View of the store while another process writes it. */
   readonly standby: StoreStandby;
-  /** Store that keeps the changes of the standby in memory until the takeover. */
+  /** Store that keeps the standby's changes in memory until the takeover. */
   readonly kept: StandbyStore;
   /** Called once, after the instrument has become active. */
   readonly activated: () => void;

@@ -11,25 +11,26 @@ export interface JointReading {
   readonly storedThrough: Micros | null;
   /** Gaps of the standby. */
   readonly own: readonly StoredGap[];
-  /** Interruptions of the whole standby; given only if the changes of one source are computed. */
+  /** Interruptions of the whole standby; given only if the changes for one source are computed. */
   readonly interruptions?: readonly StoredGap[];
   /**
-   * Interval in which the standby read live, except in its gaps. It begins when the standby had read all earlier
-   * labels. Null if the standby never read live.
+   * Interval in which the standby read live, except in its gaps. The interval begins when the standby had read all
+   * earlier labels. Null if the standby never read live.
    */
   readonly live: Interval | null;
   /**
-   * Interval whose labels the standby read, some of them later, except in its gaps; null or absent if there is no such
+   * Interval whose labels the standby read live or filled in, except in its gaps; null or absent if there is no such
    * interval.
    */
   readonly read?: Interval | null;
 }
 
 /**
- * Returns the changes that leave as gaps exactly the time that neither instrument read. Records gaps of the standby for
- * the time that the former writer had not stored. Withdraws gaps of the former writer for the time in which the standby
- * read live, and the gap of an outage also for the time whose labels the standby read later. Never withdraws an
- * `unknown` gap, which replaces several gaps, or a `maintenance` gap, whose rows were removed on request.
+ * Returns changes after which the recorded gaps are exactly the time that neither instrument read. Records gaps of
+ * the standby for the time that the former writer had not stored. Withdraws gaps of the former writer for the time in
+ * which the standby read live, and the gap of an outage also for the time whose labels the standby filled in. Never
+ * withdraws an `unknown` gap, which replaces several gaps, or a `maintenance` gap, whose rows were removed on
+ * request.
  */
 export function jointChanges({ stored, storedThrough, own, interruptions = [], live, read = null }: JointReading): {
   readonly records: readonly GapChange[];

@@ -22,7 +22,7 @@ const rowOverheadBytes = 200;
 export interface KeptRow {
   readonly observation: NewObservation;
   readonly acceptedAt: Micros;
-  /** Acceptance time of the source's preceding page, after which the label was emitted; 0 if it may be older. */
+  /** Acceptance time of the source's preceding page, after which the label was emitted; 0 if the label may be older. */
   readonly emittedAfter: Micros;
 }
 
@@ -143,7 +143,7 @@ export class RowBuffer {
     return Math.max(rows.size / this.#limits.rows, bytes / this.#limits.bytes);
   }
 
-  /** Returns the source with the largest share, and the share of the next one. */
+  /** Returns the source with the largest share, and the second-largest share. */
   #largest(): [largest: SourceRows | null, second: number] {
     let largest: SourceRows | null = null;
     let [first, second] = [0, 0];

@@ -3,17 +3,20 @@ import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import type { Fault } from './reading-events.ts';
 
-/** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
+/** Failure of an attempt to read a source by one transport. */
 export interface SourceFault {
-  /** Kind of the failure, or null if a limit of this instrument caused it, which is no evidence about the source. */
+  /**
+   * Kind of the failure. Null if the cause is a limit of this instrument or an abort, because neither is evidence
+   * about the source.
+   */
   readonly fault: Fault | null;
-  /** Reason for the log: a word or a number, never a text of the labeler. */
+  /** Reason for the log: a word or a number, never text from the labeler. */
   readonly why: string;
   /** Wait that the labeler requested, in milliseconds, or null if it requested none. */
   readonly retryAfterMs: number | null;
 }
 
-/** Classifies an HTTP response that is not the requested JSON. */
+/** Classifies the outcome of an HTTP request that did not return JSON. */
 export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): SourceFault {
   switch (answer.kind) {
     case 'status':
@@ -37,7 +40,10 @@ export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): Source
   }
 }
 
-/** Classifies an error of opening a websocket. */
+/**
+ * Classifies an error that occurred while a websocket was opened. An error other than `ConnectError` counts as
+ * `failed`.
+ */
 export function connectFault(error: unknown): SourceFault {
   if (!(error instanceof ConnectError)) return fault('failed', 'unknown');
   switch (error.kind) {
@@ -57,8 +63,8 @@ export function connectFault(error: unknown): SourceFault {
 function statusFault(status: number): SourceFault {
   if (status === 401 || status === 403) return fault('refusing', String(status));
   if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
-  // A redirect counts as a failure, because it is not followed, as does a status of 200, because it is not a successful
-  // websocket handshake.
+  // A redirect counts as a rejection, because redirects are not followed. A status of 200 also counts as a rejection,
+  // because a successful websocket handshake has another status.
   return fault('rejecting', String(status));
 }
 
@@ -67,12 +73,12 @@ function fault(kind: Fault | null, why: string): SourceFault {
 }
 
 /**
- * Combines the failures of both transports. Pages out of order take precedence, because the source was at least read. A
- * transient failure of one transport leaves the result of that transport open. A refusal takes precedence over an
- * unsupported method. `stream` is null if the stream opened and sent nothing.
+ * Combines the failures of both transports into one. Pages out of order take precedence, because the source was at
+ * least read. A transient failure is next, because a later attempt may succeed, and then a refusal before a rejection.
+ * `stream` is null if the stream opened and sent nothing.
  *
- * A transport that a limit of this instrument blocked is no evidence about the source: without a poll the result stays
- * open, and without a stream attempt it is unknown whether the source also rejects streams.
+ * Returns null if there is no evidence about the source: a limit of this instrument prevented the poll, or a limit
+ * prevented the stream while the poll was rejected, so that the source may still support streams.
  */
 export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
   if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;
@@ -103,7 +109,7 @@ const problemOfReason: ReadonlyMap<string, LabelerProblem> = new Map([
 
 /**
  * Returns the problem that the failures of both transports show. If both failed in the same way, the failure of the
- * pages determines the problem.
+ * pages determines the problem. Returns `unknown` for a reason that neither the table nor an HTTP status explains.
  */
 export function problemOf(stream: SourceFault | null, poll: SourceFault): LabelerProblem {
   const worse = worseOf(stream, poll);

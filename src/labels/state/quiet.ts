@@ -2,8 +2,8 @@ import type { ReadProgress } from './read-progress.ts';
 import type { ReadingState } from './reading-state.ts';
 
 /**
- * Returns true if the stream is not expected to deliver earlier labels. The silence of such a stream is confirmed only
- * after a longer time.
+ * Returns true if the stream is expected neither to repeat its last frame nor to deliver earlier labels. A reader
+ * waits longer before it confirms the silence of such a stream.
  */
 export function isSettled({ stream }: ReadProgress, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;
@@ -18,7 +18,7 @@ export type QuietAction =
   | 'start_over'
   /** The stream has replayed all labels: record that the source is complete. */
   | 'catch_up'
-  /** The source never sent a label: keep the connection. */
+  /** No frame number is known that the stream could repeat: keep the connection. */
   | 'stay'
   /** Reconnect, so that the stream repeats its last frame. */
   | 'reconnect';

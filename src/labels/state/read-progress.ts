@@ -5,17 +5,23 @@ import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts'
 /** Progress of one connection to the stream. */
 export interface StreamProgress {
   /**
-   * Cursor of the connection: the number before the last frame, so that the stream repeats the last frame. Null to read
-   * live.
+   * Cursor of the connection: the number before the last frame, so that the stream repeats that frame. If there is no
+   * last frame: the cursor of a replay, or null to read live.
    */
   readonly cursor: number | null;
   /** True if all labels after the last read row arrive on this connection. */
   readonly resumed: boolean;
-  /** Last frame that was read. Null once the connection has repeated this frame, or if it need not repeat one. */
+  /**
+   * Last frame that was read. Null once the connection has repeated this frame, or if the connection need not repeat a
+   * frame.
+   */
   readonly expected: LastFrame | null;
   /** True if polls have read all labels before the first live frame. */
   readonly joined: boolean;
-  /** Time since which the stream is live. Null until it is known that polls do not fill in the earlier labels. */
+  /**
+   * Opening time of the connection if polls do not fill in its earlier labels. Null if polls have filled in these
+   * labels, or if that is not known yet.
+   */
   readonly liveFrom: Micros | null;
 }
 
@@ -24,8 +30,7 @@ export interface ReadProgress {
   /** Committed resume position of the source. */
   readonly position: ReadPosition;
   /**
-   * Cursor of the next stream connection if the stream must replay earlier frames, or null to resume from the last
-   * frame.
+   * Cursor of the next stream connection if the stream must replay earlier frames, or null if no replay is necessary.
    */
   readonly replayFrom: number | null;
   /**
@@ -34,8 +39,8 @@ export interface ReadProgress {
    */
   readonly unplaced: ReadonlySet<string>;
   /**
-   * First digits of the fingerprints of the rows of the last page, by which overlaps of unordered pages are detected.
-   * Null before the first page.
+   * First digits of the fingerprints of the rows of the last page, which are used to detect overlaps of unordered
+   * pages. Null before the first page.
    */
   readonly lastPage: ReadonlySet<number> | null;
   /**
@@ -43,7 +48,7 @@ export interface ReadProgress {
    * last check found it.
    */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
-  /** Newest consecutive frames of the stream with labels, oldest first. */
+  /** Newest consecutive frames that contain labels, oldest first. */
   readonly seen: readonly LastFrame[];
   /** Newest committed frame of the last connection, or null if no frame was committed. */
   readonly live: LastFrame | null;
@@ -58,7 +63,7 @@ export interface ReadProgress {
 
 /** Maximum number of frames whose numbers are remembered. */
 const maxSeen = 512;
-/** Number of consecutive checks without the last row after which checks become rare. */
+/** Number of consecutive checks that do not find the last row, after which checks become rare. */
 const maxMissedChecks = 2;
 
 const unseen: readonly LastFrame[] = [];
@@ -72,7 +77,7 @@ export function initialProgress(position: ReadPosition): ReadProgress {
   };
 }
 
-/** Returns the progress after an event; an event that concerns only the state of the source does not change it. */
+/** Returns the progress after an event, or the same progress if the event concerns only the state of the source. */
 export function progressAfter(progress: ReadProgress, event: ReadingEvent): ReadProgress {
   switch (event.kind) {
     case 'stream_opening':
@@ -80,12 +85,12 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'stream_opened':
       return { ...progress, replayFrom: null };
     case 'filled_in':
-      // If polls do not work, the stream itself fills in the labels until it is live.
+      // If polls do not work, the stream itself delivers the missing labels before it is live.
       return withStream(progress, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
     case 'tail_settled':
       return withStream(progress, { expected: null });
     case 'reset':
-      // Earlier frames are no longer consecutive with later ones.
+      // The remembered frames are not consecutive with the frames after the reset.
       return withStream({ ...progress, seen: unseen }, event.live ? { resumed: false } : {});
     case 'replay_found':
       return { ...progress, replayFrom: event.cursor };
@@ -111,8 +116,8 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
 }
 
 /**
- * Returns the progress at the start of a connection. A resumed stream must repeat its last frame; another frame with
- * the same number means that the database was replaced.
+ * Returns the progress at the start of a connection. A stream that resumes at its last frame must repeat that frame;
+ * another frame with the same number means that the database was replaced. A replay has no frame to repeat.
  */
 function opening(progress: ReadProgress): ReadProgress {
   const { seq, seqTail } = progress.position;
@@ -124,8 +129,8 @@ function opening(progress: ReadProgress): ReadProgress {
 }
 
 /**
- * Returns the progress after all labels before the live frames are stored or recorded as a gap: the number of a live
- * frame is then the resume position.
+ * Returns the progress after all labels before the live frames are stored or recorded as a gap. The newest live frame
+ * is then the resume position, unless the connection has no committed frame or the position has a higher number.
  */
 function joined(progress: ReadProgress): ReadProgress {
   const { live, position } = progress;
@@ -156,7 +161,10 @@ export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boo
   return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }
 
-/** Returns true if the last row should be checked now. The pages of some labelers never show the last row again. */
+/**
+ * Returns true if the last row should be checked now. After two consecutive checks that did not find the row, checks
+ * are `pauseMs` apart, because the pages of some labelers never show the last row again.
+ */
 export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
   return (
     missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
@@ -193,7 +201,7 @@ function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | n
 
 /**
  * Returns the position after a page. If the stream delivered the same row with this number, frame numbers and cursors
- * are the same.
+ * are the same. Otherwise, a cursor that is not higher does not change the position.
  */
 function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
   const seq = position.seq ?? live?.seq ?? null;

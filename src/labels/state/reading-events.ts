@@ -20,7 +20,7 @@ export interface LastFrame {
   readonly tail: string | null;
 }
 
-/** Change of the resume position once rows are durable. */
+/** Change to the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
   /**
@@ -63,14 +63,14 @@ export type ReadingEvent =
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
   | { readonly kind: 'moved'; readonly now: Micros }
-  /** The document names another endpoint, whose labels may all be those of another labeler. */
+  /** The document names another endpoint. All labels of that endpoint may belong to another labeler. */
   | { readonly kind: 'endpoint_changed' }
   | { readonly kind: 'restarted'; readonly now: Micros }
   /** All labels until `through` are stored or recorded as a gap. */
   | { readonly kind: 'completed'; readonly through: Micros }
   /**
-   * This instrument replaces another one, which had stored all labels or recorded a gap until `completeThrough`, and had
-   * accepted a page at `lastAnswered`.
+   * This instrument replaces another one, which had stored all labels or recorded a gap until `completeThrough`, and
+   * had accepted a page at `lastAnswered`.
    */
   | { readonly kind: 'taken_over'; readonly completeThrough: Micros | null; readonly lastAnswered: Micros | null }
   /** The first page of a reading arrived; `before` is the unread part when that reading began. */
@@ -107,7 +107,7 @@ type ProgressEvent =
   | { readonly kind: 'stream_opened' }
   /**
    * The labels from before the connection are no longer filled in. `joined` is true if polls have read all labels
-   * before its first live frame.
+   * before the first live frame of the connection.
    */
   | { readonly kind: 'filled_in'; readonly joined: boolean; readonly opened: Micros }
   /** The connection repeated the last frame, or will not repeat it. */

@@ -9,7 +9,10 @@ export const delayLimit = 15 * minute;
 /** Time for which a source that never responded is enrolled, in microseconds: 24 h. */
 export const trialPeriod = 24 * hour;
 
-/** State of a source except its position, which is stored and loaded after a restart. */
+/**
+ * Part of the state of a source that is stored, and loaded after a restart. The position of the source is stored
+ * separately.
+ */
 export interface TrackedState {
   readonly state: SourceState;
   readonly stateSince: Micros;
@@ -21,7 +24,7 @@ export interface TrackedState {
   readonly lastAnswered: Micros | null;
   /** Start of the current series of failed attempts, which may span restarts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Time up to which all labels of the source are stored or recorded as a gap, or null before the first response. */
+  /** Time up to which all labels of the source are stored or recorded as a gap, or null if no such time is known. */
   readonly completeThrough: Micros | null;
   /** True if a label with the source's own DID as `src`, read at the current endpoint, had a usable date. */
   readonly dated: boolean;
@@ -32,25 +35,34 @@ export interface TrackedState {
 /** State of reading one source: an immutable value that only `step` changes. */
 export interface ReadingState {
   readonly tracked: TrackedState;
-  /** Consecutive failed attempts of this run, or null if the last attempt succeeded. */
+  /**
+   * Consecutive failed attempts of this run, or null if attempts do not fail. A labeler that returned to the enrolment
+   * counts as failing, with 0 attempts, until it responds.
+   */
   readonly failing: { readonly since: Micros; readonly attempts: number } | null;
-  /** Start of an outage that is not yet filled in. */
+  /** Start of an outage that is not yet filled in, or null if there is no such outage. */
   readonly outageSince: Micros | null;
   /**
-   * Time at which missed labels were last accepted. Null while the source does not respond, or if no labels are
-   * missing.
+   * Time at which missed labels were last accepted, or the source first responded after the outage. Null before that
+   * response, or if no labels are missing.
    */
   readonly readAt: Micros | null;
   /**
-   * State before the first attempt of this run, while that attempt is in progress. Null before the attempt and after it
-   * succeeded or failed.
+   * Tracked state before the very first attempt to read the source, kept until an attempt succeeds or fails;
+   * otherwise null.
    */
   readonly beforeFirstAttempt: TrackedState | null;
-  /** True if all earlier labels were read since the last attempt began, so that all further labels arrive live. */
+  /**
+   * True if all earlier labels were read or recorded as a gap since the last attempt began, so that all further labels
+   * arrive live.
+   */
   readonly whole: boolean;
-  /** Problem of the last failed attempt of this run; null if there is none, or a later attempt succeeded. */
+  /**
+   * Problem of the last failed attempt of this run; null if there is none, if a later attempt succeeded, or if the
+   * labeler moved to another endpoint.
+   */
   readonly problem: LabelerProblem | null;
-  /** Transport by which the source was last read in this run, or null if it was not read yet. */
+  /** Transport by which the source was last read in this run, or null if it has not been read yet. */
   readonly readBy: ReadingTransport | null;
   /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
   readonly replacesRows: boolean | null;
@@ -73,13 +85,13 @@ export function readingOf(tracked: TrackedState): ReadingState {
   };
 }
 
-/** Returns the time since which a source is not known to be complete, or null if the source never responded. */
+/** Returns the time since which a source is not known to be complete, or null if it never was complete. */
 export function unreadSince({ outageSince, tracked }: ReadingState): Micros | null {
   return outageSince ?? tracked.completeThrough;
 }
 
 /**
- * Returns true if a source is enrolled at `now`: it has responded, or is still on trial. A source that has been
+ * Returns true if a source is enrolled at `now`: it has responded, or its trial has not ended. A source that has been
  * unreachable for 7 days leaves the enrolment, but only after a failed attempt of this run, because the time between
  * runs is no evidence.
  */

@@ -8,8 +8,8 @@ export type Role = (typeof roles)[number];
 /** Interval between two checks of the writer, in milliseconds. */
 export const lookMs = 250;
 /**
- * Maximum time between two checks that counts for the age of a heartbeat, in milliseconds. A longer time may mean that
- * the standby was interrupted together with the writer. Late checks on a busy machine still add up.
+ * At most this time between two checks counts towards the age of a heartbeat, in milliseconds. A longer time may mean
+ * that the standby was interrupted together with the writer. Late checks on a busy machine still add up.
  */
 export const maxLookGapMs = 1_000;
 /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
@@ -17,15 +17,15 @@ export const staleMs = 3_000;
 /** Time after which a standby that could not end a hanging writer tries again, in milliseconds. */
 export const endRetryMs = 1_000;
 /**
- * Time without a connection of the writer after which it counts as dead, in milliseconds. It is longer than the
- * interval between two renewals of its lease, so that a writer that only lost its connections can open new ones.
+ * Time without a connection after which a writer counts as dead, in milliseconds. This time exceeds the interval
+ * between two renewals of the lease, so that a writer that only lost its connections can open new ones.
  */
 export const goneMs = 750;
-/** Maximum time between two checks that counts for the time without a connection, in milliseconds. */
+/** At most this time between two checks counts towards the time without a connection, in milliseconds. */
 const maxGoneGapMs = 375;
 /**
- * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. It is longer
- * because opening may migrate and recover the store.
+ * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. This age is
+ * larger than `staleMs`, because opening may migrate and recover the store.
  */
 export const staleOpeningMs = 15 * 60_000;
 
@@ -38,10 +38,14 @@ export interface RoleState {
   readonly beat: string | null;
   /** Time for which the checks have found the heartbeat unchanged, in milliseconds. */
   readonly unchangedMs: number;
-  /** Part of `unchangedMs` for which the checks have found no connection of the writer; null if it has one. */
+  /**
+   * Part of `unchangedMs` for which the checks have found no connection of the writer; null if the writer has a
+   * connection, or if the last check failed.
+   */
   readonly goneMs: number | null;
   /**
-   * Last reported reason why the writer could not be ended, or null if none was reported since its heartbeat changed.
+   * Last reported reason why the writer could not be ended, or null if no reason was reported since the writer's
+   * heartbeat changed.
    */
   readonly told: string | null;
 }
@@ -49,7 +53,7 @@ export interface RoleState {
 /** Event that may change the role. */
 export type RoleEvent =
   | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
-  /** The store could not be reached, perhaps not by the writer either. */
+  /** The store could not be reached. The writer may not reach it either. */
   | { readonly kind: 'unseen' }
   /** The hanging writer was not ended. */
   | { readonly kind: 'writer_kept'; readonly why: string }
@@ -74,8 +78,8 @@ export const standingBy: RoleState = {
 };
 
 /**
- * Returns the state after an event, and the resulting action. The function is pure, and ignores an event that does not
- * fit the role.
+ * Returns the state after an event, and the resulting action. The function is pure. An event that does not fit the role
+ * causes no change of role; `unseen` and `writer_kept` change the measurements in every role.
  */
 export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleState, RoleAction] {
   switch (event.kind) {
@@ -85,7 +89,7 @@ export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleStat
       return [{ ...state, lookedAt: null, goneMs: null }, 'none'];
     case 'writer_kept':
       return [
-        // Retry soon: a busy database may only have exceeded the time limit of the statement.
+        // Retry soon, because a busy database may merely have exceeded the time limit of the statement.
         { ...state, unchangedMs: staleMs - endRetryMs, told: event.why },
         state.told === event.why ? 'none' : 'tell',
       ];
@@ -116,6 +120,6 @@ function looked(
   const gone = sighting.isGone && state.goneMs !== null ? state.goneMs + lookGapMs : 0;
   if (unchangedMs < limit && gone < goneMs)
     return [{ ...seen, unchangedMs, goneMs: sighting.isGone ? gone : null }, 'none'];
-  // Start measuring again, so that a writer that cannot be ended is not signalled at every check.
+  // Start measuring again, so that a writer that cannot be ended is not signaled at every check.
   return [{ ...seen, unchangedMs: 0 }, 'end_writer'];
 }

@@ -55,7 +55,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         event.now,
       );
     case 'endpoint_changed':
-      // Only a label at the new endpoint proves that it is the source's own.
+      // Only a label at the new endpoint proves that the endpoint is the source's own.
       return { ...state, tracked: { ...state.tracked, dated: false, undated: false } };
     case 'restarted':
       return entered(state, 'restarted', event.now);
@@ -68,7 +68,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'caught_up':
       return completed({ ...state, outageSince: null, whole: true }, event.now);
     case 'replay_started':
-      // Count the accepted labels for an outage that was already being filled in.
+      // Keep the time of the last accepted labels if an outage was already being filled in.
       return {
         ...{ ...state, whole: false, outageSince: event.since },
         readAt: state.outageSince === null ? null : state.readAt,
@@ -78,12 +78,12 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reset':
       return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
-      // All other events only cause a gap or change the progress.
+      // All other events leave this state unchanged; they may cause a gap or change the progress.
       return state;
   }
 }
 
-/** Returns the state at the start of an attempt, at which all earlier labels count as unread. */
+/** Returns the state at the start of an attempt. From then on, the source no longer counts as read to its end. */
 function asked(state: ReadingState, now: Micros): ReadingState {
   const { tracked } = state;
   const beforeFirstAttempt = tracked.firstAsked === null ? tracked : state.beforeFirstAttempt;

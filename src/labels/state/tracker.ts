@@ -36,12 +36,15 @@ export class Tracker {
     return this.#reading.tracked.state;
   }
 
-  /** True if attempts currently fail, even if only for a short time. */
+  /**
+   * True if attempts currently fail, even if only for a short time, or if a labeler that returned has not responded
+   * yet.
+   */
   get delayed(): boolean {
     return this.#reading.failing !== null;
   }
 
-  /** Time since which the source is not known to be complete, or null if it never responded. */
+  /** Time since which the source is not known to be complete, or null if the source was never complete. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
@@ -51,14 +54,17 @@ export class Tracker {
     return this.#reading.whole;
   }
 
-  /** True if an outage exceeded the delay limit and is not yet filled in. */
+  /**
+   * True if an outage exceeded the delay limit, or the stream replays earlier labels, and these labels are not yet
+   * filled in.
+   */
   get behind(): boolean {
     return this.#reading.outageSince !== null;
   }
 
   /**
-   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
-   * are missing.
+   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null before
+   * that response, or if no labels are missing.
    */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;

@@ -6,7 +6,7 @@ import { inputLimits } from '../../input/limits.ts';
  */
 export const maxFrameBytes = inputLimits.labelFrame.bytes;
 
-/** Returns the URL of a labeler's `subscribeLabels`. The stream is live if `cursor` is absent. */
+/** Returns the URL of a labeler's `subscribeLabels`. The stream is live if `cursor` is null. */
 
 export function streamUrl(endpoint: string, cursor: number | null): string {
   const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);

@@ -1,8 +1,8 @@
-/** Intervals and timeouts of reading sources, in milliseconds. Tests use shorter ones. */
+/** Intervals and timeouts of reading sources, in milliseconds. Tests use shorter times. */
 export interface Timings {
   /** Interval between polls of a quiet source. */
   readonly pollMs: number;
-  /** Silence after which a stream is confirmed by a poll of its last row. */
+  /** Silence of a live stream after which the reader confirms that the stream has missed no labels. */
   readonly confirmMs: number;
   /** Interval between checks of the last row of a polled source. */
   readonly tailMs: number;
@@ -10,7 +10,10 @@ export interface Timings {
   readonly resumeMs: number;
   /** Interval between attempts to open a stream of a source that rejects streams. */
   readonly streamRetryMs: number;
-  /** Maximum of the first random wait after a failure of an enrolled source; it doubles with each further failure. */
+  /**
+   * Maximum of the first random wait after a failure of an enrolled source; the maximum doubles with each further
+   * failure.
+   */
   readonly firstRetryMs: number;
   /** Maximum wait after a failure of an enrolled source. */
   readonly maxRetryMs: number;
@@ -18,7 +21,7 @@ export interface Timings {
   readonly notEnrolledMs: number;
   /** Timeout of a request, and of opening a connection. */
   readonly requestMs: number;
-  /** Interval between heartbeats and checks of the disk. */
+  /** Interval between heartbeats, and between checks of the disk. */
   readonly heartbeatMs: number;
   /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;

@@ -6,8 +6,8 @@ import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import type { Directories } from '../plc-setting.ts';
 
 /**
- * Returns a function that resolves handles through the guarded client. Only a few resolutions run concurrently, because
- * any client may request one.
+ * Creates a function that resolves handles through the guarded client, and a function that closes the client's
+ * connections. Only a few resolutions run concurrently, because any client can cause one.
  */
 export function handleFinder(
   { plc: plcUrl, plcReplicas }: Directories,
@@ -18,8 +18,8 @@ export function handleFinder(
   const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
   const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
   const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
-  // The directory has its own client: hosts named in handles are untrusted and may hang, and must not block the
-  // directory.
+  // Use a separate client for the directory, because untrusted hosts named in handles may hang and must not delay
+  // requests to the directory.
   const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
   const web = { http, timeoutMs: 5_000 };
   const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock: Date.now });

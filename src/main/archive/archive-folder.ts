@@ -16,7 +16,10 @@ export function openFiles(folder: string): ArchiveFiles {
   }
 }
 
-/** Acquires the lock on the archive directory. The lock is released when the process ends for any reason. */
+/**
+ * Acquires the lock on the archive directory. The lock is released when the process ends for any reason. Throws
+ * OperatorError if another process holds it or the directory cannot be used.
+ */
 export function takeLock(folder: string): WriterLock {
   try {
     return takeWriterLock(join(folder, lockName));

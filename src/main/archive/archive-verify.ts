@@ -23,7 +23,9 @@ const requestTimeoutMs = 30_000;
 const retryMs = 2_000;
 
 /**
- * `almanac archive verify URL-or-DIR`: verifies an archive. Resolves with the exit code of the most serious finding.
+ * `almanac archive verify URL-or-DIR`: verifies an archive, and stores the checkpoint of an intact archive if
+ * `--checkpoint` is set. Resolves with the exit code of the most serious finding. Rejects with OperatorError if an
+ * operand or a setting cannot be used.
  */
 export async function verify(
   operands: readonly string[],

@@ -6,7 +6,7 @@ import { archiveSettings } from './archive-settings.ts';
 
 const kinds = (Object.keys(findingMeanings) as FindingKind[]).filter((kind) => verifyExitCodes[kind] > 1);
 
-/** `almanac archive`: archives what the facts API publishes, verifies an archive, and maintains one. */
+/** `almanac archive`: archives what the facts API publishes, and verifies and maintains archives. */
 export const archiveCommand: Command = {
   summary: 'archives what the facts API publishes, hour by hour, with a signed log of the closed days',
   operands: '[verify URL-or-DIR | rebuild DAY | withdraw DAY FILE]',

@@ -10,8 +10,8 @@ import {
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /**
- * Reads an artifact file of either instrument exactly as the facts API would. Throws OperatorError if the file does not
- * exist.
+ * Reads an artifact file of either instrument exactly as the facts API would. Throws OperatorError if the file cannot
+ * be read.
  */
 export function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
   try {
@@ -25,9 +25,7 @@ export function readArtifact(file: string, maxBytes: number): Reading<LabelArtif
   }
 }
 
-/**
- * Detects the schema of an artifact of either instrument, because the arguments of `check` do not name the instrument.
- */
+/** Recognizes the artifact of either instrument, because the arguments of `check` do not name the instrument. */
 function recogniseAny(value: unknown): Recognised<LabelArtifact | WeatherArtifact> {
   const labels = recogniseLabels(value);
   return labels.kind === 'unknown_schema' ? recogniseWeather(value) : labels;

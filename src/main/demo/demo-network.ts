@@ -26,7 +26,7 @@ export interface DemoNetwork extends Running {
   readonly accounts: readonly SampleAccount[];
   /** Directory of the archive, which already contains its first hour. */
   readonly archive: string;
-  /** Resolves when the archive of the past is complete: with true, or with false if it could not be written. */
+  /** Resolves with true when the archive of the past is complete, or with false if it could not be written. */
   readonly archived: Promise<boolean>;
   /** Rejects if the network process exits, because the instruments would then observe nothing. */
   readonly failed: Promise<never>;
@@ -34,7 +34,7 @@ export interface DemoNetwork extends Running {
 
 /**
  * Starts the network, writes its history into the stores of a directory, and begins the archive of that history.
- * Rejects if a stop is requested meanwhile.
+ * Rejects if a stop is requested during startup.
  */
 export async function startDemoNetwork(
   data: string,

@@ -11,12 +11,15 @@ import { checkFolder } from './disk.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /**
- * Age of the last archived hour at which the archive counts as behind, in milliseconds: one hour, plus time for
- * repeated requests.
+ * Minimum age in milliseconds of the last archived hour for which the archive counts as behind: one hour, plus time
+ * for repeated requests.
  */
 const behindMs = 2 * hourMs;
 
-/** Checks the directory of an archive, its key, its list of known issues, and whether an archiver is writing to it. */
+/**
+ * Checks the directory of an archive, its key, its list of known issues, and whether an archiver is writing to it.
+ * Checks nothing else if the directory cannot be used.
+ */
 export function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
   const directory = checkFolder('archive', folder);
   if (directory.level !== 'ok') return [directory];

@@ -1,4 +1,4 @@
-/** Severity of a finding. With `warn`, the subject works now but needs attention; with `fail`, it does not work. */
+/** Severity of a finding. `warn`: the subject works now but needs attention. `fail`: the subject does not work. */
 export type Level = 'ok' | 'warn' | 'fail';
 
 /** Result of one check. */

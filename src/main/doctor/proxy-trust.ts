@@ -5,14 +5,14 @@ import { type Finding, ok, warn } from './finding.ts';
 
 /** Timeout of the account surface's metrics, in milliseconds. */
 const answerMs = 2_000;
-/** Maximum size of the metrics in bytes: any program of this machine may listen on the port. */
+/** Maximum size of the metrics, in bytes. The size is limited, because any program may listen on the port. */
 const maxBytes = 1024 * 1024;
 
 const check = 'proxy trust';
 
 /**
  * Reads a metric of the running account surface to check that the surface trusts the proxy in front of it. Resolves
- * with null if no metrics are served.
+ * with null if no metrics are served or they do not contain this metric.
  */
 export async function checkProxyTrust(metricsPort: number): Promise<Finding | null> {
   const metrics = await metricsAt(metricsPort);

@@ -6,7 +6,7 @@ export interface TriedHost {
   readonly service: HostService;
   /** Host name, with the port if it is not the default. */
   readonly host: string;
-  /** True if the host responded, whatever the response was. */
+  /** True if the host sent any response. */
   readonly answers: boolean;
 }
 

@@ -24,7 +24,7 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
     const reported = entriesIn(await ask(`${base}${paths.instruments}`));
-    // Accept the artifact from before or after the request, because it may have been replaced meanwhile.
+    // Accept the artifact from before or after the request, because the artifact may be replaced during the request.
     const made = [...before, ...madeIn(folder, maxBytes)];
     const both = reported.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
     if (both.length === 0) return null;

@@ -2,7 +2,7 @@ import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import { exportFormats } from '../../export/format.ts';
 import { choice, integer, optionalInteger, optionalText, type Setting, text, type Values } from '../../ops/setting.ts';
 
-/** Creates a setting with a fixed list of values that may be left unset. */
+/** Creates an optional setting with a fixed list of values. */
 function optionalChoice<const W extends readonly string[]>(
   flag: string,
   words: W,

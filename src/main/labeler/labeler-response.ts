@@ -14,7 +14,8 @@ export function shapeProblem(value: unknown): string | null {
 }
 
 /**
- * Returns a copy of the schema that also accepts unknown fields, because a later version of the service may add some.
+ * Returns a copy of the schema that also accepts unknown fields, because a later version of the service may add
+ * fields.
  */
 function opened(schema: object): Type.TSchema {
   const text = JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));

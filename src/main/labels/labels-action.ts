@@ -10,7 +10,7 @@ export type LabelsValues = Values<typeof labelsSettings>;
 
 /**
  * Runs one action of `almanac labels` and resolves with the exit code. `operands` are the arguments after the action's
- * name.
+ * name. Rejects with OperatorError if the action cannot be carried out.
  */
 export type LabelsAction = (
   values: LabelsValues,

@@ -91,7 +91,10 @@ function logFile(log: Log) {
   };
 }
 
-/** Withholds the label facts from publication for the given reason. */
+/**
+ * Withholds the label facts from publication for the given reason. Rejects with OperatorError if no reason is given
+ * or the artifact directory does not exist.
+ */
 export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
   if (reason === null || reason.trim() === '') {
     throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');

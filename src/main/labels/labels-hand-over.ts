@@ -14,7 +14,10 @@ const beatWithinMs = 5_000;
 /** Maximum time to wait until the standby has become the writer, in milliseconds. */
 const doneWithinMs = 30_000;
 
-/** Stops the active instrument once its standby is ready, then waits until the standby has taken over. */
+/**
+ * Stops the active instrument once its standby is ready, then waits until the standby has taken over. Rejects with
+ * OperatorError if either process is missing or does not respond in time.
+ */
 export const handOver: LabelsAction = async ({ store: url, state }, print) => {
   // A hand-over through a database needs no files.
   if (parseStoreUrl(url).kind === 'sqlite') storeFolder({ store: url, state });

@@ -5,7 +5,10 @@ import { setAside } from '../../store/open.ts';
 import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
-/** Moves the day files and the state file aside, so that the next start begins a new epoch. Deletes nothing. */
+/**
+ * Moves the day files and the state file aside, so that the next start begins a new epoch. Deletes nothing. Rejects
+ * with OperatorError if the store cannot be moved.
+ */
 export async function newEpoch(
   { store }: Values<typeof labelsSettings>,
   print: CommandContext['print'],

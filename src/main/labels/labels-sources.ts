@@ -21,7 +21,10 @@ interface Line
   readonly window: number;
 }
 
-/** Lists the sources from the most to the least expensive, then the sums by domain. Prints JSON with `--json`. */
+/**
+ * Lists the sources, the most expensive first, and then the sums by domain. Prints JSON with `--json`. Rejects with
+ * OperatorError if no instrument has written a report yet.
+ */
 export const sources: LabelsAction = async ({ store: url, state, json }, print) => {
   const folder = storeFolder({ store: url, state });
   const report = await readSourcesReport(folder);

@@ -8,7 +8,7 @@ export interface SampleAccount {
   readonly shows: string;
 }
 
-/** Selects accounts whose labels are worth showing from a history. */
+/** Selects, from a history, the accounts whose labels are worth showing. */
 export interface SampleAccounts {
   /** Counts an accepted label. */
   add(label: Pick<ReceivedLabel, 'uri' | 'src' | 'neg'>): void;
@@ -26,8 +26,8 @@ interface Seen {
 }
 
 /**
- * Kinds of sample accounts, in the order in which they are chosen. Of the accounts of a kind, the one with the largest
- * `most` is chosen. No account represents two kinds.
+ * Kinds of sample accounts, in the order in which they are chosen. The representative of a kind is the account with
+ * the largest value of `most` among those for which `has` returns true. No account represents two kinds.
  */
 const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
   {

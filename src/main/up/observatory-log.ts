@@ -12,8 +12,8 @@ export interface ObservatoryLog {
   /** Path of the log file, or null if the log goes to stderr. */
   readonly file: string | null;
   /**
-   * Returns the plain-text messages that the parts have written since the log was opened. Returns none if the log is
-   * not a file.
+   * Returns the plain-text messages that the parts have written since the log was opened. Returns an empty list if the
+   * log is not a file.
    */
   messages(): string[];
   close(): void;

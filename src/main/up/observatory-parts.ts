@@ -23,7 +23,7 @@ export const observatorySettings = {
 /** Number of consecutive metrics ports of an observatory: facts, weather, labels, account and archive. */
 export const metricsPorts = 5;
 
-/** Setting for the data directory, for commands that always use one. */
+/** Setting for the data directory, for commands that always use a data directory. */
 export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 
 /** Resolved settings of an observatory. */
@@ -35,7 +35,7 @@ export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'l
   readonly linksAccounts?: boolean;
   /** Directory of the archive. Null or absent if nothing is archived. */
   readonly archive?: string | null;
-  /** Work on the archive directory that must finish before the archive process starts. */
+  /** Resolves when other work on the archive directory has finished; the archive process starts after that. */
   readonly archiveFollows?: Promise<unknown>;
 };
 
@@ -53,7 +53,7 @@ const boundedNursery = ['--max-semi-space-size=8'] as const;
 
 /**
  * Returns the processes of an observatory. Settings are passed as flags, which take precedence over variables and the
- * config file. The flags from `args` come last and take precedence over all others.
+ * config file. Of the flags in `args`, only `--config` is passed on.
  */
 export function observatoryParts(
   values: ObservatoryValues,
@@ -156,7 +156,10 @@ export function storeOf(data: string): string {
   return `sqlite:${join(data, 'labels')}`;
 }
 
-/** Returns the config file's flag for the parts, because they read their other settings from that file. */
+/**
+ * Returns the `--config` flag in `args` for the parts, which read their other settings from that file. Returns an empty
+ * list if the flag is missing.
+ */
 export function configOf(args: readonly string[]): string[] {
   const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
   if (at < 0) return [];

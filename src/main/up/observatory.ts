@@ -23,11 +23,11 @@ const lookMs = 1_000;
 export interface ObservatoryOptions {
   /** Name of the command: `up` or `demo`. */
   readonly name: string;
-  /** Path of the directory of all data. */
+  /** Path of the data directory. */
   readonly data: string;
   /** Addresses of the Jetstream hosts, for messages. */
   readonly endpoints: readonly string[];
-  /** Contacts each host of the network once, to name those that do not respond. Never rejects. */
+  /** Contacts each host of the network once, to find the hosts that do not respond. Never rejects. */
   readonly tryHosts: () => Promise<readonly TriedHost[]>;
   readonly parts: readonly SupervisedPart[];
   /** Returns the lines above the state. `urls` contains the URLs of the listening parts by name. */
@@ -38,7 +38,7 @@ export interface ObservatoryOptions {
   readonly log: ObservatoryLog;
 }
 
-/** Runs the parts of an observatory and shows their state. */
+/** Runs the parts of an observatory and shows their state. Rejects if a part cannot start. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
   const { data, endpoints, parts, log } = options;
   const artifacts = join(data, 'artifacts');
@@ -47,8 +47,8 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   const startedAt = Date.now();
   const { weather, labels } = artifactSources(artifacts);
   const hosts = createHostCheck(options.tryHosts);
-  // Check the hosts from the beginning: the parts may take seconds to start, and an unreachable network must be
-  // reported within ten seconds.
+  // Check the hosts while the parts are still starting, which may take seconds, because an unreachable network must
+  // be reported within ten seconds.
   const checkHosts = (): readonly TriedHost[] | null => {
     const now = Date.now();
     return hosts.look(isUnanswered({ report, labels: labels.read() }) ? now - startedAt : null, now);

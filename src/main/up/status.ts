@@ -20,7 +20,7 @@ export interface Observed {
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
   /**
-   * Hosts that were contacted because no part of the network responded. Null if none were contacted, and while a part
+   * Hosts that were contacted because no part of the network responded. Null if no host was contacted, and while a part
    * of the network responds.
    */
   readonly tried: readonly TriedHost[] | null;
@@ -54,7 +54,10 @@ function isConnected(report: WeatherReport | null): boolean {
   return report?.hosts.some(({ connected }) => connected) === true;
 }
 
-/** Reports an unreachable network. Returns null if any part of the network responds. */
+/**
+ * Reports an unreachable network. Returns null if any part of the network responds, and during the first `patienceMs`
+ * after the start.
+ */
 function networkLine(observed: Observed): StatusLine | null {
   const { now, startedAt, report, endpoints } = observed;
   if (!isUnanswered(observed) || now - startedAt < patienceMs) return null;

@@ -21,7 +21,10 @@ const hostSettings = {
   allowLoopback: labelsSettings.allowLoopback,
 } satisfies Settings;
 
-/** Returns the function that contacts every host of both instruments once. */
+/**
+ * Returns the function that contacts every host of both instruments once. The function resolves with an empty list if a
+ * setting or the seeds file is invalid.
+ */
 export function hostTries(
   values: { readonly contact: string | null; readonly jetstream: readonly string[] },
   { args, env, knownFlags }: SettingSources,
@@ -33,7 +36,7 @@ export function hostTries(
   });
   return async () => {
     try {
-      // Load the modules only now, because they are needed only if the network does not respond.
+      // Load the modules on demand, because they are needed only if the network does not respond.
       const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
         import('../doctor/upstreams.ts'),
         import('../../labels/roster/seeds.ts'),

@@ -15,7 +15,7 @@ export interface WeatherReport {
   /** The observed hosts, the preferred one first. */
   readonly hosts: readonly HostReport[];
   /**
-   * Time since which the second host is published, in milliseconds since 1970, or null while the first host is
+   * Time at which the second host became the published host, in milliseconds since 1970. Null while the first host is
    * published.
    */
   readonly failoverSince: number | null;

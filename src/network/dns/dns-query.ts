@@ -32,8 +32,8 @@ const otherFamilyMs = 1_000;
 
 /**
  * Queries the IPv4 and IPv6 addresses of a name with c-ares, which uses no thread. Each query has its own channel,
- * because only a channel can be cancelled; creating one takes about 40 microseconds and reads the system's current
- * servers.
+ * because only whole channels can be cancelled. Creating a channel takes about 40 microseconds and reads the system's
+ * current servers.
  */
 export async function queryAddresses(name: string, options: QueryOptions): Promise<AddressAnswer> {
   return withResolver(options, async (resolver, cancelIn) => {
@@ -84,8 +84,8 @@ async function withResolver<T>(
 }
 
 /**
- * Merges the answers for both address families. IPv4 addresses come first, because IPv4 works wherever it is
- * configured, and IPv6 may not.
+ * Merges the answers for both address families. IPv4 addresses come first, because IPv6 may be configured but not
+ * working.
  */
 function merge(answers: readonly AddressAnswer[]): AddressAnswer {
   const found = answers.filter((answer) => answer.kind === 'addresses');

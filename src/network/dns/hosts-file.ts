@@ -4,7 +4,10 @@ import { isIP } from 'node:net';
 
 /** A hosts file in which names can be looked up. */
 export interface HostsFile {
-  /** Returns the addresses of a name; empty if the file does not name it or cannot be read. Never rejects. */
+  /**
+   * Returns the addresses of a name; empty if the file does not contain the name, is too large or cannot be read. Never
+   * rejects.
+   */
   addressesOf(name: string): Promise<readonly LookupAddress[]>;
 }
 

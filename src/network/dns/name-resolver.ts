@@ -9,7 +9,7 @@ import { createHostsFile } from './hosts-file.ts';
 export interface NameResolverOptions {
   /**
    * Path of the hosts file that is consulted before DNS, for names that the operator configured. Null for names that
-   * other parties chose: they must not look up local names of this machine.
+   * other parties choose, because other parties must not cause look-ups of this machine's local names.
    */
   readonly hostsFile: string | null;
   /** DNS servers (`127.0.0.1:5353`); default: the system's servers. */
@@ -28,9 +28,12 @@ export interface NameResolverOptions {
 
 /** Resolves host names with c-ares. A name whose servers never respond does not delay other names. */
 export interface NameResolver {
-  /** Resolves the addresses of a name. Concurrent callers for one name share one query. */
+  /**
+   * Resolves the addresses of a name. Concurrent callers for one name share one query. Fails with an error of
+   * `node:dns`, or with a BusyResolverError if too many queries are in progress.
+   */
   readonly resolve: Resolve;
-  /** Resolves the TXT records of a name without a cache; rejects with the errors of `node:dns`. */
+  /** Resolves the TXT records of a name without a cache. Rejects with the same errors as `resolve`. */
   resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
 }
 
@@ -66,7 +69,7 @@ export function createNameResolver(options: NameResolverOptions): NameResolver {
   const slots = createSlots({ total, perHost: perDomain, perDomain, maxWaiting: 8_192 });
   const cache = createSharedCache<Answer>({ ttlOf, maxEntries, clock, gaveUp: { kind: 'aborted' } });
 
-  /** Waits for a slot and then sends the query; the caller's signal also limits the wait. */
+  /** Waits for a slot and then sends the query. Rejects if no slot becomes free in time or the signal aborts. */
   async function query<T>(name: string, signal: AbortSignal, ask: (query: QueryOptions) => Promise<T>): Promise<T> {
     const slot = await slots.acquire({ host: name }, deadlineMs, signal);
     if (slot === 'aborted') throw dnsError('ECANCELLED', name);

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 
 /** Policy of the outbound guard. It allows public unicast addresses, with one optional exception. */
 export interface AddressPolicy {
-  /** True if loopback (127.0.0.0/8 and ::1) is allowed too; only for the simulated network and tests. */
+  /** True to allow loopback addresses (127.0.0.0/8 and ::1) as well; only for the simulated network and tests. */
   readonly allowLoopback: boolean;
 }
 
@@ -30,7 +30,10 @@ export class BusyResolverError extends Error {
   }
 }
 
-/** Function that resolves a name to all its addresses; an abort ends the query. `createNameResolver` creates one. */
+/**
+ * Function that resolves a name to all its addresses; an abort ends the query. `createNameResolver` creates such a
+ * function.
+ */
 export type Resolve = (
   hostname: string,
   options: { readonly signal: AbortSignal },
@@ -72,8 +75,8 @@ const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  * allowed ones, so that the connection uses an address that was checked. Fails with RefusedAddressError if no address
  * is allowed. Node does not call a lookup for a literal address: check literal addresses first.
  *
- * `loopbackOnly` rejects public addresses too, for connections that may not leave this machine. `signal` ends the query
- * of an abandoned connection, because node cannot end it.
+ * `loopbackOnly` also rejects public addresses, for connections that must not leave this machine. `signal` ends the
+ * query of an abandoned connection, because node does not do so.
  */
 export function guardedLookup(
   policy: AddressPolicy,

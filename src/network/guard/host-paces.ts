@@ -2,11 +2,11 @@
 export type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
- * Threshold above which a host is slow, in milliseconds: the mean time for which its recent requests held a slot. A
- * single handshake without a response exceeds this threshold.
+ * Threshold in milliseconds above which a host is slow. The threshold applies to the weighted mean of the times for
+ * which the host's recent requests held their slots. A single handshake without a response exceeds this limit.
  */
 const slowMs = 4_000;
-/** Weight of the newest request in the mean time of a host. */
+/** Weight of the newest request in the mean that is compared with `slowMs`. */
 const newestWeight = 0.3;
 /** Maximum number of hosts with a recorded speed; above this number, the least recently requested host is removed. */
 const maxHosts = 16_384;
@@ -17,7 +17,8 @@ interface Entry {
 }
 
 /**
- * Records how long requests to each host hold their slots. A slow host delays requests to other hosts by this time.
+ * Records how long requests to each host hold their slots, because slots held by a slow host delay requests to other
+ * hosts.
  */
 export class HostPaces {
   readonly #hosts = new Map<string, Entry>();

@@ -1,10 +1,10 @@
-/** Rate of claims for one host: an amount per second, and the maximum that an unused host accumulates. */
+/** Rate limit of one host: an amount per second, and the maximum amount that accumulates while the host is unused. */
 export interface HostRate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Number of hosts in memory above which those with a full bucket are removed. */
+/** Number of hosts in memory above which hosts with a full bucket are removed. */
 const maxHosts = 16_384;
 
 interface Bucket {
@@ -12,7 +12,7 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** Token buckets of hosts. A bucket that is not in memory is full. */
+/** Token buckets, one for each host. A host without a bucket in memory has a full bucket. */
 export class HostRates {
   readonly #rate: HostRate;
   readonly #clock: () => number;
@@ -44,7 +44,7 @@ export class HostRates {
     return Math.min(burst, bucket.balance + ((this.#clock() - bucket.atMs) / 1_000) * perSecond);
   }
 
-  /** Removes the hosts with a full bucket, and the host that was charged the longest time ago if there is none. */
+  /** Removes the hosts with a full bucket and, if that frees no space, the host that was charged least recently. */
   #removeFull(): void {
     const [oldest] = this.#buckets.keys();
     for (const host of this.#buckets.keys()) if (this.#balanceOf(host) >= this.#rate.burst) this.#buckets.delete(host);

@@ -42,8 +42,8 @@ function admit(text: string, { schemes, admits }: Transport, policy: AddressPoli
   if (verdict.kind === 'refused') return { ...verdict, kind: 'bad_url' };
   const { url } = verdict;
   const loopbackOnly = url.protocol === plain;
-  // Check a literal address here, because node calls no lookup for it. The URL parser has normalized other notations,
-  // such as 0x7f.1.
+  // Check a literal address here, because node does not call `lookup` for literal addresses. The URL parser has
+  // normalized other notations, such as 0x7f.1.
   const host = bareHost(url);
   if (isIP(host) === 0) return { kind: 'admitted', url, loopbackOnly, isLoopback: false };
   const address = judgeAddress(host, policy);

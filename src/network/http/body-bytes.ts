@@ -4,8 +4,8 @@ import { maxPieces } from '../../input/limits.ts';
 const firstCapacity = 16 * 1024;
 
 /**
- * Bytes of a body that arrive in pieces. All pieces are copied into one buffer, because a piece of one byte in its own
- * buffer would occupy about 200 bytes of memory.
+ * Bytes of a body that arrive in pieces. All pieces are copied into one buffer, because a separate buffer for a piece
+ * of one byte would occupy about 200 bytes of memory.
  */
 export class BodyBytes {
   readonly #limit: number;
@@ -23,7 +23,10 @@ export class BodyBytes {
     return this.#length;
   }
 
-  /** Adds a piece. Returns false, and adds nothing, if the body is too long, or in too many pieces for its length. */
+  /**
+   * Adds a piece. Returns false without adding the piece if the body becomes too long or consists of too many pieces
+   * for its length.
+   */
   add(piece: Uint8Array): boolean {
     const length = this.#length + piece.length;
     this.#pieces += 1;

@@ -17,7 +17,7 @@ export interface BoundedAgents {
 export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: number }): BoundedAgents {
   const idle = createIdleSockets(maxIdle);
   // The agent uses no proxy, because `proxyEnv` is not set. Slots limit active connections, so the agents limit only
-  // idle ones.
+  // idle connections.
   const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
   const [http, https] = [new HttpAgent(options), new HttpsAgent(options)];
   for (const agent of [http, https]) boundIdle(agent, idle);

@@ -9,7 +9,7 @@ import { threadCpuMs } from '../../ops/thread-cpu.ts';
 /** Last phase that a request reached. */
 export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
 
-/** Reason why a request has no response. */
+/** Reason why a request has no usable response. */
 export type HttpFailure =
   /** The URL's syntax or scheme is not allowed. */
   | { readonly kind: 'bad_url'; readonly why: string }
@@ -31,13 +31,13 @@ export type HttpFailure =
    */
   | { readonly kind: 'too_large' };
 
-/** A response with a status other than 200. Redirects are such responses and are never followed. */
+/** A response with a status other than 200, including redirects, which are never followed. */
 export interface HttpStatus {
   readonly kind: 'status';
   readonly status: number;
-  /** Wait that the peer requested, in milliseconds and without an upper limit; null if it requested none. */
+  /** Delay that the peer requested, in milliseconds and without an upper limit; null if the peer requested no delay. */
   readonly retryAfterMs: number | null;
-  /** XRPC error name in the JSON body, or null if there is none. */
+  /** XRPC error name in the JSON body, or null if the body contains no error name. */
   readonly error: string | null;
 }
 
@@ -51,8 +51,8 @@ export interface RawAnswer {
 }
 
 /**
- * Returns the time of the `Date` header in milliseconds since 1970, precise to the second and by the peer's clock.
- * Returns null if the header is missing or invalid.
+ * Returns the time of the `Date` header (the peer's clock, precise to the second) in milliseconds since 1970. Returns
+ * null if the header is missing or invalid.
  */
 export function answerDate(headers: IncomingHttpHeaders): number | null {
   return httpDate(headers.date);
@@ -110,8 +110,8 @@ export type Decoded =
 
 /**
  * Decodes the content coding of a body. Limits the result to `maxBytes` and to a multiple of the body's length.
- * Decoding is synchronous: even the largest body takes only about 30 ms, less than parsing its JSON, and the thread
- * pool of the asynchronous functions may be occupied by name resolutions.
+ * Decoding is synchronous: even the largest body takes only about 30 ms, less than parsing its JSON takes.
+ * Asynchronous decoding would use the thread pool, which name resolutions may occupy.
  */
 export function decodeBody(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Decoded {
   const options = { maxOutputLength: maxDecodedBytes(body.length, maxBytes) };
@@ -154,15 +154,15 @@ export function parseText(bytes: Buffer): string | null {
 
 /** Cost of reading a response. */
 export interface ReadCost {
-  /** Number of decoded bytes, or their maximum if decoding failed. */
+  /** Number of decoded bytes, or their maximum if decoding failed; 0 for work after the decoding. */
   readonly bytes: number;
   /** Processor time of this thread, in milliseconds. */
   readonly cpuMs: number;
 }
 
 /**
- * Decodes a body like `decodeBody`, and charges the decoded bytes even if they are not used: a few bytes of a compressed
- * body may cost as much as a large body.
+ * Decodes a body like `decodeBody`, and charges its cost: the decoded bytes, or their maximum if decoding fails, and
+ * the processor time. A few bytes of a compressed body may cost as much as a large body.
  */
 export function decodeCharged(
   headers: IncomingHttpHeaders,
@@ -182,16 +182,16 @@ export interface ParseOptions {
   /** Limits on the shape of the JSON, checked on its bytes; default: `inputLimits.otherJson`. */
   readonly shape?: JsonLimits;
   /**
-   * Requests memory before the bytes are parsed. The arguments are an upper estimate of the memory of the parsed value,
-   * and the length of the bytes. The bytes are parsed if the promise resolves with `taken`. Any other result drops the
-   * bytes. Never rejects.
+   * Requests memory before the bytes are parsed. The arguments are an upper estimate of the memory of the parsed
+   * value, and the length of the bytes. The bytes are parsed only if the promise resolves with `taken`; otherwise
+   * they are discarded. Must not reject.
    */
   readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
   /** Called with the cost of each part of the work, whether or not the response can be used. */
   readonly charge?: (cost: ReadCost) => void;
 }
 
-/** Decodes and parses a JSON body within its limits; returns the value or the reason for a failure. */
+/** Parses the decoded bytes of a JSON body within its limits. Resolves with the value or the reason for a failure. */
 export async function readJson(
   bytes: Buffer,
   { shape = inputLimits.otherJson, admit, charge }: ParseOptions,

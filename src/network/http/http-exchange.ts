@@ -73,7 +73,7 @@ class RunningExchange {
       lookup: lookup(this.#over.signal),
       headers,
       maxHeaderSize: maxHeaderBytes,
-      // Set explicitly so that the environment cannot override it.
+      // Set this option explicitly, so that no environment variable can override it.
       rejectUnauthorized: true,
     };
     this.#request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, request);
@@ -136,7 +136,8 @@ class RunningExchange {
   }
 
   /**
-   * Resolves the exchange with the first outcome. The connection is reusable only if the response was read to its end.
+   * Resolves the exchange with `outcome`, unless it has already been resolved. Pass `isReusable` only if the response
+   * was read to its end.
    */
   #settle(outcome: Outcome, isReusable = false): void {
     if (this.#isSettled) return;

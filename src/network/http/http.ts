@@ -39,7 +39,7 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly maxHeaderBytes?: number;
   /**
    * Maximum rate of decoded bytes from one registrable domain for unprivileged peers, in bytes; default: no limit.
-   * Requests beyond it resolve with `busy`.
+   * Requests above this rate resolve with `busy`.
    */
   readonly decodedRate?: HostRate;
   /** Returns milliseconds since 1970; default `Date.now`. */
@@ -60,14 +60,14 @@ export interface GetOptions {
   /** Maximum size of the body in bytes, both as sent and after decoding. */
   readonly maxBytes: number;
   /**
-   * Timeout in milliseconds. It limits the wait for a slot, and separately the whole exchange from the resolution to
-   * the last byte; the second period starts again if a new connection replaces a closed pooled connection.
+   * Timeout in milliseconds. It applies separately to the wait for a slot and to the exchange, from the resolution to
+   * the last byte. The timeout of the exchange starts again if a new connection replaces a closed pooled connection.
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Value of the request's `Accept` header. */
   readonly accept?: string;
-  /** Source of the request; a request without one uses unreserved slots. */
+  /** Source of the request; a request without a source uses unreserved slots. */
   readonly peer?: Peer;
   /** Called with the cost of decoding the response, whether or not it can be used. */
   readonly charge?: (cost: ReadCost) => void;
@@ -106,7 +106,7 @@ export type BytesAnswer =
 export interface HttpClient {
   /** Requests one JSON value and resolves with the value or the failure. Never rejects. */
   getJson(url: string | URL, options: GetJsonOptions): Promise<JsonAnswer>;
-  /** Requests a text in UTF-8 and resolves with the text or the failure. Never rejects. */
+  /** Requests UTF-8 text and resolves with the text or the failure. Never rejects. */
   getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
   /** Aborts pending requests and closes every connection; later requests resolve with `aborted` immediately. */
   close(): Promise<void>;
@@ -128,8 +128,9 @@ export function withPeer(http: HttpClient, peer: Peer): HttpClient {
 }
 
 /**
- * Creates a client that requests only public addresses. The client connects to the addresses that it checked, resolves
- * no name twice, returns redirects as responses, uses no proxy, and limits all bytes and times.
+ * Creates a client that connects only to addresses that the policy allows. It resolves a name once per connection, and
+ * connects to the addresses that it checked. It returns redirects as responses, uses no proxy, and limits the size and
+ * the duration of each exchange.
  */
 export function createHttpClient(options: HttpClientOptions): BytesClient {
   return new GuardedHttpClient(options);
@@ -186,7 +187,10 @@ class GuardedHttpClient implements BytesClient {
     this.#agents.destroy();
   }
 
-  /** Requests a URL and returns the decoded body of a response with status 200, or the other result of the request. */
+  /**
+   * Requests a URL and resolves with the decoded body of a response with status 200, or with the reason for the
+   * failure.
+   */
   async #body(url: string | URL, get: GetOptions) {
     const answer = await this.#track(String(url), get);
     if (answer.kind !== 'answer') return answer;

@@ -2,7 +2,7 @@ import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject, type JsonObject } from '../../input/json-object.ts';
 import { type LabelKey, parseLabelKey } from './label-key.ts';
 
-/** A key that a labeler used earlier, and the period for which the directory listed it. */
+/** A previous key of a labeler, and the period for which the directory listed it. */
 export interface EarlierLabelKey {
   readonly key: LabelKey;
   /** Time at which the directory accepted the operation that added the key, or null if unknown. */
@@ -20,8 +20,8 @@ const didKeyPrefix = 'did:key:';
 
 /**
  * Returns the label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists before the
- * current one, newest first. Nullified operations are ignored. Returns null if the value is not the audit log of this
- * DID. Source: did:plc, `GET /{did}/log/audit`.
+ * current one, newest first. Reads the newest 16 changes only, and ignores nullified operations and keys that cannot be
+ * parsed. Returns null if the value is not the audit log of this DID. Source: did:plc, `GET /{did}/log/audit`.
  */
 export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabelKey[] | null {
   if (!Array.isArray(value)) return null;
@@ -48,7 +48,8 @@ export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabel
 }
 
 /**
- * Returns the did:key of an operation's label key. Returns null if the operation has no label key, such as a tombstone.
+ * Returns the did:key of an operation's label key. Returns null if the operation has no label key, for example because
+ * it is a tombstone.
  */
 function keyName({ verificationMethods }: JsonObject): string | null {
   const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;

@@ -7,8 +7,8 @@ import { type LabelKey, parseLabelKey } from './label-key.ts';
 export interface DidDocument {
   readonly did: string;
   /**
-   * Handle in the first `at://` name of the document, in lower case, or null if there is no such handle. It is only a
-   * claim until the handle resolves to this DID.
+   * Handle in the first `at://` name of the document, in lower case, or null if there is no such handle. The handle
+   * is only a claim until it resolves to this DID.
    */
   readonly handle: string | null;
   /** True if the document declares a labeler service, even if its endpoint is unusable. */

@@ -47,8 +47,9 @@ export interface DirectoryExportPage {
 }
 
 /**
- * Parses a page of the paged export, JSON lines of operations; skips invalid lines. Ignores lines after the first `maxLines`,
- * the requested number: each line costs time even if it is empty or invalid, and the directory decides how many it sends.
+ * Parses a page of the paged export, which consists of one JSON operation per line. Skips empty and invalid lines.
+ * Ignores all lines after the first `maxLines`, which is the requested number: each line costs time even if it is empty
+ * or invalid, and the directory decides how many lines it sends.
  */
 export function parseDirectoryExport(
   text: string,

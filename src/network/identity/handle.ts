@@ -1,7 +1,10 @@
 const maxLength = 253;
 const syntax = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
 
-/** Returns true if the text has the syntax of a handle (AT Protocol, Handle), which does not imply that it resolves. */
+/**
+ * Returns true if the text has the syntax of a handle (AT Protocol, Handle), which does not imply that the handle
+ * resolves.
+ */
 export function isHandle(text: string): boolean {
   return text.length <= maxLength && syntax.test(text);
 }

@@ -23,8 +23,8 @@ export interface IdentityOptions {
   /** HTTP client for the directory, and for hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
   /**
-   * HTTP client for the hosts of did:web, with its timeout. Other parties choose these hosts; a separate client keeps
-   * hosts that hang from delaying requests to the directory.
+   * HTTP client for the hosts of did:web, with its timeout. Other parties choose these hosts, so a separate client
+   * prevents hanging hosts from delaying requests to the directory.
    */
   readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
   /** URL of the primary did:plc directory. */
@@ -73,10 +73,13 @@ export interface IdentityResolver {
 /** URL of the public did:plc directory. */
 export const defaultPlcUrl = 'https://plc.directory';
 
-/** Maximum lifetime of a replica's document in the cache, in milliseconds: the primary may have a newer one. */
+/**
+ * Maximum lifetime of a replica's document in the cache, in milliseconds; short, because the primary may have a newer
+ * document.
+ */
 const replicaTtlMs = 60_000;
 
-/** Creates a resolver with its own bounded cache. Closing the HTTP clients ends its pending requests. */
+/** Creates a resolver with its own bounded cache. Closing the HTTP clients ends the resolver's pending requests. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   return new DirectoryResolver(options);
 }
@@ -188,7 +191,7 @@ function didPlcUrl(plcUrl: string, did: string): string {
 
 /**
  * Returns the URL of a did:web document. Only `localhost` may have a port (AT Protocol, DID); if loopback is allowed,
- * it is requested over http.
+ * `localhost` is requested over http.
  */
 function didWebUrl(did: string, allowLoopback: boolean): string {
   const host = did.slice('did:web:'.length).replace(/%3A/i, ':');

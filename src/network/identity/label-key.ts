@@ -15,7 +15,7 @@ const maxMultibaseLength = 128;
 
 /**
  * Parses the key of a verification method: `Multikey`, or one of the two types of older documents. Returns null if the
- * key is of another type, or is not a point of its curve.
+ * key is of another type, is too long, or is not a point of its curve.
  */
 export function parseLabelKey(type: string, publicKeyMultibase: string): LabelKey | null {
   if (publicKeyMultibase.length > maxMultibaseLength) return null;

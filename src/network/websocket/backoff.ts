@@ -4,7 +4,7 @@ export interface BackoffOptions {
   readonly firstMs: number;
   /** Upper bound of every wait, in milliseconds. */
   readonly capMs: number;
-  /** Returns a number in [0, 1), as `Math.random`. */
+  /** Returns a random number in [0, 1), like `Math.random`. */
   readonly random: () => number;
 }
 
@@ -12,7 +12,7 @@ export interface BackoffOptions {
 export interface Backoff {
   /** Returns the next wait, in whole milliseconds. */
   next(): number;
-  /** Restarts the sequence after a stable connection, so that the next wait has the first maximum again. */
+  /** Restarts the sequence after a stable connection, so that the upper bound of the next wait is `firstMs` again. */
   reset(): void;
 }
 

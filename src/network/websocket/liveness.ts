@@ -31,7 +31,7 @@ export interface LivenessActions {
 /**
  * Starts to watch a connection. Silence is counted in ticks of a timer and not by a clock: a late tick of a busy
  * process counts once, so time in which the process did not read is not counted as silence of the peer. A missed
- * deadline is detected late, by at most a quarter of the shortest deadline.
+ * deadline is detected with a delay of at most a quarter of the shortest deadline.
  */
 export function watchLiveness(options: LivenessOptions, act: LivenessActions): Liveness {
   return new TickingLiveness(options, act);
@@ -45,7 +45,7 @@ class TickingLiveness implements Liveness {
   #controlCame = false;
   #silentTicks = 0;
   #ticksToPing: number;
-  /** Number of ticks since the ping without a pong, or null if every ping has a pong. */
+  /** Number of ticks since the first unanswered ping, or null if no ping awaits a response. */
   #unanswered: number | null = null;
   #isPaused = false;
 

@@ -40,8 +40,8 @@ const headerBytes = 10;
 const controlHeaderBytes = 2;
 
 /**
- * Creates a watch of the size and age of an incomplete message. Without the watch, a peer could occupy the memory of
- * the largest message by sending all of it except the last byte.
+ * Creates a watch of the size and age of an incomplete message. Without the watch, a peer could occupy memory
+ * permanently by sending all bytes of a large message except the last one.
  */
 export function watchPartialMessage(options: PartialMessageOptions, act: PartialMessageActions): PartialMessage {
   return new PartialMessageWatch(options, act);
@@ -78,7 +78,7 @@ class PartialMessageWatch implements PartialMessage {
   }
 
   control(bytes: number): void {
-    // A ping or pong may arrive between the fragments of a message, and is no evidence that the message continues.
+    // A ping or pong may arrive between the fragments of a message, and does not show that the message continues.
     this.#completed += bytes + controlHeaderBytes;
   }
 

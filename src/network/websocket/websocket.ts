@@ -20,8 +20,8 @@ const defaultMaxFragments = 256;
 const maxPendingChunks = 16_384;
 
 /**
- * Opens a websocket through the guard: only to addresses that the policy allows, without redirects, with a timeout for
- * every wait. Rejects with ConnectError. An abort ends the opening, or closes the connection.
+ * Opens a websocket through the guard: connects only to addresses that the policy allows, follows no redirects, and
+ * limits every wait. Rejects with ConnectError. An abort ends the opening, or closes the connection.
  */
 export async function openSocket(options: SocketOptions, signal: AbortSignal): Promise<GuardedSocket> {
   const { policy, resolve } = options;
@@ -43,8 +43,8 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     perMessageDeflate: false,
     // Skip the validation of UTF-8, because the consumer of the frames validates their bytes.
     skipUTF8Validation: true,
-    // Deliver all messages of one read in the same turn unless they are costly; one message per turn limits the rate to
-    // that of the event loop.
+    // Deliver all messages of one read in the same turn unless they are costly; one message per turn would limit the
+    // message rate to the turn rate of the event loop.
     allowSynchronousEvents: options.isCostly !== true,
     finishRequest(request: ClientRequest) {
       request.once('socket', (socket) => {
@@ -105,7 +105,10 @@ function failure(
   return new ConnectError(kind, `cannot connect to ${publicUrl(url)}: ${words}`, status, error);
 }
 
-/** Reads the error name from the body of a refusal, within the deadline of the handshake. */
+/**
+ * Reads the error name from the body of a refusal, within the deadline of the handshake. The name is null if the body
+ * is too long, does not arrive, or contains no name.
+ */
 function readErrorName(response: IncomingMessage, done: (name: string | null) => void): void {
   const bytes = new BodyBytes(maxErrorBytes);
   const { headers, statusCode = 0 } = response;

@@ -4,14 +4,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 export class DayWork {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves once all work that was started has ended. */
+  /** Resolves once all requested work has finished. */
   async ended(): Promise<void> {
     await this.#last;
   }
 
   /**
-   * Wraps work so that it starts after all earlier work. While a run is in progress or waiting, further calls return
-   * the result of that run.
+   * Wraps work so that each run waits until all previously requested work has finished. A call while a run is waiting
+   * or in progress returns the result of that run.
    */
   joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {
     let running: Promise<T> | null = null;

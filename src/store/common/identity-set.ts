@@ -14,8 +14,9 @@ const firstSlots = 1 << 12;
 
 /**
  * Set of the identities of the last two days, in memory: 16 bytes each in open-addressed tables, one per six hours of
- * the observed clock. A table is dropped as a whole once all of its identities are older than the horizon, so an
- * identity is kept for at least the horizon and at most six hours longer.
+ * the observed clock. When a new table begins, each table whose identities are all older than the horizon is dropped.
+ * An identity is therefore kept for at least the horizon and, while identities are added continuously, less than twelve
+ * hours longer.
  */
 export class IdentitySet {
   readonly #horizon: number;
@@ -60,7 +61,7 @@ export class IdentitySet {
   }
 }
 
-/** Identities of all rows that a store accepted up to a given stamp. */
+/** Identities of the rows for which a store detects duplicates, up to a given stamp. */
 export interface KnownIdentities {
   readonly identities: IdentitySet;
   /** Stamp up to which all rows are included. */

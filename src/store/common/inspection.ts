@@ -6,18 +6,18 @@ import type { Purge } from '../removals.ts';
 export interface StoreInspection {
   readonly schema: number;
   readonly epoch: Epoch;
-  /** Last durable heartbeat of the writer, or null before the first. */
+  /** Last durable heartbeat of the writer, or null before the first heartbeat. */
   readonly heartbeat: Micros | null;
-  /** True if a writer has opened the store. */
+  /** True if a process has the store open for writing. */
   readonly writing: boolean;
   readonly sealedDays: number;
   readonly openDays: number;
-  /** Days that the store lists but whose rows are missing, `YYYY-MM-DD`. */
+  /** Days (`YYYY-MM-DD`) that the store lists, but whose rows are missing. */
   readonly missingDays: readonly string[];
-  /** Purges that are not completed. */
+  /** Purges that have not completed. */
   readonly pendingPurges: readonly Purge[];
-  /** Sealed days without checksums, `YYYY-MM-DD`, which upkeep has not rewritten yet. */
+  /** Sealed days (`YYYY-MM-DD`) that upkeep has not yet rewritten with checksums. */
   readonly unverifiedDays: readonly string[];
-  /** Total size of the files or tables. */
+  /** Total size of the files or tables, in bytes. */
   readonly bytes: number;
 }

@@ -2,7 +2,7 @@ import { StoreError } from '../errors.ts';
 import { maxRosterTextLength, type RosterRow } from '../roster.ts';
 import { bounded } from './bounded.ts';
 
-/** Throws `invalid_query` if a text of a labeler is longer than `maxRosterTextLength`. */
+/** Throws `invalid_query` if a text in a roster row is longer than `maxRosterTextLength`. */
 export function assertRosterBounds({ endpoint, handle, provenance, resolutionStatus, state }: RosterRow): void {
   const texts = { endpoint: endpoint ?? '', handle: handle?.name ?? '', resolutionStatus, state };
   for (const [name, text] of Object.entries(texts)) bounded(text, maxRosterTextLength, name);

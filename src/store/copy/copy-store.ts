@@ -4,16 +4,19 @@ import { DayCopy } from './day-copy.ts';
 import type { CopyOptions } from './options.ts';
 import type { DayProgress, SourceLook } from './parts.ts';
 
-/** Number of rows in a pass below which the copy has caught up with the source and tries to freeze it. */
+/**
+ * A pass that copies fewer rows than this number has caught up with the source. The copy then tries to freeze the
+ * source.
+ */
 const fewRows = 10_000;
 /** Maximum number of consecutive failed attempts without progress in between. */
 const maxAttempts = 30;
 
 /**
  * Copies a store. Passes copy the complete days first and then the newest day, and repeat until no process writes to
- * the source. The source is then frozen, the last rows and all other data are copied, and the source is retired before
- * the copy becomes a store. Returns false if another process still writes to the source and `once` is set. A call after
- * an interruption continues where the previous one stopped.
+ * the source. The source is then frozen, the last rows and all other data are copied, and the source is retired
+ * before the copy becomes a store. Returns false if another process still writes to the source and `once` is set. A
+ * call after an interruption continues where the previous call stopped.
  */
 export async function copyStore(options: CopyOptions): Promise<boolean> {
   const { source, target, report, once } = options;
@@ -65,8 +68,9 @@ class Passes {
   }
 
   /**
-   * Copies the rows that are missing in the target; returns their number. After a final pass, every day is complete and
-   * verified.
+   * Copies the rows that are missing in the target, and returns their number. Repeats the pass after a transient error.
+   * Skips days from which rows are being removed, unless the pass is final. After a final pass, every day is complete
+   * and verified.
    */
   async run(isFinal: boolean): Promise<number> {
     for (;;) {
@@ -114,7 +118,10 @@ class Passes {
     }
   }
 
-  /** Rethrows the error unless it is transient: a day expired or is being purged, or a server is slow. */
+  /**
+   * Returns if the error is transient and attempts remain; otherwise rethrows the error. An error is transient if the
+   * same call may succeed later, for example after a purge of the day, or if a day has expired before the final pass.
+   */
   #assertAnother(error: unknown, isFinal: boolean): void {
     this.#attempts += 1;
     const isTransient = error instanceof StoreError && (error.retry || (error.code === 'out_of_window' && !isFinal));

@@ -6,14 +6,14 @@ import type { CopiedRow, DayCounts } from './parts.ts';
 const lanes = 8;
 
 /**
- * Digest of a set of rows: the sum of the SHA-256 hashes of the rows, computed as eight sums of 32 bits. It does not
- * depend on the row order, because a sealed day and a table without a time index are fastest to read in their own
- * order.
+ * Digest of a set of rows: the sum of the SHA-256 hashes of the rows, computed as eight sums of 32 bits. The digest
+ * does not depend on the row order, so that a sealed day, or a table without a time index, can be read in its stored
+ * order, which is fastest.
  */
 export class RowDigest {
   readonly #sums: Uint32Array;
 
-  /** Resumes a digest from its text; without a text, starts an empty digest. */
+  /** Resumes a digest from the result of `text`, or starts an empty digest if `text` is empty. */
   constructor(text = '') {
     this.#sums = new Uint32Array(lanes);
     const bytes = Buffer.from(text, 'hex');
@@ -34,12 +34,12 @@ export class RowDigest {
 }
 
 const absent = 0xff_ff_ff_ff;
-/** Bytes of a row before its signature and its other fields. */
+/** Number of bytes that precede the signature and the other fields in an encoded row. */
 const fixedBytes = 8 + 3 + 16 + 9 + 8;
 
 /**
- * Encodes a row: stamp, verdict, live or not, the form of `neg`, the identity, `ver`, and the lengths and bytes of the
- * signature and of the other fields. The identity stands for src, uri, cid, val, cts and exp.
+ * Encodes a row: the stamp, the verdict, the live flag, the form of `neg`, the identity, `ver`, and the lengths and
+ * bytes of the signature and of the other fields. The identity covers src, uri, cid, val, cts and exp.
  */
 function encodedRow({ at, observation, identity }: CopiedRow): Buffer {
   const { label, signature, live = false } = observation;

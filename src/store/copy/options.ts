@@ -4,7 +4,7 @@ import type { CopySource, CopyTarget } from './parts.ts';
 export type CopyEvent =
   | { readonly kind: 'copied'; readonly day: string; readonly rows: number }
   | { readonly kind: 'verified'; readonly day: string; readonly rows: number; readonly digest: string }
-  /** The day is copied again, because rows of it were removed since the previous copy. */
+  /** The day is copied again, because rows of the day were removed since the previous copy. */
   | { readonly kind: 'again'; readonly day: string }
   /** The copy of the day was removed, because the day has expired in the source. */
   | { readonly kind: 'dropped'; readonly day: string }
@@ -24,7 +24,7 @@ export interface CopyOptions {
   readonly report: (event: CopyEvent) => void;
   /** Waits before the copy checks again whether another process still writes to the source, and before a retry. */
   readonly wait: () => Promise<void>;
-  /** Called before each attempt to freeze a source whose rows are copied, with the number of previous attempts. */
+  /** Called with the number of previous attempts before each attempt to freeze the source. */
   readonly beforeFreeze?: (attempts: number) => Promise<void>;
   /** Called when everything is copied, before the copy becomes a store. */
   readonly beforeComplete?: () => Promise<void>;

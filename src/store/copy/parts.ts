@@ -4,8 +4,9 @@ import type { RefusedRows } from '../refused-rows.ts';
 import type { Definitions, DirectoryPosition, LabelerKey, RosterRow } from '../roster.ts';
 
 /**
- * Data of a store copy, and its two endpoints: source and target. Both kinds of store implement both endpoints, so that
- * a store can be copied in each direction. Instruments and readers do not use the endpoints; they use the port.
+ * Data of a store copy, and its two endpoints: source and target. Both kinds of store implement both endpoints, so
+ * that a store of either kind can be copied to either kind. Instruments and readers do not use the endpoints; they
+ * use the port.
  */
 
 /** A row with everything that the copy must preserve. The identity is computed from the content of the row. */
@@ -18,9 +19,9 @@ export interface CopiedRow {
 
 /** A day of the source. */
 export interface SourceDay {
-  /** Number of the UTC day since 1970. */
+  /** UTC day, as the number of days since 1970-01-01. */
   readonly day: number;
-  /** Increases when rows of the day are removed. Other changes only append rows. */
+  /** Revision of the day, which increases when rows of the day are removed. Other changes only append rows. */
   readonly revision: number;
   /** True if rows of the day are being removed, so that its content and its counters may change. */
   readonly isChanging: boolean;
@@ -30,14 +31,14 @@ export interface SourceDay {
 export interface SourceLook {
   readonly epoch: Epoch;
   readonly floor: Micros;
-  /** Revision of the whole store, as `Frontier.revision`. */
+  /** Revision of the whole store; see `Frontier.revision`. */
   readonly revision: number;
   readonly heartbeat: Micros | null;
   /** Last assigned stamp, which may belong to a row that was removed. */
   readonly last: Micros | null;
   /** Time of the last accepted batch, or null if no batch was accepted. */
   readonly through: Micros | null;
-  /** Days, oldest first. Rows are only added to the last one. */
+  /** Days, oldest first. Rows are added only to the last day. */
   readonly days: readonly SourceDay[];
 }
 
@@ -53,9 +54,9 @@ export interface LabelerDay {
    * Counts of the values that are counted by name, in any order. A count is zero if all rows of the value were removed.
    */
   readonly values: readonly (readonly [value: string, applied: number, removed: number])[];
-  /** Counts of all other values together. */
+  /** Total counts of all other values. */
   readonly others: readonly [applied: number, removed: number];
-  /** Number of live rows by index of the delay range. */
+  /** Number of live rows by delay; `range` is an index of `delayBounds`, or the next index for longer delays. */
   readonly delays: readonly (readonly [range: number, rows: number])[];
 }
 
@@ -65,7 +66,10 @@ export interface DayCounts {
   readonly hours: readonly TimeCount[];
   readonly refusals: readonly (readonly [hour: number, source: string, reason: RefusalReason, rows: number])[];
   readonly labelers: readonly LabelerDay[];
-  /** Stamp from which `labelers` count rows, if an earlier version accepted rows of the day before it; else null. */
+  /**
+   * First stamp that `labelers` includes, or null if `labelers` includes all rows. Rows with an earlier stamp were
+   * accepted by an earlier version of this program.
+   */
   readonly countedFrom: number | null;
 }
 
@@ -113,7 +117,7 @@ export interface CopySource {
   content(): Promise<StoreContent>;
   /** Takes the right to write, so that no instrument can write; returns false while another process has that right. */
   freeze(): Promise<boolean>;
-  /** Records that the store has moved: no process can open it for writing any longer. Must be called after `freeze`. */
+  /** Records that the store has moved, so that no process can open it for writing. Must be called after `freeze`. */
   retire(): Promise<void>;
   /** Makes a retired store writable again; returns false if it is not retired. Must be called after `freeze`. */
   reopen(): Promise<boolean>;
@@ -123,7 +127,7 @@ export interface CopySource {
 /** Progress of the copy of a day. */
 export interface DayProgress {
   readonly day: number;
-  /** Revision of the source's day when the copy of the day began. */
+  /** Revision that the day had in the source when the copy of the day began. */
   readonly revision: number;
   /** Stamp of the last copied row, or -1 if no row is copied yet. */
   readonly through: number;
@@ -141,7 +145,7 @@ export interface DayProgress {
 export interface CopyTarget {
   /** Returns the progress of every day whose copy has begun. */
   progress(): Promise<readonly DayProgress[]>;
-  /** Starts the copy of a day from its first row, and removes rows of the day that were copied before. */
+  /** Starts the copy of a day from its first row, and removes rows of the day that a previous call copied. */
   beginDay(day: number, revision: number): Promise<void>;
   /** Adds rows and records the new progress in the same commit. */
   add(rows: readonly CopiedRow[], progress: DayProgress): Promise<void>;

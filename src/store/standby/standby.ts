@@ -6,8 +6,8 @@ export type WriterSighting =
   /** No process writes to the store. */
   | { readonly kind: 'none' }
   /**
-   * A process writes to the store. `beat` changes with each heartbeat of the process, and is null if it has none.
-   * `isGone` is true if the process had connections to the store and has none any more.
+   * A process writes to the store. `beat` changes with each heartbeat of the process, and is null if the process has no
+   * heartbeat. `isGone` is true if the process had connections to the store and no longer has any.
    */
   | {
       readonly kind: 'writing';
@@ -22,7 +22,7 @@ export type WriterEnd =
   | { readonly kind: 'killed'; readonly pid: number }
   /** The lease of the writer was ended, so it can no longer commit. */
   | { readonly kind: 'ended'; readonly name: string }
-  /** The writer has renewed its lease since the standby last checked it, so it was not ended. */
+  /** The writer was not ended, because it has renewed its lease since the standby last checked it. */
   | { readonly kind: 'alive' }
   /** The writer could not be ended. */
   | { readonly kind: 'kept'; readonly why: string };
@@ -32,8 +32,8 @@ export interface StoreStandby
   extends StoreReader,
     Pick<StoreWriter, 'refusedRows' | 'dailyBytes' | 'directoryPosition'> {
   /**
-   * Reads the identities of the rows that were stored since the last call, and calls `stored` for each. The first call
-   * reads the identities of all rows for which the store detects duplicates.
+   * Reads the identities of the rows that were stored since the last call, and calls `stored` for each. The first call,
+   * and a call after the revision has changed, reads the identities of all rows for which the store detects duplicates.
    */
   follow(stored?: (identity: string) => void): Promise<void>;
   /** Returns the label identity as text. */
@@ -42,7 +42,7 @@ export interface StoreStandby
   knows(identity: string): boolean;
   /** Checks whether a writer exists and whether it is alive, without interfering with it. */
   writer(): Promise<WriterSighting>;
-  /** Ends the recorded writer. Signals a process only if it is certainly the recorded one. */
+  /** Ends the recorded writer. Signals a process only if that process is certainly the recorded writer. */
   endWriter(): Promise<WriterEnd>;
   /** Records that this standby can replace the writer without causing a gap. */
   ready(): Promise<void>;
@@ -60,7 +60,7 @@ export interface StoreProcesses {
   readonly standby: StoreProcess | null;
 }
 
-/** A process that writes a store or is its standby. */
+/** A process that writes to a store or is its standby. */
 export interface StoreProcess {
   readonly token: string;
   readonly state: 'opening' | 'ready';

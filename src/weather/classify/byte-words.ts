@@ -27,8 +27,8 @@ const piece = 4;
 const noWords: readonly Word[] = [];
 
 /**
- * Creates a list of words that each have at least three characters. The words are grouped by length, so that few of
- * them have to be compared.
+ * Creates a list of words. The words are grouped by length, so that few of them have to be compared. Throws a
+ * RangeError if a word has fewer than three characters.
  */
 export function byteWords(words: readonly string[]): ByteWords {
   const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>

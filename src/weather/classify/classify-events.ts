@@ -62,9 +62,9 @@ const payloadOrder = [
 
 /**
  * Creates a classifier for the `subscribeEvents` method, with the same guarantees as the classifier of the legacy
- * protocol. An event requires a number and a time. The time of an event is `witnessedAt`, or `time` if `witnessedAt` is
- * absent. A frame of an unknown kind is an event if it has both a number and a time; otherwise it is ignored, as the
- * protocol requires.
+ * protocol. An event requires a sequence number and a time. The time of an event is `witnessedAt`, or `time` if
+ * `witnessedAt` is absent. A frame of an unknown kind is an event if it has a number and a time, and a notice if it has
+ * neither, because the protocol requires readers to ignore such frames.
  */
 export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
@@ -78,8 +78,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let payloadSeen = false;
   let payload = absent;
   /**
-   * Large numbers, held in one object. V8 updates them in place there, whereas each new value of a closure variable
-   * would be allocated.
+   * Large numbers, held in one object, because V8 updates number fields in place but allocates each new value of a
+   * closure variable.
    */
   const read = { seq: 0, timeUs: 0, witnessedUs: 0, us: 0, firstUs: 0 };
   let info = absent;
@@ -227,8 +227,9 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   }
 
   /**
-   * Updates the estimated start of reading from an event's time. Creates are excluded, because only creates may have
-   * old times. A later event with an earlier time corrects the estimate.
+   * Updates the estimated start of reading from an event's time. The estimate is the maximum time of all events up to
+   * and including the first one that is not a create, because only creates can have old times. Afterwards, an event
+   * that is not a create lowers the estimate if its time is earlier.
    */
   function learn(us: number, creates: boolean): void {
     if (!settled) read.firstUs = Math.max(read.firstUs, us);

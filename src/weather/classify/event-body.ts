@@ -21,9 +21,9 @@ const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.rep
 const commonOperation = spelling('"create"');
 const commonCollection = spelling('"app.bsky.feed.like"');
 
-/** Stands for a word's index if the value is a string that is not a known word. */
+/** Value of `found` for a string that is not among the given words. */
 export const other = -1;
-/** Stands for a word's index if the value is missing, empty, or not a string. */
+/** Value of `found` for a value that is missing, empty, or not a string. */
 export const absent = -2;
 
 /** Offsets in `metricNames`, relative to `account.active.true`. */
@@ -41,7 +41,10 @@ const openObject = 0x7b;
  * state.
  */
 export class EventBody {
-  /** Index of the string that `word` read last, or `other` or `absent` if that string has no index. */
+  /**
+   * Result of the last `word`: index of the string among the given words, `other` if it is not among them, or `absent`
+   * if the value is empty or not a string.
+   */
   found = absent;
   readonly #scan: JsonScan;
   #operation = absent;
@@ -85,7 +88,7 @@ export class EventBody {
     return this.#scan.bytes[from] === openObject;
   }
 
-  /** Returns the index after a value. If the value is a string, sets `found` to its index among the words. */
+  /** Returns the index after a value, or `malformed`. Sets `found`, unless the value is a malformed string. */
   word(from: number, words: ByteWords): number {
     const scan = this.#scan;
     if (scan.bytes[from] !== quote) {
@@ -113,7 +116,7 @@ export class EventBody {
     return this.#operation === created;
   }
 
-  /** True if the commit had neither an operation nor a collection. */
+  /** True if the commit has neither an operation nor a collection. */
   get isBare(): boolean {
     return this.#operation === absent && this.#collection === absent;
   }

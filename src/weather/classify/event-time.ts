@@ -2,8 +2,8 @@ const dayMs = 86_400_000;
 const zero = 0x30;
 
 /**
- * Parses UTC datetimes in the form that the method sends: `2026-08-13T06:47:43.959305Z`. Other numbers of decimals are
- * accepted and truncated to microseconds. The last date is cached, because nearly all events share one date.
+ * Parses UTC datetimes in the form of `subscribeEvents`: `2026-08-13T06:47:43.959305Z`. Up to nine decimals are
+ * accepted, and truncated to microseconds. The last date is cached, because nearly all events share one date.
  */
 export class EventTime {
   #date = -1;

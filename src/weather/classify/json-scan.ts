@@ -1,7 +1,7 @@
 import { type ByteWords, lengthBit, type Spelling, spellsAt } from './byte-words.ts';
 import { type MarkedText, textOf } from './marked-text.ts';
 
-/** Returned instead of an index if the text is not JSON. */
+/** Result in place of an index if the text is not JSON. */
 export const malformed = -1;
 
 const quote = 0x22;
@@ -14,7 +14,7 @@ const commaQuote = 0x222c;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 const openArray = 0x5b;
-/** Distance in ASCII from an opening bracket to its closing bracket. */
+/** Difference between the ASCII codes of a closing bracket and its opening bracket, for both kinds of brackets. */
 const opensBeforeCloses = 2;
 
 /** Maximum length, in characters, of a decoded string that is compared with known words. */
@@ -41,7 +41,7 @@ export class JsonScan {
   /** Number found by the last call of `integerValue`. */
   integer = 0;
 
-  /** A view of the same bytes. */
+  /** A view of `bytes`. */
   view = this.#text.view;
   /** Closing bytes of the open containers of the value that is being skipped, the innermost last. */
   #closers = new Uint8Array(64);
@@ -125,8 +125,8 @@ export class JsonScan {
   }
 
   /**
-   * Returns the index of a string among the words, or -1 if it is not one of them. Uses `escaped`, which must belong to
-   * this string.
+   * Returns the index of a string among the words, or -1 if the string is not among the words. Uses `escaped`, which
+   * must belong to this string.
    */
   find(words: ByteWords, from: number, to: number): number {
     if (this.escaped) return this.#findDecoded(words, from, to);

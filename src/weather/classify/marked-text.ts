@@ -12,7 +12,7 @@ const usualCapacity = 48 * 1024;
 /** Sets the marks of the bytes from `from` to `to`, both inclusive, and of a few bytes after them. */
 type Mark = (from: number, to: number, marks: number) => void;
 
-/** Memory of a text, with the function that marks it. The marks are at the start of the memory. */
+/** Buffer for the marks followed by the text, with the function that sets the marks. */
 interface Marker {
   readonly buffer: ArrayBuffer;
   readonly mark: Mark;
@@ -59,7 +59,7 @@ function fastMarker(bytes: number): Marker {
     const { mark } = new WebAssembly.Instance(new WebAssembly.Module(markingModule), { text: { memory } }).exports;
     if (typeof mark === 'function') return { buffer: memory.buffer, mark: mark as Mark };
   } catch {
-    // Processors without SIMD, and limits of addresses.
+    // Use the loop if the processor has no SIMD instructions or no address space is left for WebAssembly.
   }
   return plainMarker(bytes);
 }

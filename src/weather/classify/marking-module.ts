@@ -16,8 +16,9 @@ const [i32, v128, functionType, noResult] = [0x7f, 0x7b, 0x60, 0x40] as const;
 const [loop, branchIf, end] = [0x03, 0x0d, 0x0b] as const;
 const [getLocal, setLocal, teeLocal, constant, store] = [0x20, 0x21, 0x22, 0x41, 0x36] as const;
 const [isAtMost, add, or, shiftLeft] = [0x4d, 0x6a, 0x72, 0x74] as const;
-/** Prefix of the instructions that operate on 16 bytes, followed by these instructions. */
+/** Prefix byte of the SIMD instructions. */
 const simd = 0xfd;
+/** Opcodes of the SIMD instructions. */
 const [load16, splat16, equal16, below16, or16, bitmask16] = [0, 15, 35, 38, 80, 100] as const;
 /** Local variables: the three parameters, and 16 bytes of the text. */
 const [from, to, marks, sixteen] = [0, 1, 2, 3] as const;
@@ -38,7 +39,7 @@ const wide = (instruction: number): number[] => [simd, ...varint(instruction, fa
 const text = (name: string): number[] => [name.length, ...Buffer.from(name, 'ascii')];
 const section = (kind: number, body: readonly number[]): number[] => [kind, ...varint(body.length, false), ...body];
 
-/** Pushes the marks of the 16 bytes at an offset from `from`. */
+/** Returns the instructions that push the marks of the 16 bytes at `from` + `offset`. */
 function marksOf(offset: number): number[] {
   const equals = (byte: number): number[] => [getLocal, sixteen, ...push(byte), ...wide(splat16), ...wide(equal16)];
   return [

@@ -2,7 +2,7 @@
 export const quotedTimeLength = 29;
 
 const minuteUs = 60_000_000;
-/** Index of the text after `"` and the minute, which take 17 bytes. The rest is read in three pieces of four bytes. */
+/** Index of the text that follows the quote and the minute. This text is read in three pieces of four bytes. */
 const restAt = 17;
 /** `:00.`, `0000` and `00Z"` as little-endian numbers. */
 const secondsForm = 0x2e30303a;
@@ -25,7 +25,7 @@ export class MinuteTime {
   #four = 0;
   #startUs = Number.NaN;
 
-  /** Remembers the minute of a valid datetime. The datetime's text begins at the index of its quote. */
+  /** Remembers the minute of a valid datetime. `from` is the index of the opening quote. */
   remember(bytes: DataView, from: number, timeUs: number): void {
     this.#one = bytes.getInt32(from + 1, true);
     this.#two = bytes.getInt32(from + 5, true);

@@ -21,10 +21,10 @@ export class ResyncMemory {
   }
 
   /**
-   * Returns true if a create is a row of a re-sync. `old` is true if its time precedes the first event of this reader,
-   * because the `sync` may then not have been read. On hosts that send `witnessedAt`, no other create has an old time.
-   * Older hosts also send creates with old times that operators imported: there, the first create of a pair counts, and
-   * later ones do not.
+   * Returns true if a create is a row of a re-sync. A create is a row if its `sync` was read. An `old` create, whose
+   * time precedes the first event of this reader, is also a row, because its `sync` may have been missed. Hosts
+   * without `witnessedAt` also send imported creates with old times: on these hosts, the first old create with a
+   * given account and time counts as an event, and all further ones count as rows.
    */
   isRow(bytes: Uint8Array, from: number, to: number, timeUs: number, old: boolean, witnessed: boolean): boolean {
     if (this.#pairs.size === 0 && !old) return false;

@@ -23,11 +23,14 @@ export interface FailoverInput {
   readonly first: Health;
   readonly second: Health;
   readonly nowUs: number;
-  /** Start of this process, in microseconds. Trouble that began earlier counts only from this time onwards. */
+  /**
+   * Start of this process, in microseconds. If trouble began before this time, only its duration since this time
+   * counts.
+   */
   readonly startedUs: number;
 }
 
-/** Decides which of two hosts is published. Returns null if it is the first host. */
+/** Decides which of two hosts is published. Returns the failover for the second host, or null for the first host. */
 export function decideHost({ current, first, second, nowUs, startedUs }: FailoverInput): Failover | null {
   if (!current) {
     const { trouble } = first;
@@ -40,7 +43,7 @@ export function decideHost({ current, first, second, nowUs, startedUs }: Failove
   return { ...current, unwellUs };
 }
 
-/** Returns the artifact's caveat for the time while the second host is published. The caveat contains no host names. */
+/** Returns the caveat that the artifact contains while the second host is published. The caveat names no host. */
 export function failoverCaveat({ sinceUs, trouble }: Failover): string {
   const why =
     trouble.reason === 'silent'

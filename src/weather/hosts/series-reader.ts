@@ -30,13 +30,16 @@ export function createSeriesReader(): SeriesReader {
   };
 }
 
-/** Stores silences. The baselines of later days need them, as do readings once a silence began more than a day ago. */
+/**
+ * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
+ * reading a span that begins during a silence.
+ */
 function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
   if (silences.length === 0 && store.silences(series, span).length === 0) return;
   try {
     store.keepSilences(series, span, silences);
   } catch (error) {
-    // Ignore a full disk, because the next reading finds the silences again.
+    // Ignore a full disk, because the next call of `read` finds the silences again.
     if (storeFault(error) !== 'full') throw error;
   }
 }

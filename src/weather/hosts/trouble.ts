@@ -50,7 +50,8 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
 }
 
 /**
- * Returns how long a trouble has lasted at `nowUs`, in microseconds. Time before the start of this process is excluded.
+ * Returns how long a trouble has lasted at `nowUs`, in microseconds, or 0 if there is no trouble. Time before the start
+ * of this process is excluded.
  */
 export function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;

@@ -20,7 +20,8 @@ export interface HourBaseline {
 }
 
 /**
- * Returns the number of earlier days that have enough comparable minutes in an hour. `days` is as in `hourBaseline`.
+ * Returns the number of earlier days that have enough comparable minutes in an hour. `days` has the same form as in
+ * `hourBaseline`.
  */
 export function comparableDays(days: readonly (readonly number[])[]): number {
   return comparable(days).length;

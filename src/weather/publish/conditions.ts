@@ -6,21 +6,21 @@ import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
 /** Thresholds of the conditions. The method page publishes them. */
 export const thresholds = {
-  /** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
+  /** Maximum age of the newest usable window, in windows. If it is older, the station is offline. */
   offlineWindows: 15,
   /**
-   * Level below which the conditions become unavailable if it lasts, because events may be missing, as a share of the
-   * middle of this hour's history.
+   * Share of the median of this hour's history. If the level stays below it, the conditions become unavailable, because
+   * events may be missing.
    */
   lastingShare: 0.5,
-  /** Number of consecutive windows below that level after which the conditions are unavailable. */
+  /** Number of consecutive windows below `lastingShare` after which the conditions are unavailable. */
   lastingWindows: 10,
   /** Number of windows after the start of a connection in which no lull is reported. */
   settlingWindows: 10,
   lullWindows: 3,
   /** Maximum level of a lull, as a share of the 5th percentile. */
   lullShare: 0.95,
-  /** Minimum level of a severe storm, as a multiple of the middle of this hour's history. */
+  /** Minimum level of a severe storm, as a multiple of the median of this hour's history. */
   severeTimes: 3,
   /** Numbers of consecutive windows that must exceed the 75th percentile, by state. */
   severeWindows: 3,
@@ -50,12 +50,12 @@ export interface ConditionReading {
   readonly confidence: Confidence;
   /** End of the classified window, in microseconds, or null if none was classified. */
   readonly asOfUs: number | null;
-  /** Ratio of the level to the middle of this hour's history, or null if there is no history. */
+  /** Ratio of the level to the median of this hour's history, or null if there is no history. */
   readonly ratio: number | null;
   readonly days: number;
   /**
-   * Number of earlier days on which the newest hour can be compared, while they are too few for a baseline. Null once
-   * the baseline has enough days.
+   * Number of earlier days that can be compared with the newest hour, if this number is too small for a baseline;
+   * otherwise null.
    */
   readonly shortOfDays: number | null;
 }
@@ -69,7 +69,7 @@ export interface ConditionInput {
    * history.
    */
   readonly baseline: (startUs: number) => HourBaseline | null;
-  /** Returns the number of earlier days that can be compared in the UTC hour of the window that starts at `startUs`. */
+  /** Returns the number of earlier days that are comparable in the UTC hour of the window that starts at `startUs`. */
   readonly comparableDays: (startUs: number) => number;
   readonly nowUs: number;
 }
@@ -105,7 +105,7 @@ function readState({ minutes, baseline, nowUs }: ConditionInput): Omit<Condition
   };
 }
 
-/** Returns a predicate that is true for a minute that was recently observed, at least in part. */
+/** Returns a predicate that is true for a recent minute with at least one counted interaction. */
 function isRecent(nowUs: number): (minute: ConditionMinute) => boolean {
   return ({ startUs, rate }) => nowUs - startUs <= (offlineWindows + 1) * windowUs && rate > 0;
 }

@@ -31,7 +31,7 @@ export interface HoursSource {
 
 /** Reads the hours file's content. Remembers the collections that each series has sent. */
 export interface HoursReader {
-  /** Reads the last 72 hours. The summary must have been read first, because that read stores the silences. */
+  /** Reads the last 72 hours. The caller must read the summary first, because reading it stores the silences. */
   read(source: HoursSource): WeatherHours;
 }
 
@@ -106,7 +106,7 @@ function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number
 }
 
 /**
- * Identifies a collection by its index, with the counts to subtract from its hourly sums, keyed by the start of the
+ * A collection, identified by its index, with the counts to subtract from its hourly sums, keyed by the start of the
  * hour.
  */
 interface OwnCounts {
@@ -136,8 +136,8 @@ function counted(events: number, watchedUs: number): number | null {
 }
 
 /**
- * Returns the number of events that precede the start of a collection's counting within the same hour, keyed by the
- * start of the hour.
+ * Returns the number of a collection's events in the hour in which its counting began, up to the time at which it
+ * began. The key is the start of the hour.
  */
 function uncountedEvents(
   store: WindowStore,

@@ -37,7 +37,7 @@ export interface SeriesReading {
   readonly summary: WeatherSummary;
   /** Span of the closed windows that were read, on the stream's clock. */
   readonly span: Interval;
-  /** Silences that overlap the span of the reading. */
+  /** Silences that overlap `span`. */
   readonly silences: readonly Silence[];
   /**
    * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null if

@@ -17,7 +17,7 @@ import { countingCaveats, silenceCaveats, weatherCaveats } from './caveats.ts';
 import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Maximum age of a reading that is not stale, in seconds: three windows. */
+/** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */
 export const maxAgeSeconds = 3 * windowSeconds;
 
 /** The published list of what the weather facts do not measure (`does_not_measure`). */
@@ -47,7 +47,7 @@ export interface SummaryInput {
   readonly observed: readonly Interval[];
   /** Spans in which a collection was silent while others continued. */
   readonly silences: readonly Silence[];
-  /** Counts and observed time of each collection in the minutes, excluding its silences. */
+  /** Counts and observed time of each collection in the minutes, excluding the silences of that collection. */
   readonly times: readonly CollectionTime[];
   /**
    * Start of the first window in which a collection is counted. A collection without an entry has always been counted.

@@ -16,7 +16,7 @@ export const interactions: readonly CollectionName[] = [
 /** Maximum share of the interactions that silent collections may have while conditions are still published. */
 export const bearable = 0.05;
 
-/** Shares of the interactions that each collection has, from 0 to 1. */
+/** Each collection's share of the interactions, from 0 to 1. */
 export interface Shares {
   of(collection: CollectionName): number;
   /** Returns true if the conditions cannot be determined without the silent collection. */
@@ -24,8 +24,8 @@ export interface Shares {
 }
 
 /**
- * Computes the shares from each collection's rate during its observed time. A collection that was never observed gets a
- * share of 1.
+ * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
+ * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
  */
 export function interactionShares(times: readonly CollectionTime[]): Shares {
   const rateOf = (collection: CollectionName): number => {
@@ -50,8 +50,8 @@ export interface SilentShares {
    */
   isSilent(minute: Minute): boolean;
   /**
-   * Returns the start of the silences that last until `endUs` and together make up more than 5 % of the interactions,
-   * or null if there are none.
+   * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
+   * interactions, or null if they do not.
    */
   since(endUs: number): number | null;
 }

@@ -30,7 +30,7 @@ export interface WeatherTelemetry {
   disconnected(role: ReaderRole, cause: string): void;
   /** Records seconds of the stream's clock that count as not observed. */
   gap(seconds: number): void;
-  /** Records that the position was abandoned, because the stream does not contain it. */
+  /** Records that a position was abandoned, because it is invalid or the stream does not contain it. */
   positionReset(): void;
   committed(windows: number, milliseconds: number): void;
   /** Records a failed write of a commit or an artifact. */

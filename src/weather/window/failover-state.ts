@@ -1,4 +1,4 @@
-/** Reason why a series is currently unreliable, and since when, in microseconds. */
+/** Reason why a series is unreliable, and the start of its unreliable time, in microseconds. */
 export interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;

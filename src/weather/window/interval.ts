@@ -32,9 +32,9 @@ export function without(intervals: readonly Interval[], cuts: readonly Interval[
 }
 
 /**
- * Divides the time from `start` into `spans` spans of `width` microseconds, and returns the covered length of each. The
- * intervals must be sorted and disjoint, as `union` returns them. An interval that crosses several spans counts in each
- * of them.
+ * Divides the time from `start` into `spans` spans of `width` microseconds, and returns the covered length of each.
+ * The intervals must be sorted and disjoint, as `union` returns them. If an interval crosses several spans, each span
+ * includes only the part within that span.
  */
 export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
   const covered = new Float64Array(spans);

@@ -20,7 +20,7 @@ export interface Minute {
   readonly counts: readonly number[];
   /** True if the minute was observed without a break and lacks no event. */
   readonly complete: boolean;
-  /** True if the counts of the minute may be compared with those of other minutes. */
+  /** True if the counts of the minute may be compared with the counts of other minutes. */
   readonly eligible: boolean;
 }
 

@@ -62,8 +62,8 @@ export interface WindowDelta {
   /** Counts in the order of `metricNames`. */
   readonly counts: Uint32Array;
   /**
-   * Time of the first event of each published collection, in the order of `collectionNames`, in microseconds into the
-   * window plus one, or 0 if unknown.
+   * Time of the first event of each published collection, in the order of `collectionNames`: one more than the number
+   * of microseconds since the start of the window, or 0 if unknown.
    */
   readonly firsts: Uint32Array;
   /** Time of the last event of each published collection, in the same form as `firsts`. */

@@ -30,8 +30,9 @@ const maxHeaderLength = 1024;
 
 /**
  * Negotiates the language of a page (RFC 9110, section 12.5.4): selects the available language with the highest weight.
- * A range such as `pt-BR` selects `pt`. For equal weights, the first range decides. Returns the default language if the
- * header is absent or names no available language. Malformed members are ignored.
+ * A range such as `pt-BR` selects `pt`, and `*` selects the default language. For equal weights, the first range
+ * decides. Returns the default language if the header is absent, is too long or names no available language. Malformed
+ * members are ignored.
  */
 export function negotiateLanguage(header: string | undefined): Language {
   if (header === undefined || header.length > maxHeaderLength) return languages[0];

@@ -31,7 +31,7 @@ const observation = (n) => ({
   },
 });
 
-/** Returns the changes of the stored refused rows after each labeler sent some. */
+/** Returns the changes of positions that store the refused rows of two labelers. */
 function refusedPositions(memory, at, count) {
   return labelers.slice(0, 2).flatMap((source) => {
     const take = memory.take(source, at, { way: 'stream' });

@@ -9,7 +9,10 @@ const record =
 /** Number of accounts that one labeler announces. */
 const crowdSize = 100_000;
 
-/** Announces a very large number of accounts as labelers. Most of them never respond. */
+/**
+ * Announces a very large number of accounts as labelers. Half of the accounts do not exist, and the endpoints of the
+ * others refuse connections.
+ */
 export const crowds: Kind = {
   name: 'crowds',
   does: 'makes 100,000 accounts declare themselves labelers on the Jetstream, 200 per second',

@@ -7,7 +7,7 @@ export const silent: Kind = {
   attack: () => ({ page: () => undefined, record: () => undefined, upgrade: () => undefined }),
 };
 
-/** Opens streams but responds to no pings. Its pages never arrive. */
+/** Opens streams but does not respond to pings. Its pages never arrive. */
 export const halfOpen: Kind = {
   name: 'half-open',
   does: 'opens the stream but then neither reads nor writes; its pages never arrive',

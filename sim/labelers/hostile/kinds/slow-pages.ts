@@ -4,7 +4,7 @@ import { sendJson, sendRecord } from '../sound.ts';
 /** Delay just below the request timeout, in milliseconds. */
 const delayMs = 28_000;
 
-/** Responds to every request just before its timeout. */
+/** Responds to requests for pages and records just before their timeout. */
 export const slowPages: Kind = {
   name: 'slow-pages',
   does: 'responds to every page and record after 28 s',

@@ -7,7 +7,7 @@ const width = 0.8;
 
 /**
  * Shows the events of each day as bars, with another colour for days that were not or only partly read. Screen readers
- * skip the picture, because the text next to it states the same.
+ * skip the picture, because the text next to it summarizes the last seven days.
  */
 export function DayBars({ days }: { days: LabelerLine['days'] }) {
   const totals = days.map(([applied, removed]) => (applied ?? 0) + (removed ?? 0));

@@ -10,7 +10,7 @@ const labelersKey = '"labelers":[';
 
 /**
  * Reads the file that an earlier process wrote, without its labelers, because parsing a complete file of four megabytes
- * would block the event loop for too long. Resolves with null if the file does not exist or cannot be read.
+ * would block the event loop for too long. Resolves with null if the file does not exist, cannot be read or is invalid.
  */
 export async function readEarlierHours(path: string): Promise<LabelsHours | null> {
   const text = await readHead(path);

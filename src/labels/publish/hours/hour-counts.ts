@@ -9,8 +9,8 @@ import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler'>;
 
 /**
- * Closed part of one hour, which begins at the start of the hour, with its number of rows by labeler, including
- * repeats.
+ * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the
+ * hour.
  */
 export interface CountedHour extends Interval {
   readonly counts: readonly LabelerCount[];
@@ -31,7 +31,7 @@ const maxAttempts = 3;
 /**
  * Returns the hours of a file that is written at `now`. A minute is closed one minute after its end, because a commit
  * takes time and a clock may be set back slightly. Hours whose rows are no longer retained are omitted; hours before
- * the start of the epoch are not.
+ * the start of the epoch are included.
  */
 export function closedHours(now: number, frontier: Pick<Frontier, 'floor'>, startedAt: number): ClosedHours {
   const end = Math.floor((now - minute) / minute) * minute;
@@ -56,8 +56,8 @@ export class HourCounts {
   }
 
   /**
-   * Counts the rows of the hours. Repeats the attempt if rows or a day were removed during it, but accepts the last
-   * attempt in any case, because a purge may take long.
+   * Counts the rows of the hours. Repeats the attempt if rows or a day were removed during it, but accepts the counts
+   * of the last attempt, because a purge may take a long time.
    */
   async read(hours: ClosedHours): Promise<CountedHour[]> {
     for (let attempt = 1; ; attempt += 1) {

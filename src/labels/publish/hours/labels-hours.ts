@@ -32,13 +32,13 @@ export interface HoursInputs {
   readonly origin: 'live' | 'simulated';
 }
 
-/** The hours file in parts: everything but the labelers, and the JSON of each labeler, sorted by DID. */
+/** The hours file in two parts: all fields except the labelers, and the JSON of each labeler, sorted by DID. */
 export interface HoursFile {
   readonly head: Omit<LabelsHours, 'labelers'>;
   readonly labelers: readonly string[];
 }
 
-/** Creates the hours file from one reading of the store, in short turns of the event loop. */
+/** Creates the hours file from data of one read of the store. Works in short turns of the event loop. */
 export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): Promise<HoursFile> {
   const { reading, hours, counted, entries } = inputs;
   const turns = new Turns();
@@ -150,8 +150,8 @@ const lastRank = 2;
 interface MadeLabeler {
   readonly entry: ListedLabeler;
   /**
-   * Order in which labelers are kept if the file is too small: first those with events, then observed ones, then all
-   * others.
+   * Order in which labelers are kept if not all of them fit into the file: first labelers with events, then observed
+   * labelers, then all others.
    */
   readonly rank: number;
   readonly observedMs: readonly number[];
@@ -230,7 +230,7 @@ interface HourParts {
   readonly at: number;
 }
 
-/** Returns null in place of 0 if nothing was observed. */
+/** Returns the number of events, or null instead of 0 if nothing was observed. */
 function count(events: number, ms: number): number | null {
   return ms === 0 && events === 0 ? null : events;
 }

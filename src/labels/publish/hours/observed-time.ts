@@ -3,8 +3,8 @@ import { merged } from '../labelers/unread-time.ts';
 
 /**
  * Returns the observed time of each part in whole milliseconds: the length of the part minus the unread intervals.
- * Rounds down, so that a part with an unread interval never counts as completely observed, but to at least 1 for a part
- * that was observed at all.
+ * Rounds down, so that a part with an unread interval never counts as completely observed. Returns at least 1 for a
+ * part with any observed time.
  */
 export function observedMs(parts: readonly Interval[], unread: readonly Interval[]): number[] {
   const gaps = merged(unread);

@@ -3,7 +3,7 @@ import type { RecentOverview } from '../../../artifact/recent-overview.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { hour } from '../../../store/time.ts';
 
-/** Numbers of enrolled sources by state, at one time. */
+/** Number of enrolled sources in each state at one point in time. */
 export type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
@@ -19,7 +19,7 @@ export class SourceHistory {
     for (const { sources } of hours) if (sources !== null) this.add(sources);
   }
 
-  /** Adds a sample. The last sample of an hour replaces the earlier ones. */
+  /** Adds a sample. The new sample replaces an earlier sample of the same hour. */
   add(sample: SourceSample): void {
     const at = parseTimestamp(sample.at);
     if (at !== null) this.#samples.set(Math.floor(at / hour), sample);

@@ -42,7 +42,7 @@ export interface Declared {
 
 const nothing: Declared = { values: [], names: new Set(), definitions: new Map() };
 
-/** Parses one stored revision. Content of any other shape declares no value. */
+/** Parses one stored revision. Content of an unexpected shape declares no value. */
 export function declaredIn(content: string): Declared {
   let record: unknown;
   try {
@@ -67,8 +67,8 @@ export function declaredIn(content: string): Declared {
 }
 
 /**
- * Returns the number of characters in the texts of a definition. It is a lower bound on their size in bytes before
- * texts are withheld.
+ * Returns the number of characters in the texts of a definition. The number is a lower bound on the size of the texts
+ * in bytes before any text is withheld.
  */
 export function textLength(raw: Readonly<Record<string, unknown>>): number {
   let length = 0;
@@ -81,7 +81,7 @@ export function textLength(raw: Readonly<Record<string, unknown>>): number {
 
 /**
  * Projects one definition, field by field. A text that contains a DID, AT-URI or handle is replaced by an empty text.
- * Returns null if a text exceeds the maximum length.
+ * Locales that are invalid, or have no text left, are omitted. Returns null if a text exceeds the maximum length.
  */
 export function definitionOf(value: string, raw: Readonly<Record<string, unknown>>): ValueDefinition | null {
   const locales: LocaleTexts[] = [];

@@ -19,7 +19,9 @@ export interface DeclaredValue {
   readonly value: string;
   /** UTC day of the first revision that declares the value. */
   readonly first_defined: string;
-  /** UTC day of the first later revision that does not declare the value, or null if the newest revision declares it. */
+  /**
+   * UTC day of the first later revision that does not declare the value, or null if the newest revision declares it.
+   */
   readonly last_defined: string | null;
 }
 
@@ -69,7 +71,7 @@ export class DefinitionCache {
     if (known) this.#known.set(did, { ...known, maxLine: 0 });
   }
 
-  /** Returns true if `of` returns the definitions of a labeler without a read. */
+  /** Returns true if `of` can return the definitions of a labeler from the cache. */
   isCurrent(did: string, maxLine: number): boolean {
     return this.#known.get(did)?.maxLine === maxLine;
   }
@@ -80,7 +82,9 @@ export class DefinitionCache {
     return { values, omitted, line: lineBytes <= maxLine ? line : null };
   }
 
-  /** Returns the definitions of a labeler, with a line of at most `maxLine` bytes. */
+  /**
+   * Returns the definitions of a labeler. `line` has at most `maxLine` bytes and omits the definitions that do not fit.
+   */
   async of(did: string, maxLine: number): Promise<LabelerDefinitions> {
     const known = this.#known.get(did);
     if (known?.maxLine === maxLine) return known;
@@ -132,7 +136,10 @@ export async function definitionsFrom(
   return { values: [...values.values()], omitted, line };
 }
 
-/** Creates the line of the definitions file. It contains definitions in order until the line is full. */
+/**
+ * Creates the line of the definitions file. The line contains, in order, each definition that still fits, and counts
+ * the others as omitted.
+ */
 async function lineOf(
   did: string,
   { seenAt }: Definitions,

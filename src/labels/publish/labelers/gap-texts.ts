@@ -27,7 +27,7 @@ export class GapTexts {
 
   /**
    * Returns the gaps in JSON. Merges gaps until the JSON fits into `preferred` bytes, or into `room` bytes once at most
-   * `minGaps` gaps are left.
+   * `minGaps` gaps are left. Returns two gaps even if their JSON does not fit.
    */
   within(unread: readonly UnreadGap[], preferred: number, room: number): WrittenGaps {
     for (let limit = maxLabelerGaps; ; limit -= 2) {

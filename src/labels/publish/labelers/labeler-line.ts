@@ -148,7 +148,8 @@ function frontOf({ labeler, days, shares, memory, week, day, lastRow }: LineInpu
 }
 
 /**
- * Returns the entry of a day. The counts of a day in which the labeler was not read are unknown, and therefore null.
+ * Returns the entry of a day. If the labeler was not read on that day and no event is counted, its counts are null,
+ * because they are unknown.
  */
 function dayEntry(count: DayCount | undefined, share: number): LabelerLine['days'][number] {
   const { applied = 0, removed = 0 } = count ?? {};

@@ -39,7 +39,7 @@ export interface LabelersArtifact {
   readonly definitions: AsyncIterable<string>;
 }
 
-/** Labelers that the artifact lists, with their states at the time of a reading. */
+/** Labelers that the artifact lists, with their states when the window was read. */
 export interface Listing {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
@@ -112,7 +112,7 @@ async function gapsBySource(gaps: readonly StoredGap[]): Promise<ReadonlyMap<str
   return bySource;
 }
 
-/** Maximum duration of reading changed definitions, in milliseconds; further ones wait for the next publication. */
+/** Maximum time for reading changed definitions, in milliseconds; the rest is read for the next publication. */
 const readingMs = 6_000;
 
 /**
@@ -191,7 +191,7 @@ function byDid(a: ListedLabeler, b: ListedLabeler): number {
 
 const noCountsOfDay: DayCounts = new Map();
 
-/** Creates the lines from one reading of the store. */
+/** Creates the lines of the artifact from one read of the window. */
 class LineMaker {
   readonly days: readonly DayPart[];
   /** Instant from which verdicts, values and delays are counted, or null if nothing is counted yet. */

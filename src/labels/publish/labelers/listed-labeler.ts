@@ -43,9 +43,9 @@ export interface ListingContext {
 
 /**
  * Compares labelers that compete for space in a file. Seeded labelers, and those that first responded at least 7 days
- * before `now` and sent labels of their own, precede all others unless their rank is `last`. Within each of the two groups, the order is by rank,
- * lowest first, and then by first response, earliest first. DIDs are free, so neither the number of labelers nor their
- * DIDs may displace earlier labelers.
+ * before `now` and sent labels of their own, precede all others unless their rank is `last`. Within each of the two
+ * groups, the order is by rank, lowest first, and then by first response, earliest first. Anyone can create any number
+ * of DIDs, so neither the number of labelers nor their DIDs may displace earlier labelers.
  */
 export function byPrecedence(
   now: Micros,
@@ -74,7 +74,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   const isRead = state === 'established' || state === 'undated_only';
   return {
     did,
-    // The operator may have denied the labeler because of its texts.
+    // Omit the handle of a denied labeler, because its texts may be the reason for the denial.
     handle: denied || labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
     ...{ enrolled, state },
     stateSince: micros(Math.min(now, since ?? tracked.stateSince)),

@@ -22,8 +22,9 @@ export interface UnreadInputs {
 }
 
 /**
- * Returns the time in the window in which a labeler was not read: its gaps, the time before its first response, and the
- * time since its last response if that exceeds the tolerance. Sorted by start, disjoint per reason.
+ * Returns the time in the window in which a labeler was not read: its gaps, the time before its first response or
+ * before `floor`, and the time since its last response if this time exceeds the tolerance. Sorted by start, disjoint
+ * per reason.
  */
 export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
@@ -108,7 +109,7 @@ export function listedGaps(gaps: readonly UnreadGap[], limit = maxLabelerGaps): 
     if (last && start <= last.end) join(last, { start, end, reason });
     else blocks.push({ start, end, reason });
   }
-  // Separate the merged gaps at the longest times between blocks.
+  // Keep the blocks with the longest times between them separate, and merge the others.
   const between = blocks.slice(1).map(({ start }, i) => ({ at: i + 1, length: start - (blocks[i]?.end ?? start) }));
   const kept = new Set(
     between

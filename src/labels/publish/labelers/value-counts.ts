@@ -23,7 +23,7 @@ export function allEvents(counters: LabelerCounters | null): number {
  * Returns counts in the form in which they are published. The total and this rule are public, so a reader can compute
  * which counts have the same form:
  *
- * 1. Without a count under five, all counts are published.
+ * 1. If no count is under five, all counts are published.
  * 2. If the total is under five, every count is `fewer_than_5`.
  * 3. If two counts under five differ, all counts under five are `fewer_than_5`, and the other counts are published.
  * 4. Otherwise all counts under five are withheld, as is the smallest of the other counts and every count equal to it.
@@ -45,8 +45,8 @@ export function publishedCounts(counts: readonly number[]): PublishedCount[] {
 }
 
 /**
- * Compares published counts: exact counts in descending order, then all others. The order of the others does not depend
- * on their counts, because it would reveal them.
+ * Compares published counts: exact counts in descending order, then all others. The order of the others does not
+ * depend on their counts, because an order by count would reveal the counts.
  */
 export function byPublishedCount(a: PublishedCount, b: PublishedCount): number {
   return (typeof b === 'number' ? b : 0) - (typeof a === 'number' ? a : 0);

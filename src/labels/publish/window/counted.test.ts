@@ -13,7 +13,7 @@ const count = fc.record({
 const dayCounts = fc
   .dictionary(fc.constantFrom(...labelers), count)
   .map((all): DayCounts => new Map(Object.entries(all)));
-/** Generates changes of an interval: a new day at the end, or another first, last or inner day. */
+/** Generates changes of an interval: a new day at the end, or new counts of the first, the last or an inner day. */
 const change = fc.tuple(fc.constantFrom('next', 'first', 'last', 'inner', 'none'), dayCounts);
 
 test('cached sums over an interval equal uncached sums while the days of the interval change', async () => {

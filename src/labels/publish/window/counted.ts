@@ -16,8 +16,8 @@ export class CountSums {
   #sums: ReadonlyMap<string, Sum> = new Map();
 
   /**
-   * Sums the counts of parts by labeler, largest first and then by DID. Omits labelers without counted events. Yields to
-   * the event loop after each part that it adds.
+   * Sums the counts of the parts by labeler, sorted by count in descending order and then by DID. Omits labelers
+   * without counted events. Yields to the event loop after each part that it adds.
    */
   async of(parts: CountedParts): Promise<Counted> {
     // Cache only the sum of the inner parts, because the first part becomes shorter and the last one longer with every

@@ -63,7 +63,8 @@ export class LastRows {
     };
     const turns = new Turns();
     for (const [i, { labeler, newest, all }] of input.labelers.entries()) {
-      // Yield here too: after each hour most labelers have a newer row, so thousands of searches begin.
+      // Yield between searches, because thousands of searches begin after each hour, when most labelers have a newer
+      // row.
       if (i % searchesAtOnce === 0 && turns.isOver) await turns.next();
       const before = this.#known.get(labeler);
       if (before?.through === newest && before.next === null) finish(labeler, before, before.at);
@@ -108,7 +109,9 @@ export class LastRows {
 interface Known {
   /** Newest hour that was searched. */
   readonly through: number;
-  /** Hour at which the search continues, because the newer hours have no counted row. Null if it is complete. */
+  /**
+   * Hour at which the search continues, because the newer hours have no counted row. Null if the search is complete.
+   */
   readonly next: number | null;
   /** Last counted minute of the searched hours, or null if there is no such minute. */
   readonly at: Micros | null;
@@ -148,7 +151,7 @@ class Search {
     return this.before?.next === null && this.hour !== undefined && this.hour <= this.before.through;
   }
 
-  /** Proceeds to the next older hour. */
+  /** Proceeds to the next older hour that has not been searched. */
   older(): this {
     this.#index += 1;
     this.#skipSearched();

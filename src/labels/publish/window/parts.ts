@@ -18,7 +18,7 @@ export function partsOf({ start, end }: Interval): DayPart[] {
 
 /** Pieces of a part of a day, from which its counts are summed. */
 export interface Pieces {
-  /** Settled intervals that do not begin and end on whole hours. */
+  /** Settled intervals that contain no whole hour. */
   readonly edges: readonly Interval[];
   /** Settled whole hours, counted since 1970. Null if there are no such hours. */
   readonly hours: { readonly from: number; readonly until: number } | null;

@@ -8,9 +8,9 @@ export interface HeldFiles extends ArchiveFiles {
 }
 
 /**
- * Returns archive files that are read and changed in memory until `flush`. An archiver that archives many hours in a
- * row replaces the same files again and again, and each durable write would wait for the disk. The archive must contain
- * no files other than those written here.
+ * Returns archive files that are read and changed in memory until `flush`. This saves time: an archiver that archives
+ * many hours in a row replaces the same files repeatedly, and each durable write would wait for the disk. The archive
+ * must not contain any other files.
  */
 export function heldFiles(files: ArchiveFiles): HeldFiles {
   const held = new Map<string, Buffer | null>();

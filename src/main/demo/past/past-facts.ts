@@ -14,7 +14,7 @@ export interface PastArtifacts {
 
 /**
  * Returns a function that responds to a path as the facts API would have responded at the time `now`, in milliseconds
- * since 1970. `read` returns the artifacts of that time.
+ * since 1970. `read` returns the artifacts of that time. The function throws if a response cannot be built.
  */
 export function pastFacts(read: () => PastArtifacts): (path: string, now: number) => FetchedFact {
   const maxAgeSeconds = factsSettings.maxAgeSeconds.fallback;

@@ -85,7 +85,7 @@ function bytesOf(value: object): Buffer {
 }
 
 /**
- * Returns the window reading as the instrument would have had it at `now`. Its last page dates from `now`, or from the
+ * Returns the window reading that the instrument would have had at `now`. Its last page dates from `now`, or from the
  * start of the gap that contains `now`.
  */
 function asOf(reading: WindowReading, now: Micros): WindowReading {
@@ -110,8 +110,8 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
 }
 
 /**
- * Returns the state of a labeler at `now`. A labeler whose state changed later counts as established if it has ever
- * answered.
+ * Returns the state of a labeler at `now`. If the state changed after `now`, a labeler that has ever responded counts
+ * as established.
  */
 function stateAt({ tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource['state'] {
   return tracked.stateSince > now && tracked.firstAnswered !== null ? 'established' : tracked.state;

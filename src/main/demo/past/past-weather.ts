@@ -17,7 +17,7 @@ export interface PastWeather {
 
 /**
  * Returns a function that creates the weather instrument's files for the time `now` of the simulated past, in
- * milliseconds since 1970. It reads the store as the instrument does. The store must extend beyond `now`.
+ * milliseconds since 1970. The function reads the store as the instrument does. The store must extend beyond `now`.
  */
 export function pastWeatherInstrument(store: WindowStore, name: string): (now: number) => PastWeather {
   const series = createSeriesReader();

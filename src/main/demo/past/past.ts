@@ -8,7 +8,7 @@ export interface PastOrder {
   readonly data: string;
   /** Directory of the archive. */
   readonly archive: string;
-  /** The simulated host, as the weather instrument names it. */
+  /** Endpoint of the simulated host, in the form that the weather instrument stores. */
   readonly endpoint: string;
   /** End of the past, in microseconds. */
   readonly endUs: number;

@@ -3,16 +3,22 @@ import { metricNames } from '../../../weather/classify/metric-names.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowFlag, windowUs } from '../../../weather/window/window.ts';
 import { openWindowStore } from '../../../weather/window/window-store.ts';
 
-/** Number of days of history: more than a supported comparison requires. */
+/** Number of days of history; more than a fully supported comparison with the baseline requires. */
 const historyDays = 24;
-/** An unobserved period of the last day, in windows before the end, so that the demo shows unobserved time. */
+/**
+ * An unobserved period of the last day, so that the demo shows unobserved time. The bounds are numbers of windows
+ * before the end.
+ */
 const unwatched = { from: 431, to: 412 } as const;
 
 /** Options for writing a weather history. */
 export interface WeatherHistory {
   /** Directory of the instrument's store. */
   readonly data: string;
-  /** The simulated host, as the instrument names it. Its seed and rate equal those of the running host. */
+  /**
+   * Endpoint of the simulated host, in the form that the instrument stores. The history has the same seed and rate as
+   * the running host.
+   */
   readonly endpoint: string;
   readonly sim: Sim;
   /** End of the history, in microseconds on a whole second; the instrument continues from there. */

@@ -15,8 +15,8 @@ interface Taken {
 }
 
 /**
- * Returns the SQL expression for the next token. The token includes the time, so that it differs from any token that
- * another process received and that the database lost in a failover.
+ * Returns the SQL expression for the next token. The token includes the time, so that it differs from every token
+ * that the database issued to another process and then lost in a failover.
  */
 export function nextToken(column: string): string {
   return `greatest(${column} + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`;
@@ -61,8 +61,9 @@ export class Lease {
   }
 
   /**
-   * Takes the lease. If another process holds it, waits until it expires, and throws `second_writer` as soon as that
-   * process renews it. `assertFree` runs in the same transaction and throws if another process is to become the writer.
+   * Takes the lease. If another process holds the lease, waits until the lease expires, and throws `second_writer` as
+   * soon as that process renews it. `assertFree` runs in the same transaction and throws if another process is to
+   * become the writer.
    */
   static async take(
     session: Session,
@@ -149,7 +150,8 @@ export class Lease {
 
 /** Takes the lease if it is free and returns its tokens; otherwise returns the lease of the process that holds it. */
 async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<Taken | LeaseRow> {
-  // The row lock conflicts with the lock of every change, so that no commit of the previous writer is in progress.
+  // This row lock conflicts with the row lock of every commit. Once it is granted, no commit of the previous writer
+  // is in progress.
   const [row] = await queries.rows<LeaseRow>(
     `SELECT token, holder, renewed_at::text AS renewed,
      CASE WHEN expires_at = '-infinity' THEN 0

@@ -9,17 +9,18 @@ export function processName(): string {
 }
 
 /**
- * Returns the name under which PostgreSQL lists the connections of a process that writes, or is about to. A long name
- * loses its beginning, because its end distinguishes the processes of a host. `writerBackends` contains the same in SQL.
+ * Returns the name under which PostgreSQL lists the connections of a writer or a standby. A long name is truncated at
+ * the beginning, because its end distinguishes the processes of a host. `writerBackends` contains the same rule in
+ * SQL.
  */
 export function applicationOf(holder: string): string {
   return `almanac ${holder}`.slice(-maxApplication);
 }
 
 /**
- * SQL expression for the backends that serve the process that holds the lease in the table `store`, as the text of an
- * array, or null if there are none. `$1` is an earlier result: its backends count until they end, because a connection
- * pooler lends the backend of one process to another.
+ * SQL expression for the backends that serve the holder of the lease in the table `store`: an array of process ids as
+ * text, or null if no backend serves it. The result also includes the backends of an earlier result, `$1`, until they
+ * end, because a connection pooler may lend the backend of one process to another process.
  */
 export const writerBackends = `(SELECT array_agg(pid)::text FROM pg_stat_activity
   WHERE datname = current_database()

@@ -19,7 +19,7 @@ export interface Queries {
 /** Limits of a transaction, in milliseconds. */
 export interface Limits {
   readonly statementMs: number;
-  /** Additional time in which the reply must arrive after `statementMs`; also the maximum time to connect. */
+  /** Time after `statementMs` within which the reply must arrive; also the maximum time to connect. */
   readonly replyMs: number;
   /** Aborting this signal closes the connection of the transaction in progress at once. */
   readonly signal?: AbortSignal;
@@ -32,7 +32,10 @@ export const longLimits: Limits = { statementMs: 1_800_000, replyMs: 5_000 };
 
 /** Maximum time that a statement waits for a lock, in milliseconds. */
 const lockMs = 10_000;
-/** Maximum time that a statement outside a transaction waits for a lock, in milliseconds. A later run tries again. */
+/**
+ * Maximum time that a statement outside a transaction waits for a lock, in milliseconds. A later run of the upkeep
+ * tries again.
+ */
 const outsideLockMs = 2_000;
 /**
  * Maximum time between two statements of a transaction, in milliseconds, so that a suspended process does not keep its
@@ -46,7 +49,10 @@ const checkMs = 2_000;
  * connections without responding, and the account surface ends a read after 5 s.
  */
 const choosingMs = 1_500;
-/** Makes a commit wait for the server's disk even if the server's settings do not require it. */
+/**
+ * SQL that makes a commit wait for the server's disk and for synchronous standbys, even if the server's setting is
+ * weaker.
+ */
 const durable = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
 /** Maximum number of attempts for a read that is cancelled by recovery on a standby. */
@@ -87,7 +93,8 @@ export class Session {
   /**
    * Runs queries on one snapshot of the database. `locked` names the partitioned table that they read: its lock is
    * taken before the snapshot, so that no partition in the snapshot can be detached during the transaction. On a
-   * standby, `after` runs on a later snapshot of the same server. A read that is cancelled by recovery is repeated.
+   * standby, `after` runs on a later snapshot of the same server. A read that is cancelled by recovery is repeated, up
+   * to `maxAttempts` attempts in total.
    */
   async read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const { locked = null, after, limits = this.#limits } = options;
@@ -158,7 +165,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
         try {
           return await work(client, isStandby);
         } catch (error) {
-          // If recovery ends the connection between two statements, only `failure` knows the reason.
+          // If recovery ends the connection between two statements, only `failure` returns the reason.
           throw isRecoveryConflict(failure()) ? failure() : error;
         } finally {
           signal?.removeEventListener('abort', end);
@@ -178,7 +185,8 @@ export interface ReadOptions {
 }
 
 /**
- * Commits. After a failed statement, PostgreSQL answers COMMIT with a rollback but no error, so the reply is checked.
+ * Commits the transaction. After a failed statement, PostgreSQL answers COMMIT with a rollback but no error; this
+ * function then throws `unexpected`.
  */
 async function commit(send: Sender): Promise<void> {
   const { command } = await send('COMMIT');
@@ -214,6 +222,7 @@ function isSound(error: unknown): boolean {
   const code = codeOf(error);
   // The server ends the session after a FATAL error, regardless of the error code.
   if (error instanceof Error && 'severity' in error && error.severity === 'FATAL') return false;
-  // Errors of the classes 08, 25 and 57 end the session or may end it.
+  // Errors of the classes 08 and 25, and errors whose code begins with 57P, can end the session. Codes that begin
+  // with E are excluded, because system error codes such as EPIPE can also have five characters.
   return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25|57P)/.test(code) && !code.startsWith('E');
 }

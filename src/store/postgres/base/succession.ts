@@ -9,7 +9,7 @@ export const successionVersion = 2;
 
 /**
  * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
- * than `own` is about to become the writer: unlike a process that has just started, the standby causes no gap.
+ * than `own` is about to become the writer: only the standby can take over without a gap.
  */
 export function succession(own: number | null): (queries: Queries) => Promise<void> {
   return async (queries) => {
@@ -48,8 +48,8 @@ export class StandbyPlace {
   }
 
   /**
-   * Registers this process as the standby. If another one is registered, waits until its registration expires, and
-   * throws `second_writer` as soon as it is renewed.
+   * Registers this process as the standby. If another process is registered, waits until its registration expires, and
+   * throws `second_writer` as soon as that process renews it.
    */
   static async take(session: Session, holder: string, leaseMs: number): Promise<StandbyPlace> {
     const sql = `UPDATE succession SET standby = ${nextToken('standby')}, standby_holder = $1, standby_ready = false,
@@ -98,7 +98,7 @@ interface ProcessesRow {
   readonly standbyExpires: string;
 }
 
-/** Returns the process that holds the lease and the process that is registered as the standby. */
+/** Returns the writer and the standby; each is null if no process holds an unexpired lease or registration. */
 export async function processesIn(queries: Queries): Promise<StoreProcesses> {
   const [row] = await queries.rows<ProcessesRow>(
     `SELECT expires_at > clock_timestamp() AS writing, token, holder, renewed_at::text AS renewed,

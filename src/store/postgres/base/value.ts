@@ -1,6 +1,6 @@
 /**
- * Encoding of parameters and results. PostgreSQL cannot store a NUL character in a text, but a label may contain one.
- * Stored texts therefore replace NUL by U+0001 and the digit 0, and U+0001 itself by U+0001 and the digit 1.
+ * Encoding of parameters and results. PostgreSQL cannot store a NUL character in a string, but a label may contain
+ * NUL. Stored strings therefore replace NUL by U+0001 and the digit 0, and U+0001 itself by U+0001 and the digit 1.
  */
 
 /** A parameter that is not an array. */
@@ -8,15 +8,16 @@ export type Scalar = string | number | boolean | null | Uint8Array;
 /** A parameter of a query. An array becomes a PostgreSQL array. */
 export type Value = Scalar | readonly Scalar[];
 
-/** Encodes a text for storage. */
+/** Encodes a string for storage. */
 export function encodeText(text: string): string {
   return needsCode(text) ? text.replaceAll('\u0001', '\u00011').replaceAll('\0', '\u00010') : text;
 }
 
-/** Decodes a stored text. */
+/** Decodes a stored string. */
 export function decodeText(stored: string): string {
   if (!stored.includes('\u0001')) return stored;
-  // Every U+0001 in a stored text begins a pair, so neither replacement can match across two pairs.
+  // Every U+0001 in a stored string is the first character of a pair, so neither replacement can match across two
+  // pairs.
   return stored.replaceAll('\u00010', '\0').replaceAll('\u00011', '\u0001');
 }
 
@@ -32,7 +33,7 @@ export function parameter(value: Value): string | Buffer | null {
 function element(value: Scalar): string {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return quoted(encodeText(value));
-  // The bytes are sent in hexadecimal form; its backslash must be escaped within an array.
+  // The hexadecimal form of bytes begins with a backslash, which must be escaped within an array.
   if (value instanceof Uint8Array) {
     return `"\\\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}"`;
   }

@@ -10,7 +10,10 @@ import type { Queries } from '../base/session.ts';
 import { putRoster, readRoster } from '../state/roster.ts';
 import { insertAll } from './day-counts.ts';
 
-/** Reads all data that does not belong to a day, in the caller's transaction. */
+/**
+ * Reads all data that does not belong to a day, in the caller's transaction. Omits the note that marks the store as
+ * retired.
+ */
 export async function readContent(queries: Queries): Promise<StoreContent> {
   const gaps = await queries.rows<{ source: string; started: Micros; ended: Micros; reason: GapReason }>(
     'SELECT source, started, ended, reason FROM gap',

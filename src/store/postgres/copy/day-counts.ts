@@ -106,8 +106,8 @@ export async function writeDayCounts(
 /** Returns the counters of a labeler as rows of kind, key, applications and removals. */
 function labelerRows({ verdicts, values, others, delays }: LabelerDay): Scalar[][] {
   const [applied, removed] = others;
-  // Skip values with zero counts, unless values are also counted in `others`: then the labeler has used up its named
-  // values, and these entries must keep other values from becoming named.
+  // Skip values with zero counts if `others` is zero. Otherwise the labeler may have reached its maximum number of
+  // named values: keep the entries, so that no other value takes their place.
   const kept = values.filter(([, a, r]) => a + r > 0 || applied + removed > 0);
   const rows: (readonly [kind: number, key: string, applied: number, removed: number])[] = [
     ...signatureVerdicts.map((verdict) => [labelerKinds.verdict, verdict, verdicts[verdict] ?? 0, 0] as const),

@@ -7,8 +7,8 @@ import { SourceNumbers } from '../write/source-numbers.ts';
 import { tableRows } from './rows.ts';
 
 /**
- * Recomputes the labeler counters of a day from all its rows. The embedded store can record that its counters begin
- * within the day, because an earlier version accepted the rows before it; a database store cannot.
+ * Recomputes the labeler counters of a day from all its rows. In an embedded store, the labeler counters may omit the
+ * first rows of a day, because an earlier version accepted them. A database store cannot record such an omission.
  */
 export async function recountLabelers(queries: Queries, day: number): Promise<void> {
   await queries.run('DELETE FROM labeler_count WHERE day = $1', [day]);

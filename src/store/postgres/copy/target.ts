@@ -20,7 +20,7 @@ const connections = 2;
 /**
  * Opens a schema as the target of a copy, and creates missing tables. The schema must not contain a store. The tables
  * of the copy prevent every other process from opening the schema as a store until the copy is complete. A second call
- * takes over the copy; every change of the first caller then throws `second_writer`. Throws `occupied` if the schema
+ * takes over the copy; every change by the first caller then throws `second_writer`. Throws `occupied` if the schema
  * contains a store or a copy of another store.
  */
 export async function openPostgresTarget(place: PostgresPlace, generation: string, at: number): Promise<CopyTarget> {
@@ -76,7 +76,7 @@ function targetOver(session: Session, token: number): CopyTarget {
         );
       }, longLimits);
     } catch (error) {
-      // Source ids that a failed transaction assigned do not exist in the database.
+      // Discard the cached source ids, because ids that the failed transaction assigned do not exist in the database.
       sources.clear();
       throw error;
     }

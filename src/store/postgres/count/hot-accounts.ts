@@ -5,7 +5,7 @@ import { partitionOf } from '../schema/partition.ts';
 
 /** Minimum number of rows on one day for which an account's counts are stored. */
 export const hotRows = 64;
-/** Maximum number of groups per account that a day stores and a tally reads. */
+/** Maximum number of groups per account that a sealed day stores and that a tally reads. */
 export const maxGroups = 5_000;
 
 /**
@@ -19,7 +19,7 @@ const highest = 255;
 /** SQL expression for the hash of a row's value. */
 const valKey = "substring(sha256(convert_to(val, 'UTF8')) for 16)";
 
-/** Returns SQL that counts by group the rows of a day's table that match a condition, and stores the counts. */
+/** Returns SQL that selects rows of a day's table by a condition, counts them by group, and stores the counts. */
 function groupsSql(day: number, condition: string): string {
   return `INSERT INTO account_group(day, subject, source, target, val_key, val, applied, removed)
     SELECT ${day}, subject, source, target, ${valKey}, min(val), count(*) FILTER (WHERE flags & ${removalFlag} = 0),
@@ -52,8 +52,9 @@ export class HotAccounts {
   }
 
   /**
-   * Counts rows that the same transaction has inserted, from the stamp `first` onwards. Returns the accounts whose
-   * counts were stored for the first time.
+   * Adds the rows that the same transaction has inserted, from the stamp `first` onwards, to the counts of hot
+   * accounts. For an account that has become hot, counts all its rows of the day. Returns the accounts that have become
+   * hot.
    */
   async count(queries: Queries, subjects: readonly string[], first: number): Promise<readonly string[]> {
     const kept = new Set<string>();
@@ -82,7 +83,7 @@ export class HotAccounts {
     for (const subject of subjects) this.#kept.add(subject);
   }
 
-  /** Counts one row of a subject. Returns the subject's counter: an upper bound of its rows, or 255 for more rows. */
+  /** Counts one row of a subject. Returns the subject's counter, which stays at 255 once it has reached that value. */
   #notice(subject: string): number {
     const counter = crc32(subject) % counters;
     const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
@@ -91,7 +92,10 @@ export class HotAccounts {
   }
 }
 
-/** Recomputes and replaces the stored counts of a day that no longer changes, for all accounts with many rows. */
+/**
+ * Recomputes and replaces the stored counts of a day that no longer changes, for all accounts with many rows. Omits
+ * accounts with more than `maxGroups` groups.
+ */
 export async function recountGroups(queries: Queries, day: number): Promise<void> {
   await queries.run('DELETE FROM account_group WHERE day = $1', [day]);
   const table = partitionOf(day);

@@ -2,7 +2,7 @@ import { parseInstant } from '../../../contract/timestamp.ts';
 import { delayRangeOf } from '../../labeler-counters.ts';
 import { isLive } from '../base/row.ts';
 
-/** Kinds of counters per labeler, with their stored numbers. */
+/** Number that the database stores for each kind of labeler counter. */
 export const labelerKinds = { verdict: 0, value: 1, others: 2, delay: 3 } as const;
 
 /** Returns the index of the delay range of a row, or null if the row is not live or its `cts` is not a valid time. */

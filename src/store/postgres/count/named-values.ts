@@ -2,12 +2,12 @@ import { maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.t
 import type { Queries } from '../base/session.ts';
 import { labelerKinds } from './labeler-kinds.ts';
 
-/** Maximum number of cached values, over all labelers. */
+/** Maximum number of cached values of all labelers together. */
 const maxCached = 200_000;
 
 /**
- * Values that a day counts by name, per labeler. A value keeps its entry until the day ends; therefore a value that got
- * no entry when the limit was reached never gets one later on that day.
+ * Values that a day counts by name, per labeler. A value keeps its entry until the day ends. Once the limit is
+ * reached, no other value gets an entry on that day.
  */
 export class NamedValues {
   readonly #day: number;
@@ -32,7 +32,10 @@ export class NamedValues {
     this.#size += rows.length;
   }
 
-  /** Returns true if a value is counted by name. Adds the value while the labeler has fewer than `maxCountedValues`. */
+  /**
+   * Returns true if a value is counted by name. Adds a value of at most `maxCountedValueBytes` bytes while the
+   * labeler has fewer than `maxCountedValues` named values.
+   */
   isNamed(source: number, value: string): boolean {
     const values = this.#bySource.get(source);
     if (!values || values.has(value)) return values !== undefined;

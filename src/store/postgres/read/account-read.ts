@@ -71,7 +71,10 @@ async function rowsOf(
   );
 }
 
-/** Counts the first rows of an interval, up to `most`; returns their number and the stamp of the last of them. */
+/**
+ * Counts the rows of an interval from its start, up to `most` rows. Returns their number and the stamp of the last
+ * counted row, or `start` if there are no rows.
+ */
 async function passing(queries: Queries, { subject, start, end }: Part, most: number) {
   const [row] = await queries.rows<{ rows: number; last: Micros | null }>(
     `SELECT count(*) AS rows, max(at) AS last FROM

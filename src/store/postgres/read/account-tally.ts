@@ -86,7 +86,7 @@ class Counting {
     return byDay;
   }
 
-  /** Returns the stored groups of the days that begin in the interval. */
+  /** Returns the stored groups of the days that begin in the interval. Omits days with more than `maxGroups` groups. */
   async #stored(): Promise<Map<number, Group[]>> {
     const { start, end } = this.#query;
     const rows = await this.#queries.rows<Group>(
@@ -98,7 +98,10 @@ class Counting {
     return Map.groupBy(rows, ({ day }) => day);
   }
 
-  /** Subtracts the rows of a later part of the day from groups. Returns null if that part has too many rows. */
+  /**
+   * Subtracts the rows with `from <= at < to` from a day's groups. Returns null if there are too many such rows.
+   * Throws `damaged` if a count would become negative.
+   */
   async #without(groups: readonly Group[], from: number, to: number): Promise<readonly Group[] | null> {
     const limit = Math.min(this.#left, maxSubtracted);
     const later = await this.#rows(from, to, limit + 1, 'true');

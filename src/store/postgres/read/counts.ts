@@ -32,8 +32,8 @@ export async function countsByLabeler(session: Session, interval: Interval): Pro
 }
 
 /**
- * A part of an interval. `rows` is counted from rows, and `from` and `to` are in microseconds. `minute` and `hour` are
- * counted from the counters of whole buckets, and `from` and `to` are bucket numbers.
+ * A part of an interval. A part of the kind `rows` is counted from rows; its `from` and `to` are in microseconds.
+ * Other parts are counted from the counters of whole minutes or hours; their `from` and `to` are bucket numbers.
  */
 interface Part {
   readonly kind: 'rows' | 'minute' | 'hour';
@@ -88,7 +88,7 @@ export async function countsOverTime(
   );
 }
 
-/** Returns refused labels by source and reason, of every hour that overlaps the interval. */
+/** Returns the number of refused labels by source and reason in the hours that overlap the interval. */
 export function refusals(session: Session, interval: Interval): Promise<RefusalCount[]> {
   return readRows(session, interval, (queries) =>
     queries.rows<RefusalCount>(

@@ -17,7 +17,10 @@ import { labelerCounters } from './labeler-counters.ts';
 import { readState, throughIn } from './look.ts';
 import { verifyStore } from './verify.ts';
 
-/** Opens the store in a database for reading. Throws `not_a_store` if the database contains no store. */
+/**
+ * Opens the store in a database for reading. Throws `not_a_store` if the database contains no store or one of an
+ * earlier version, `schema_newer` for a store of a newer version, and `unfinished_copy` for an incomplete copy.
+ */
 export async function openPostgresReader(place: PostgresPlace): Promise<StoreReader> {
   const session = new Session(place, place.target, place.connections);
   try {
@@ -79,7 +82,7 @@ function stateReads(query: Query, session: Session) {
     coverage: ({ labelers, ...interval }) =>
       query(() => readState(session, interval, (queries) => coverageIn(queries, interval, labelers))),
     purges: () => read(readPurges),
-    // Only earlier versions of the embedded store accepted rows about spaces.
+    // There is nothing to report: only earlier versions of the embedded store accepted rows about spaces.
     spaceRemoval: () => query(() => Promise.resolve(null)),
     roster: () => read(readRoster),
     keys: (did) => read((queries) => readKeys(queries, did)),

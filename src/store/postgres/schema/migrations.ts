@@ -1,6 +1,6 @@
 /**
  * Tables of a store. Rows are partitioned by the UTC day of their stamp. All other tables are small; a DELETE removes
- * the data of an expired day from them. Texts use the collation "C", which sorts by bytes.
+ * the data of an expired day from them. Text columns use the collation "C", which sorts by bytes.
  */
 const tables = `
 CREATE TABLE store (
@@ -143,8 +143,8 @@ INSERT INTO succession DEFAULT VALUES;
 `;
 
 /**
- * Column with the time before which no more rows will be added. A standby of the database uses it to determine how far
- * it is up to date.
+ * Column with the time before which no more rows will be added. A standby of the database uses it to determine how
+ * current its data is.
  */
 const mark = 'ALTER TABLE store ADD COLUMN mark bigint';
 

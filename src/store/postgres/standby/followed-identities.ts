@@ -22,7 +22,7 @@ export class FollowedIdentities {
     this.#session = session;
   }
 
-  /** Identities read so far, for the writer that replaces the followed one. */
+  /** Identities read so far, for the writer that replaces the followed writer. */
   get known(): KnownIdentities {
     return { identities: this.#identities, through: this.#newest?.at ?? -1 };
   }
@@ -32,9 +32,9 @@ export class FollowedIdentities {
   }
 
   /**
-   * Reads the identities of new rows, or of all rows if a purge has removed rows since the last call. Throws
-   * `commits_lost` if the last row that was read is missing: the database has lost rows that this process has already
-   * seen, and may have lost others.
+   * Reads the identities of new rows, or of all rows within the duplicate horizon if the revision has changed since the
+   * last call, and calls `stored` for each. Throws `commits_lost` if the last row that was read is missing or the
+   * revision has decreased: the database has lost commits that this process has already seen, and may have lost others.
    */
   async follow(stored: (identity: string) => void): Promise<void> {
     await this.#session.read((queries) => this.#read(queries, stored), { locked: 'observation', limits: longLimits });

@@ -5,7 +5,7 @@ import { micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
 import { changeGaps } from './gaps.ts';
 
-/** Maximum number of stored purge requests. A completed request is removed once its days are before the floor. */
+/** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
 const maxPurges = 20_000;
 
 /** Returns the requested purges, by request time, then by DID. */
@@ -18,8 +18,8 @@ export function readPurges(queries: Queries): Promise<Purge[]> {
 }
 
 /**
- * Requests a purge. Returns false if `at` is not after the floor, or if a request of the source with the same or a
- * later time exists.
+ * Requests a purge. Returns false if `at` is not after the floor, or if a request for the source with the same or a
+ * later time exists. Throws `invalid_query` if the store already has the maximum number of requests.
  */
 export async function requestPurge(
   queries: Queries,

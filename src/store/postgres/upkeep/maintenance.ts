@@ -17,9 +17,10 @@ export interface Upkeep {
 }
 
 /**
- * Seals days that can no longer receive duplicates, and drops at most the oldest day, but never the newest. Uses the
- * last stamp instead of the wall clock if it is earlier: a clock that jumped ahead must not seal days to which rows
- * will still be added.
+ * Drops the oldest day if it ended more than a day before the window, removes the tables of dropped days, and seals
+ * days that can no longer receive duplicates. The newest day is neither dropped nor sealed. Sealing uses the last
+ * stamp instead of the wall clock if the stamp is earlier, so that a clock that jumped ahead does not seal days to
+ * which rows will still be added.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
   const expired = await expire(upkeep, at);
@@ -38,8 +39,8 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 }
 
 /**
- * Stores the counts of all hot accounts of a day and marks the day as sealed. Returns false if this must be retried
- * later.
+ * Stores the counts of all hot accounts of a day and marks the day as sealed. Returns false after a transient error; a
+ * later run then tries again.
  */
 async function seal({ session, lease, signal }: Upkeep, day: number): Promise<boolean> {
   try {
@@ -61,8 +62,9 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
 }
 
 /**
- * Raises the floor beyond the oldest day and deletes all data derived from that day, in one commit. Readers then no
- * longer query the day, so that its table can be dropped.
+ * If the oldest day ended more than a day before the window and is not the newest day, raises the floor to the end of
+ * the oldest day and deletes all data derived from its rows, in one commit. Readers then no longer query the day, so
+ * that its table can be dropped. Returns the name of the day, or an empty list if no day expired.
  */
 async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
   // Retain one day more than the window for exports that are still running.

@@ -21,7 +21,7 @@ export interface PurgeWork {
 /**
  * Removes the rows of the oldest request from the next day, with all data derived from them, in one commit: readers see
  * the day either before or after the removal. Appends continue until the counters are changed at the end of the
- * transaction. Returns true while work remains.
+ * transaction. If no day is left, records the request as completed. Returns true while work remains.
  */
 export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
   const { more, identities } = await session.write(
@@ -55,8 +55,8 @@ async function purgeDay(queries: Queries, source: string, day: number): Promise<
   const identities = await identitiesOf(queries, id, day);
   const removed = await queries.run(`DELETE FROM ${partitionOf(day)} WHERE source = $1`, [id]);
   const [start, end] = [dayStart(day), dayStart(day + 1)];
-  // Lock the row: the update waits for the commit of an append in progress and blocks the next one, so that no counts
-  // are added meanwhile.
+  // Lock the row: the update waits for the commit of an append in progress and blocks the next append, so that no
+  // counts are added before this transaction ends.
   await queries.run('UPDATE store SET observed_through = observed_through');
   const refused = await queries.run('DELETE FROM refusal WHERE source = $1 AND hour >= $2 AND hour < $3', [
     ...[id, start / hour, end / hour],

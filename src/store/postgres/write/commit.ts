@@ -38,7 +38,7 @@ export async function insertRows(queries: Queries, day: number, rows: readonly N
   );
 }
 
-/** Number of rows with one key. */
+/** Numbers of applications and removals with one key. */
 interface Sum {
   applied: number;
   removed: number;
@@ -143,7 +143,7 @@ export async function countRefusals(
   );
 }
 
-/** Stores changes of positions accepted at `at`. If a position is changed several times, the last change applies. */
+/** Stores changes to positions accepted at `at`. If a position is changed several times, the last change applies. */
 export async function putPositions(queries: Queries, changes: Batch['positions'], at: Micros): Promise<void> {
   const last = new Map(changes.map((one) => [positionKey(one), one]));
   const put = [...last].filter(([, { value }]) => value !== null);
@@ -169,7 +169,7 @@ function positionKey({ source, endpoint }: Batch['positions'][number]): string {
   return hash('sha256', JSON.stringify([source, endpoint]), 'base64');
 }
 
-/** Stores changes of remembered refused rows. */
+/** Stores changes to remembered refused rows. */
 export async function putRefusedRows(queries: Queries, changes: readonly RefusedRowsChange[]): Promise<void> {
   const last = [...new Map(changes.map((one) => [JSON.stringify([one.source, one.bucket]), one])).values()];
   const put = last.filter(({ rows }) => rows !== null);

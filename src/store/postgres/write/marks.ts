@@ -1,7 +1,7 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { Acceptance } from './acceptance.ts';
 
-/** Interval between marks, in milliseconds. A standby derives from the marks how far it is up to date. */
+/** Interval between marks, in milliseconds. A standby derives from the marks how current its data is. */
 const everyMs = 1_000;
 
 /** Handle of the periodic marks. */
@@ -11,8 +11,8 @@ export interface Marks {
 }
 
 /**
- * Stores a mark every second. The mark tells a standby of the database that it has received everything before a recent
- * time, even if no labels arrive.
+ * Stores a mark every second. A standby of the database that has received a mark has also received every row with an
+ * earlier stamp, so that its progress is known even if no labels arrive.
  */
 export function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {
   let isRunning = false;

@@ -28,7 +28,10 @@ export class SourceNumbers {
     return number;
   }
 
-  /** Discards the cache. Must be called after a failed commit, because the ids that it assigned do not exist. */
+  /**
+   * Discards the cache. Must be called after a failed commit, because the database lacks the ids that the commit
+   * assigned.
+   */
   clear(): void {
     this.#numbers.clear();
   }

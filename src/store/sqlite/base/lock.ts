@@ -6,7 +6,7 @@ import { isAbsent, storeError } from './store-error.ts';
 
 /**
  * Maximum time to wait for the lock, in milliseconds. A process that checks whether the lock is held takes a shared
- * lock briefly, or longer on a busy machine; it must not be mistaken for a second writer.
+ * lock briefly, or longer on a busy machine. This shared lock must not be mistaken for a second writer.
  */
 const lookedAtMs = 500;
 
@@ -17,7 +17,8 @@ export interface WriterLock {
 
 /**
  * Takes the writer's lock: an exclusive lock of the operating system on a separate file, so that a killed process
- * leaves no lock behind. Throws `second_writer` if another connection, in any process, holds the lock.
+ * leaves no lock behind. Throws `second_writer` if another connection, in any process, holds the lock, and
+ * `not_a_store` if the file cannot be created.
  */
 export function takeWriterLock(path: string): WriterLock {
   let db: Sqlite;
@@ -42,7 +43,7 @@ export function takeWriterLock(path: string): WriterLock {
   return { release: () => db.close() };
 }
 
-/** Returns true if a process holds the lock. Does not take the lock and writes no file. */
+/** Returns true if a process holds the lock. Takes only a shared lock, briefly, and writes no file. */
 export function writerLockHeld(path: string): boolean {
   if (!existsSync(path)) return false;
   let db: Sqlite | undefined;

@@ -7,7 +7,7 @@ export const beatMs = 500;
 /** Maximum size of a presence file, in bytes; a larger file is ignored. */
 const maxBytes = 4_096;
 
-/** State of the process that a presence file describes: it is still opening the store, or ready. */
+/** State of the process that a presence file describes: still opening the store, or ready. */
 export type PresenceState = 'opening' | 'ready';
 
 /** Process that a presence file describes. */
@@ -31,7 +31,8 @@ export interface Presence {
 /**
  * Writes a presence file, and updates its modification time until `end` is called. The file is updated through its
  * descriptor, so that a process that was replaced never updates the file of its successor. Errors, for example on a
- * full disk, are ignored: without the file, other processes cannot identify this one and wait until it ends.
+ * full disk, are ignored: without the file, other processes cannot identify this process, and therefore wait until it
+ * ends.
  */
 export function announce(path: string, token: string): Presence {
   let descriptor = attempt(() => write(path, token, 'opening'));

@@ -1,16 +1,17 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Identity of a process. A later process with the same process id has another identity. */
+/** Identity of a process. A later process with the same process id has a different identity. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start time of the process, in the unit of the operating system. */
   readonly started: string;
-  /** PID namespace of the process. */
+  /** PID namespace in which the process id is valid. */
   readonly namespace: string;
 }
 
 /**
- * Returns the identity of a process, or null if the process does not exist or the operating system does not provide it.
+ * Returns the identity of a process, or null if the process does not exist or has ended, or if the operating system
+ * does not provide the identity.
  */
 export function processIdentity(pid: number): ProcessIdentity | null {
   try {

@@ -42,7 +42,9 @@ const rowLength = 14;
  */
 const negSent = 1;
 const negTrue = 2;
-/** Bits of `flags` for each verdict. A program that does not know bit 6 reads `verified_earlier_key` as `verified`. */
+/**
+ * Bits of `flags` for each verdict. Earlier versions, which ignore bit 6, read `verified_earlier_key` as `verified`.
+ */
 const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
   verified: 0,
   invalid: 1 << 2,
@@ -161,14 +163,14 @@ function partsOf(did: string, kind: number, collection: number | null, rest: str
   return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
 }
 
-/** Returns a time in milliseconds, or null if formatting the number would not restore the exact text. */
+/** Returns a time in milliseconds, or null if formatting the number would not reproduce the exact text. */
 function exactMillis(text: string): number | null {
   if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
   const value = Date.parse(text);
   return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
 }
 
-/** Encodes a CID of the usual form as 36 bytes; returns any other text unchanged. */
+/** Converts the base32 text of a CID with 36 bytes to these bytes; returns any other text unchanged. */
 function packCid(cid: string): Buffer | string {
   if (cid.length !== 59 || !cid.startsWith('b')) return cid;
   const bytes = decodeBase32(cid, 1);

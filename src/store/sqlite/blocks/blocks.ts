@@ -55,7 +55,7 @@ export function altered(path: string, what: string): StoreError {
 
 /** Maximum number of rows per block. */
 const maxBlockRows = 64;
-/** Size in bytes from which a block takes no further row. */
+/** Minimum size of a full block, in bytes. No row is added to a full block. */
 const maxBlockBytes = 32 * 1024;
 
 /** Divides rows, which must be in key order, into blocks. */

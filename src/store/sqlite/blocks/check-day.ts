@@ -48,7 +48,7 @@ function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() =>
   }
 }
 
-/** Runs a read. If it fails, adds a problem to `found` and returns null. */
+/** Runs a read. If the read throws a store error, adds a problem to `found` and returns null. */
 function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
   try {
     return work();

@@ -67,7 +67,7 @@ export class CheckedBlocks {
   }
 
   /**
-   * Returns an SQL table expression for the rows of one block, whose query plan is always the same. `place` returns its
+   * Returns an SQL table expression for the rows of one block. Its query plan is always the same; `place` returns its
    * parameters.
    */
   within(): string {
@@ -103,7 +103,7 @@ export class CheckedBlocks {
     return this.#block(entry, next);
   }
 
-  /** Decodes an entry of the block table. Throws `damaged` unless the entry is that of the block before `next`. */
+  /** Decodes an entry of the block table. Throws `damaged` unless the entry describes the block before `next`. */
   #block([subject, id, index, rows, sum, edge]: Entry, next: Key | null): Block {
     const block = { part: this.#part, index, first: [subject, id], next, rows, sum } as const;
     if (!Buffer.isBuffer(edge) || !edge.equals(edgeOf(this.#day, block))) throw this.#altered(index);

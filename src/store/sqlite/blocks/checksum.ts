@@ -45,7 +45,7 @@ export class Checksum {
   }
 
   #text(value: string): void {
-    // A character takes at most three bytes. Write the length after the text, when it is known.
+    // A character takes at most three bytes. Write the length after the text, because only then is the length known.
     this.#head(2, 0);
     this.#reserve(3 * value.length);
     const written = this.#bytes.write(value, this.#length);

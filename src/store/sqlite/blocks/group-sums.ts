@@ -5,9 +5,9 @@ import { altered, sumOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
 /**
- * Queries of the parts of a sealed day that have one checksum per group of rows. A group consists of the rows of an
+ * Queries for the parts of a sealed day that have one checksum per group of rows. A group consists of the rows of an
  * hour or a minute, or of a whole small table. The first column is the key of the group. The parameters are the first
- * key and the key after the last one.
+ * key and the key after the last key.
  */
 const groupSql = {
   counter_hour: `SELECT hour, source, applied, removed FROM main.counter_hour

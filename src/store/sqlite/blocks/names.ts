@@ -9,7 +9,7 @@ const namesAtOnce = 1_000;
 /** Maximum number of cached texts per table of a file. */
 const maxNames = 10_000;
 
-/** Maximum number of texts for which each text is looked up separately. */
+/** Maximum number of requested texts that are looked up one by one. */
 const fewNames = 200;
 
 const tables = ['source', 'val', 'collection'] as const;
@@ -35,7 +35,7 @@ export class Names {
     for (const table of tables) this.#readFirst(table);
   }
 
-  /** Returns the text with a numeric id. Throws `damaged` if there is none. */
+  /** Returns the text with a numeric id. Throws `damaged` if no text has this id, or if the text fails verification. */
   textOf(table: NameTable, id: number): string {
     const texts = this.#texts[table];
     const known = texts.get(id);

@@ -10,7 +10,7 @@ import type { StateChanges } from '../state/state-write.ts';
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
 export type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
 
-/** Reads the content of the state file in one transaction. */
+/** Reads the content of the state file in one transaction. Omits the note that marks the store as retired. */
 export function readState(db: Sqlite): StateContent {
   const all = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).all();
   const raw = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).raw().all();

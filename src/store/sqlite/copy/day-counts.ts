@@ -69,8 +69,8 @@ export function writeDayCounts(db: Sqlite, counts: DayCounts, intern: Intern): v
 
 function dayCounters({ verdicts, values, others, delays }: LabelerDay, intern: Intern): DayCounters {
   const [applied, removed] = others;
-  // Skip values with zero counts, unless values are also counted in `others`: then the labeler has used up its named
-  // values, and these entries must keep other values from becoming named.
+  // Skip values with zero counts if `others` is zero. Otherwise the labeler may have reached its maximum number of
+  // named values: keep the entries, so that no other value takes their place.
   const kept = values.filter(([, a, r]) => a + r > 0 || applied + removed > 0);
   return {
     verdicts: new Map(Object.entries(verdicts) as [SignatureVerdict, number][]),

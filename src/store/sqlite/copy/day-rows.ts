@@ -72,7 +72,7 @@ function decoded(row: StoredRow, form: DayForm, nameOf: NameOf, path: string) {
     return form === 'open' ? decodeOpenRow(row, nameOf, path) : decodeRow(row, nameOf);
   } catch (error) {
     if (error instanceof StoreError) throw error;
-    // This program never writes a time or text that cannot be decoded.
+    // Report damage, because this program never writes a time or text that cannot be decoded.
     throw new StoreError('damaged', `${path}: a row cannot be decoded`, { cause: error });
   }
 }

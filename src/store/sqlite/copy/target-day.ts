@@ -75,7 +75,10 @@ export class TargetDay {
     this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#intern)).immediate());
   }
 
-  /** Turns the copied file into a finished day file: runs `work` and removes the copy progress in one transaction. */
+  /**
+   * Turns the copied file into a finished day file: creates the row index if it is missing, then runs `work` and
+   * removes the copy progress in one transaction.
+   */
   complete(work: (db: Sqlite) => void): void {
     this.index();
     this.#change(() =>

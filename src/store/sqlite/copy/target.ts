@@ -33,9 +33,10 @@ const cacheBytes = 4 * 1024 * 1024;
 
 /**
  * Opens a directory as the target of a copy. The directory must not contain a store. Until the copy is complete, the
- * directory contains the file `store-copy.unfinished`, which prevents every other process from opening it as a store.
- * All days are written as open days, each with its progress; the state file is written last. Throws `occupied` if the
- * directory contains a store or a copy of another store, and `second_writer` while another process copies into it.
+ * directory contains the file `store-copy.unfinished`, which prevents every other process from opening the directory
+ * as a store. All days are written as open days, each with its progress; the state file is written last. Throws
+ * `occupied` if the directory contains a store or a copy of another store, and `second_writer` while another process
+ * copies into it.
  */
 export function openSqliteTarget(folder: string, generation: string): CopyTarget {
   const paths = storePaths(folder);
@@ -55,7 +56,7 @@ function begin(paths: StorePaths, generation: string): void {
   const marker = join(paths.folder, storeCopyName);
   if (existsSync(marker)) {
     const found = readFileSync(marker, 'utf8').trim();
-    // An empty marker is from a process that was killed while writing it, before it copied anything.
+    // Ignore an empty marker, which a process left when it was killed before it copied anything.
     if (found === generation) return;
     if (found !== '') {
       throw new StoreError('occupied', `${paths.folder} contains an unfinished copy of another store`);
@@ -170,7 +171,7 @@ class SqliteTarget implements CopyTarget {
 
   /**
    * Completes a day's file. `content` is null except for the newest day, which stores the positions and refused rows.
-   * Returns the last stamp up to and including this day.
+   * Returns the stamp of the day's last row, or `before` if the day has no row.
    */
   #completeDay(day: number, look: SourceLook, content: StoreContent | null, before: number | null): number | null {
     let last = before;
@@ -180,7 +181,8 @@ class SqliteTarget implements CopyTarget {
       last = row ?? before;
       const stated = content === null ? last : look.last;
       if (stated !== null) put.run(metaNames.last, stated);
-      // The last accepted row was removed; its stamp must not be assigned again.
+      // If the stamps differ, the last accepted row was removed. Its stamp must not be assigned again, so it remains in
+      // `last`. The mark makes `verify` accept a `last` after the last row.
       if (row !== undefined && stated !== row) put.run(metaNames.purged, 1);
       if (content === null) return;
       if (look.through !== null) put.run(metaNames.through, look.through);

@@ -79,8 +79,8 @@ export class AccountRows {
     for (const block of this.#blocks.covering([key, start], [key, end - 1], order)) {
       const compared = this.#blocks.compare<StoredRow>(block);
       const isPlain = columns === rowColumns && filter === '';
-      // Most rows of a block that begins or ends with the account belong to the account. Reading the whole block is
-      // then as fast as filtering in SQL.
+      // If a block begins or ends with rows of the account, most of its rows belong to the account. Reading the whole
+      // block is then as fast as filtering in SQL.
       const isOwn = sameKey(block.first[0], key) || (block.next !== null && sameKey(block.next[0], key));
       const whole = isPlain ? (compared ?? (isOwn ? this.#blocks.readAgain<StoredRow>(block) : null)) : null;
       const rows = whole

@@ -69,7 +69,7 @@ export function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['re
   };
 }
 
-/** Returns a function that stores changes of positions with the given acceptance time. */
+/** Returns a function that stores changes to positions with the given acceptance time. */
 export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) => void {
   const put = db.prepare(
     `INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)
@@ -84,7 +84,7 @@ export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: M
   };
 }
 
-/** Returns a function that records the time of a commit, and its last stamp if it has rows. */
+/** Returns a function that records the time of a commit, and the last stamp if the commit has rows. */
 export function endWriter(db: Sqlite): (commit: Commit) => void {
   const setMeta = db.prepare(
     `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,

@@ -34,7 +34,7 @@ import type { AddCount } from './add-count.ts';
 import { refusedRowsIn } from './refused-table.ts';
 import { assertVersion, openSealed } from './sealed-day.ts';
 
-/** Size of the page cache of one day's file, in bytes. The operating system caches more pages. */
+/** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
 
 type Order = AccountQuery['order'];
@@ -56,7 +56,7 @@ export class DayReader implements CountedDay {
   readonly #rows: AccountRows;
   /** Checksum groups, or null if the file has no checksums. */
   readonly #groups: CheckedGroups | null;
-  /** True if the file has a subject filter. Every sealed file has one, unless an earlier version wrote it. */
+  /** True if the file has a subject filter. Every sealed file has a filter, unless an earlier version wrote it. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
   /**
@@ -100,7 +100,7 @@ export class DayReader implements CountedDay {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 
-  /** True if this file has no checksums and was replaced by a file with checksums since it was opened. */
+  /** True if this file is a sealed day without checksums that was replaced or removed since this reader opened it. */
   get isReplaced(): boolean {
     return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
   }
@@ -151,7 +151,7 @@ export class DayReader implements CountedDay {
       return rows.map((row): Observation => decode(row, this.nameOf, this.path));
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      // This program never writes a time or text that cannot be decoded.
+      // Report damage, because this program never writes a time or text that cannot be decoded.
       throw new StoreError('damaged', `${this.path}: a row cannot be decoded`, { cause: error });
     }
   }
@@ -164,8 +164,8 @@ export class DayReader implements CountedDay {
   }
 
   /**
-   * Counts an account's first rows with `start <= id < end`, up to `most`; returns their number and the stamp of the
-   * last of them. Returns null if there is none.
+   * Counts an account's rows with `start <= id < end`, oldest first and up to `most` rows. Returns their number and
+   * the stamp of the last counted row, or null if no such row exists.
    */
   passing(key: SubjectKey, start: number, end: number, most: number): { rows: number; last: number } | null {
     if (!this.mayHold(key)) return null;
@@ -224,7 +224,7 @@ export class DayReader implements CountedDay {
     return rows.map(([, [source, , , stamps]]) => [this.nameOf('source', source), stamps] as const);
   }
 
-  /** Returns the refused labels of the hours that overlap the interval `start <= t < end`. */
+  /** Returns the numbers of refused labels in the hours that overlap the interval `start <= t < end`. */
   refusals(start: number, end: number): RefusalCount[] {
     const [from, to] = [Math.floor(start / hour), Math.ceil(end / hour)];
     if (this.#groups) {
@@ -249,7 +249,7 @@ export class DayReader implements CountedDay {
       .map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
   }
 
-  /** Returns the refused rows as of the last commit to this file. A sealed day has none. */
+  /** Returns the refused rows as of the last commit to this file. A sealed day has no refused rows. */
   refusedRows(): RefusedRows[] {
     return this.form === 'open' ? refusedRowsIn(this.#file) : [];
   }
@@ -267,7 +267,7 @@ export class DayReader implements CountedDay {
     return value === null ? null : (value as Micros);
   }
 
-  /** Returns the generation of the store to which the file belongs. */
+  /** Returns the generation of the store to which the file belongs, or null if the file does not state it. */
   generation(): string | null {
     const value = this.#metaValue(metaNames.generation);
     return value === null ? null : String(value);
@@ -279,7 +279,7 @@ export class DayReader implements CountedDay {
     return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
   }
 
-  /** Yields the identities of rows accepted at or after `since`, in stamp order. Only for open days. */
+  /** Yields the identities of rows accepted at or after `since`, in stamp order. May be called only for open days. */
   *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
     const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
     for (const row of this.#iterate<[number, unknown]>(sql, [since])) {

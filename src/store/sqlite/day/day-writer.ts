@@ -61,8 +61,8 @@ export class DayWriter {
   }
 
   /**
-   * Commits rows, counters, refusals, positions and refused rows atomically. The commit is durable when the method
-   * returns.
+   * Commits rows, counters, refusals, positions and refused rows atomically. With the option `durable`, the commit is
+   * durable when the method returns.
    */
   commit(commit: Commit): void {
     this.#admit(commit);
@@ -86,8 +86,8 @@ export class DayWriter {
 
   /** Throws `wal_full` if the commit could make the log longer than its limit. */
   #admit(commit: Commit): void {
-    // Each row writes at most one page each of the index, the stored counts, the value names and the collection names,
-    // and its share of the table; page splits are rare. The counters of one labeler take one page.
+    // Assume that a row changes one page each of the table, the index, the stored counts, the value names and the
+    // collection names; page splits are rare. The counters of one labeler take one page.
     const labelers = new Set(commit.rows.map(({ observation }) => observation.label.src)).size;
     const pages = commit.rows.length * 5 + labelers;
     const most = pages * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
@@ -122,7 +122,10 @@ export class DayWriter {
   }
 }
 
-/** Copies data of the previous day into a new day's file. Does not change a file that already has a generation. */
+/**
+ * Copies data of the previous day into a new day's file. Does not change a file that already has a generation; throws
+ * `damaged` if that generation belongs to another store.
+ */
 function carryOver(db: Sqlite, carried: Carried): void {
   db.transaction(() => {
     const known = db

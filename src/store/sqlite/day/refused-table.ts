@@ -14,7 +14,7 @@ export function refusedRowsIn(file: DayFile): RefusedRows[] {
   return rows.map(([source, bucket, packed]) => ({ source, bucket, rows: packed }));
 }
 
-/** Returns a function that stores changes of refused rows, in the caller's transaction. */
+/** Returns a function that stores changes to refused rows, in the caller's transaction. */
 export function refusedRowsWriter(db: Sqlite): (changes: readonly RefusedRowsChange[]) => void {
   const put = db.prepare(
     `INSERT INTO refused_rows(source, bucket, rows) VALUES (?, ?, ?)

@@ -3,8 +3,8 @@ import { openImmutable, type Sqlite } from '../base/connection.ts';
 import type { DayFile } from '../schema/day-file.ts';
 
 /**
- * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` if the file is not in the state in
- * which sealing leaves it.
+ * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` if a pragma does not have the
+ * value that a sealed day requires.
  */
 export function openSealed(path: string, cacheBytes: number): Sqlite {
   try {

@@ -15,8 +15,8 @@ export interface AccountGroups {
 }
 
 /**
- * Maximum number of an open day's rows after the end of the interval that may be subtracted from the stored counts. If
- * there are more, the rows before the end are counted instead.
+ * Maximum number of an open day's rows after the end of the interval that may be subtracted from the stored counts.
+ * If there are more such rows, the rows before the end are counted instead.
  */
 const maxSubtracted = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };

@@ -16,7 +16,7 @@ interface Run {
 
 /** Maximum number of cached runs of sealed days. */
 const maxRuns = 32;
-/** Maximum number of labelers and values in a cached run; with `maxRuns` it bounds the memory. */
+/** Maximum number of labelers and values in a cached run; together with `maxRuns`, this bounds the memory use. */
 const maxNames = 10_000;
 
 /** Opens the days of an interval for one query. */
@@ -66,8 +66,8 @@ export class AccountTallies {
     const days: AccountDay[] = [];
     for (let day = last; day >= first; day--) days.push(counting.day(day, sums));
     const run = { days, sums };
-    // Do not cache the result for a cold account, whose few rows are quickly counted again, nor a result that lacks a
-    // day, which the next call must try again.
+    // Do not cache the result for a cold account: its few rows are quickly counted again. Do not cache a result that
+    // lacks a day: the next call must try to count that day again.
     if (counting.busy && days.every(({ counts }) => counts !== null) && sums.names <= maxNames) {
       if (this.#runs.size >= maxRuns) this.#runs.delete(this.#runs.keys().next().value ?? '');
       this.#runs.set(name, run);
@@ -80,7 +80,7 @@ export class AccountTallies {
 interface SealedRun {
   readonly first: number;
   readonly last: number;
-  /** Serial numbers of the currently opened day files. */
+  /** Serial numbers of the opened files of the whole sealed days. */
   readonly files: readonly number[];
 }
 

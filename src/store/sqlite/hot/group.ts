@@ -12,10 +12,7 @@ export type Group = readonly [source: number, val: number, target: number, appli
  */
 export const maxGroups = 5_000;
 
-/**
- * Groups of one subject, in order. For a subject with more than `maxGroups` groups, contains only the first `maxGroups`
- * + 1.
- */
+/** Groups of one subject, in order. Contains at most the first `maxGroups + 1` groups. */
 export interface HotSubject {
   readonly subject: SubjectKey;
   readonly groups: readonly Group[];

@@ -29,8 +29,8 @@ export function openDaySubtraction(db: Sqlite): (counts: RemovedCounts) => void 
 }
 
 /**
- * Recomputes the stored counts of an open day for the subjects that have any, in the caller's transaction. Other
- * subjects get counts when their next rows are added.
+ * Recomputes the stored counts of an open day for the subjects that already have stored counts, in the caller's
+ * transaction. Other hot subjects may get counts when their next rows are added.
  */
 export function recountOpenDay(db: Sqlite): void {
   db.exec(`

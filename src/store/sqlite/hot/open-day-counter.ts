@@ -19,8 +19,8 @@ const highest = 255;
  */
 const maxKeyLength = 128;
 /**
- * Maximum number of rows that one commit reads to create counts. A single subject may exceed it if its rows were
- * written before the file stored counts or before the writer was restarted.
+ * Maximum number of rows that one commit reads to create counts. A single subject may exceed this number if its rows
+ * were written before the file stored counts or before the writer was restarted.
  */
 const beginRows = 2 * maxBatchRows;
 /** Maximum number of cached subjects that have too many groups to read. */
@@ -86,8 +86,9 @@ export class OpenDayCounter {
   }
 
   /**
-   * Creates a subject's counts if its rows are within the remaining limit of this commit; otherwise a later commit
-   * creates them. Returns the number of rows used up.
+   * Creates the counts of a subject with at least `hotRows` rows. If the subject has more rows than this commit may
+   * still read, a later commit creates the counts. A subject with more rows than `beginRows` is counted in one
+   * commit, unless its rows form too many groups. Returns the number of rows charged to the limit.
    */
   #begin(name: string, subject: SubjectKey, left: number): number {
     if (left <= 0) return 0;
@@ -106,8 +107,8 @@ export class OpenDayCounter {
   }
 
   /**
-   * Counts one row of a subject. Returns the subject's counter: an upper bound of its rows, or 255 for more rows. After
-   * a failed commit the bound may be too high.
+   * Counts one row of a subject. Returns the subject's counter: an upper bound of the rows that were added since the
+   * writer started, or 255 for more rows. After a failed commit the bound may be too high.
    */
   #notice(subject: SubjectKey): number {
     const counter = counterOf(subject);

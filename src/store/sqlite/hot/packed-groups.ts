@@ -5,9 +5,9 @@ import type { Group } from './group.ts';
 
 /**
  * Encoding of one subject's groups on one day in a few bytes each, so that a page reads one location in the file
- * instead of a row per group. Each group consists of varints: the increase of the labeler's id, of the value's id and
- * of the target, and the two counts. A checksum follows the groups, because a flipped bit would result in a wrong
- * count.
+ * instead of a row per group. Each group consists of varints: the increase of the labeler's id, one number for the
+ * value's id and the target, and the two counts. A checksum follows the groups, because a flipped bit would result in a
+ * wrong count.
  */
 
 const crcBytes = 4;

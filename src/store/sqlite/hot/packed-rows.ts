@@ -10,7 +10,10 @@ export function packedRowSql(target: string): string {
   return `source * ${2 ** 32} + val * 8 + (${target}) * 2 + (flags & ${removalFlag} <> 0)`;
 }
 
-/** Counts rows that `packedRowSql` encoded: returns one group for each combination of labeler, value and target. */
+/**
+ * Counts rows that `packedRowSql` encoded. Returns one group for each combination of labeler, value, target and action:
+ * a group has only applications or only removals.
+ */
 export function groupsOfPacked(rows: readonly number[]): Group[] {
   const counts = new Map<number, number>();
   for (const row of rows) counts.set(row, (counts.get(row) ?? 0) + 1);

@@ -10,7 +10,7 @@ import { groupsSeed, packGroups } from './packed-groups.ts';
  */
 export function storeSealedDayCounts(db: Sqlite): void {
   const rows = db.prepare<[], [SubjectKey, ...Group]>(hotSubjectsSql).raw();
-  // Insert after the query has ended, because the connection cannot write while it runs.
+  // Insert after the query has ended, because the connection cannot write while a query runs.
   const packed: (readonly [SubjectKey, Buffer])[] = [];
   for (const { subject, groups } of bySubject(rows.iterate())) {
     if (groups.length <= maxGroups) packed.push([subject, packGroups(groups, groupsSeed(subject))]);

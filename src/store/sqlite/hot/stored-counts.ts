@@ -44,7 +44,7 @@ export class StoredCounts {
 
   /**
    * Returns the stored groups of an account, or an empty list if none are stored. If the account has more than
-   * `maxGroups` groups, returns only the first `maxGroups` + 1. The groups of an open day include its latest rows.
+   * `maxGroups` groups, returns only the first `maxGroups + 1`. The groups of an open day include its latest rows.
    */
   groupsOf(key: SubjectKey): readonly Group[] {
     if (!this.isStored) return [];
@@ -56,7 +56,10 @@ export class StoredCounts {
     return found ? this.#unpacked(key, found[0]) : [];
   }
 
-  /** Returns up to `limit` subjects with stored groups, but at most `fewGroups` of them, in descending key order. */
+  /**
+   * Returns up to `limit` subjects with stored groups, in descending key order. Excludes subjects with more than about
+   * `fewGroups` groups.
+   */
   subjects(limit: number): SubjectKey[] {
     if (!this.isStored) return [];
     const few = this.#isPacked
@@ -97,7 +100,7 @@ export class StoredCounts {
       if (!(error instanceof StoreError)) throw error;
       return error.message;
     } finally {
-      // Close the query: the connection cannot run the next one while it is unfinished.
+      // Close the query: the connection cannot run another query while this one is unfinished.
       stored.return(undefined);
     }
   }

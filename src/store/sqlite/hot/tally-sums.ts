@@ -19,7 +19,7 @@ export class TallySums {
     this.#filter = filter;
   }
 
-  /** Number of labelers and values in the sums; a measure of their memory. */
+  /** Number of labelers and values in the sums, which indicates the memory that the sums use. */
   get names(): number {
     return this.#labelers.size + this.#values.size;
   }
@@ -53,7 +53,7 @@ export class TallySums {
     return day;
   }
 
-  /** Returns a predicate for the groups of a file: true if a group matches the filter, regardless of its action. */
+  /** Returns a predicate for the groups of a file: true if a group matches the filter's labeler, value and target. */
   #condition(file: CountedDay): (group: Group) => boolean {
     const { labeler, value, target } = this.#filter;
     if (labeler === undefined && value === undefined && target === undefined) return () => true;

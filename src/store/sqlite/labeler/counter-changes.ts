@@ -39,8 +39,8 @@ class WrittenCounters {
 }
 
 /**
- * Returns a function that adds stored rows to the counters of their labelers. `textOf` returns the text of the value of
- * the row at an index.
+ * Returns a function that adds stored rows to the counters of their labelers. `textOf` returns the value of the row
+ * at the given index as text.
  */
 export function labelerCounterWriter(
   db: Sqlite,

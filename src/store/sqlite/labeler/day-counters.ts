@@ -3,7 +3,7 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayRangeOf, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
-/** Number of applications and number of removals. */
+/** Numbers of applications and removals. */
 export type Events = [applied: number, removed: number];
 
 /** Counters of one labeler's rows on one day. Values are identified by their numeric ids in the day's file. */
@@ -11,11 +11,10 @@ export interface DayCounters {
   readonly verdicts: Map<SignatureVerdict, number>;
   /**
    * Counts by value, for at most `maxCountedValues` values. A value keeps its entry until the day is sealed, even if
-   * its rows are purged. Therefore a value that got no entry when the limit was reached never gets one later on that
-   * day.
+   * its rows are purged. Once the limit is reached, no other value gets an entry on that day.
    */
   readonly values: Map<number, Events>;
-  /** Counts of the rows of all values without an entry, taken together. */
+  /** Total counts of the rows of all values without an entry. */
   readonly others: Events;
   /** Number of live rows by delay range; ranges without rows may be absent. */
   readonly delays: Map<number, number>;

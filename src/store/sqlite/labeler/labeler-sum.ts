@@ -2,9 +2,7 @@ import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayBounds, type LabelerCounters, maxCountedValues } from '../../labeler-counters.ts';
 import type { DayCounters, Events } from './day-counters.ts';
 
-/**
- * Maximum number of values in a sum. Above it, the values with the smallest counts are merged into the other values.
- */
+/** Maximum number of values in a sum. Above this number, the values with the smallest counts are added to `others`. */
 const maxSummedValues = 2 * maxCountedValues;
 
 /** Sum of one labeler's counters over several days. */

@@ -7,8 +7,9 @@ import { addRow, countedColumns, countedRow, type DayCounters, emptyCounters } f
 import { packCounters } from './packed-counters.ts';
 
 /**
- * Copies the labeler counters of the attached database `day` to a new sealed day, except those of the labeler with the
- * numeric id `without`. If the attached day has no counters, the new day records that its rows are not counted.
+ * Copies the labeler counters of the attached database `day` to a new sealed day, except the counters of the labeler
+ * with the numeric id `without`. If the attached day has no counters, the new day records that its rows are not
+ * counted.
  */
 export function copyLabelerCounters(db: Sqlite, day: number, without = -1): void {
   if (!hasCounters(db, 'day')) setUncounted(db, day);
@@ -28,7 +29,10 @@ function setUncounted(db: Sqlite, day: number): void {
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.countedFrom, dayStart(day + 1));
 }
 
-/** Recomputes the labeler counters from the counted rows, in order of acceptance, and replaces the stored ones. */
+/**
+ * Recomputes the labeler counters from the counted rows, in order of acceptance, and replaces the stored counters.
+ * Has no effect on a file without counters.
+ */
 export function recountLabelers(db: Sqlite): void {
   if (!hasCounters(db, 'main')) return;
   const from = db.prepare<[string], number>('SELECT value FROM main.meta WHERE name = ?').pluck();

@@ -13,7 +13,7 @@ export class StoredLabelerCounters {
   readonly #day: number;
   readonly #form: DayForm;
   readonly #groups: CheckedGroups | null;
-  /** Returns a number that the file stores under a name, or null. */
+  /** Returns a number that the file stores under a name, or null if the file has no such number. */
   readonly #meta: (name: string) => number | null;
 
   constructor(
@@ -37,12 +37,12 @@ export class StoredLabelerCounters {
     return this.#meta(metaNames.countedFrom) ?? dayStart(this.#day);
   }
 
-  /** Yields the counters of every labeler with the numeric id of the labeler. */
+  /** Yields the numeric id and the counters of every labeler. */
   *all(): Generator<readonly [source: number, counters: DayCounters]> {
     for (const [source, packed] of this.packed()) yield [source, this.unpacked(source, packed)];
   }
 
-  /** Yields the packed counters of every labeler with the numeric id of the labeler. */
+  /** Yields the numeric id and the packed counters of every labeler. */
   *packed(): Generator<readonly [source: number, packed: Buffer]> {
     if (!this.#isStored()) return;
     const rows = this.#groups
@@ -56,7 +56,7 @@ export class StoredLabelerCounters {
     return unpackCounters(packed, source, this.#file.path);
   }
 
-  /** Returns true if the file has counters. A writer may migrate an open day while it is open, so nothing is cached. */
+  /** Returns true if the file has counters. Not cached, because a writer may migrate an open day at any time. */
   #isStored(): boolean {
     return schemaVersion(this.#file.db) >= labelersCountedFrom[this.#form];
   }

@@ -89,7 +89,7 @@ export async function accountIntervals(
   return [...parts, { start: micros(partStart), end: query.end, rows: inPart }];
 }
 
-/** Throws `invalid_query` unless the interval ends after it starts. */
+/** Throws `invalid_query` unless both ends of the interval are safe integers and the interval ends after it starts. */
 export function assertInterval({ start, end }: Interval): void {
   if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start < end)) {
     throw new StoreError('invalid_query', 'an interval must end after it starts');

@@ -16,14 +16,15 @@ interface Closed {
 }
 
 /**
- * Counts the rows of labelers in an interval, from counters. Sums of days that can no longer change are cached.
- * Therefore the cost of a query depends only on the edges of the interval and on the newest day, not on the number of
- * rows.
+ * Counts the rows and the refused labels of labelers in an interval: from counters, and from rows only at the edges of
+ * the interval. Sums of days that can no longer change are cached. Therefore the cost of a query mostly depends on the
+ * edges of the interval and on the newest day, not on the number of rows.
  */
 export class Counts {
   readonly #days: Days;
   /**
-   * Cached sums of days that no longer change, by opened file. After a day is sealed or purged, its new file is opened.
+   * Cached sums of days that no longer change, by opened file. A day that is sealed or purged is opened again, so its
+   * earlier sums are not used.
    */
   readonly #closed = new WeakMap<DayReader, Closed>();
 

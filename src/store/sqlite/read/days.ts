@@ -45,8 +45,9 @@ export class Days {
 
   /**
    * Runs a synchronous query over the days of an interval. Throws `out_of_window` if the interval begins before the
-   * floor, or if the floor rises above its beginning during the query. Because the floor is raised before a file is
-   * removed, a missing day never counts as empty.
+   * floor, or if the floor rises above the start of the interval during the query. Because the floor is raised before
+   * a file is removed, a missing day never counts as empty. Throws `damaged` if a listed file is still missing after
+   * several attempts, or if a file belongs to another generation of the store.
    */
   over<T>(interval: Interval, work: (look: Look) => T): T {
     const from = dayOf(interval.start);

@@ -97,7 +97,7 @@ class GapsByDay {
     this.#interval = interval;
   }
 
-  /** Adds a gap. The gaps of each source must be added together, in order of their starts. */
+  /** Adds a gap. All gaps of a source must be added consecutively, in order of their starts. */
   add({ source, started, ended, reason }: GapRow): void {
     if (source !== this.#source) this.#last.clear();
     this.#source = source;

@@ -31,15 +31,16 @@ interface Closed {
 /** Partial sum of days that no longer change. */
 interface Progress {
   readonly closed: Closed;
-  /** Day that is being packed, or null if none is. */
+  /** Day that is being packed, or null if no day is being packed. */
   packing: DayPacking | null;
   /** Iterator that adds the remaining labelers of the last included day, or null if all of them are added. */
   adding: Iterator<void> | null;
 }
 
 /**
- * Sums of the counters of all labelers over days. The counters of each day that no longer changes are cached per opened
- * file, and so are the sums of sets of such days. After a day is sealed or purged, its new file is opened.
+ * Sums of the counters of all labelers over several days. For days that no longer change, the counters of each day
+ * and the sums of sets of days are cached by opened file. A day that is sealed or purged is opened again, so the
+ * earlier entries are not used.
  */
 export class LabelerTotals {
   readonly #days: Days;
@@ -119,8 +120,8 @@ export class LabelerTotals {
   }
 
   /**
-   * Returns the packed counters of a day that no longer changes, or null if `isOver` returned true before all were
-   * packed.
+   * Returns the packed counters of a day that no longer changes, or null if `isOver` returned true before all
+   * counters were packed.
    */
   #packedOf(day: DayReader, progress: Progress, isOver: () => boolean): PackedDay | null {
     const known = this.#packed.get(day);

@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * Counters of the newest day, to which rows are still added. Each read unpacks only the counters that changed since the
- * previous one, because most labelers apply no labels from one minute to the next.
+ * Counters of the newest day, to which rows are still added. Each read unpacks only the counters that changed since
+ * the previous read, because most labelers apply no labels between two reads.
  */
 export class OpenDay {
   readonly serial: number;

@@ -15,10 +15,10 @@ import { stateQueries } from '../state/state-read.ts';
 import { hasChecksums } from '../upkeep/replace-day.ts';
 
 /**
- * Inspects the store in a directory, whether or not a writer is running, without changing the directory. If no process
- * has the store open, the inspection reads a copy, because SQLite would create files next to the database that belong
- * to the inspecting user. Throws a `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or `io_failed` if
- * the directory may not be read.
+ * Inspects the store in a directory, whether or not a writer is running, without changing the directory. If no
+ * process has the store open, the inspection reads a copy, because SQLite would otherwise create files of the
+ * inspecting user next to the database. Throws a `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or
+ * `io_failed` if the directory may not be read.
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);

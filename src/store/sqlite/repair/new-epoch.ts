@@ -20,8 +20,9 @@ const prefix = 'set-aside-';
 /**
  * Moves the days and the state file of a store into a dated subdirectory, so that the next writer begins a new epoch.
  * Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which prevents the store from
- * being opened; the next call completes the move. Throws `second_writer` while a writer is running. Returns null if
- * there is nothing to move.
+ * being opened; the next call completes the move. Throws `second_writer` while a writer is running, `damaged` if a
+ * restore must be completed first, and `not_a_store` if the directory does not exist. Returns null if the directory
+ * contains nothing to move.
  */
 export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
   const paths = storePaths(folder);

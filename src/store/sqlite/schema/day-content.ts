@@ -11,7 +11,7 @@ import { metaNames } from './day-schema.ts';
  * - `day`: a day of the store with this generation;
  * - `unfinished`: a new day whose creation was interrupted, without any rows;
  * - `foreign`: a database of another application;
- * - `unreadable`: a file that is not a database, a damaged database, or one with rows but no generation.
+ * - `unreadable`: a file that is not a database, a damaged database, or a database with rows but no generation.
  */
 export type DayContent =
   | { readonly kind: 'day'; readonly generation: string }
@@ -19,14 +19,14 @@ export type DayContent =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Determines the kind of a file that is named like a day file from its content. With `mayWrite`, it also rolls back an
+ * Determines the kind of a file that is named like a day file from its content. With `mayWrite`, also rolls back an
  * unfinished transaction.
  */
 export function dayContent(path: string, mayWrite: boolean): DayContent {
   try {
     return look(path, true);
   } catch (error) {
-    // A rollback journal exists only until the first change of a new file, which enables the write-ahead log.
+    // A rollback journal exists only until the first change to a new file, which enables the write-ahead log.
     const isHot = mayWrite && systemCode(error) === 'SQLITE_READONLY_ROLLBACK';
     try {
       if (isHot) return look(path, false);

@@ -16,7 +16,7 @@ export class DayFile {
     this.path = path;
   }
 
-  /** Returns every row of a query as arrays. */
+  /** Returns the rows of a query, each as an array. */
   all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
     try {
       return this.#statement(sql, 'raw').all(...parameters) as Row[];

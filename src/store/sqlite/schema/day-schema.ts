@@ -74,7 +74,7 @@ CREATE INDEX observation_subject ON observation(subject, id, source, val, collec
   { version: 4, name: 'separate table for refused rows', sql: refusedRowsTable },
   {
     version: 5,
-    // Rows of earlier versions do not state whether they were live, so counting starts after the last of them.
+    // Rows of earlier versions do not state whether they were live, so counting starts after the last such row.
     name: 'counters per labeler',
     sql: `${labelersTable}
 INSERT INTO meta(name, value) SELECT 'counted_from', id + 1 FROM observation ORDER BY id DESC LIMIT 1;`,
@@ -109,8 +109,8 @@ CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed
   },
   {
     version: 5,
-    // Starting with this version, the checksums in `busy_groups` and `subject_filter` also cover the subject or the block
-    // index.
+    // Starting with this version, the checksums in `busy_groups` and `subject_filter` also cover the subject or the
+    // block index.
     name: 'checksums of the served data',
     sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
   rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
@@ -142,8 +142,8 @@ export const metaNames = {
   carriedThrough: 'carried_through',
   generation: 'generation',
   rows: 'rows',
-  /** Number of purged rows; absent if no row was purged. */
+  /** Number of purged rows, or 1 in a copied day whose last row was purged; absent if no row was purged. */
   purged: 'purged',
-  /** Stamp from which the counters per labeler include every row; absent if they include all rows of the day. */
+  /** First stamp that the per-labeler counters include; absent if they include all rows of the day. */
   countedFrom: 'counted_from',
 } as const;

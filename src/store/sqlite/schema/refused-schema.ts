@@ -1,7 +1,7 @@
 /**
  * Schema of the refused rows of an open day. Earlier versions stored them as positions with the endpoints `refused/0`
- * to `refused/f`. Each new day takes over the refused rows of the previous one and only those of the newest day are
- * used, so sealed days have none.
+ * to `refused/f`. A new day takes over the refused rows of the previous day, and only the refused rows of the newest
+ * day are used. Sealed days therefore contain no refused rows.
  */
 
 /** First schema version of an open day with the table `refused_rows`. */
@@ -19,7 +19,7 @@ export const refusedRowsTable = `CREATE TABLE refused_rows(source TEXT NOT NULL,
 INSERT INTO refused_rows(source, bucket, rows) ${earlierRefusedRows};
 DELETE FROM position WHERE ${isEarlier};`;
 
-/** Returns true if the endpoint of a position shows that an earlier version stored refused rows in it. */
+/** Returns true if the endpoint of a position shows that an earlier version stored refused rows in that position. */
 export function isEarlierRefusedRows(endpoint: string): boolean {
   return /^refused\/[0-9a-f]$/.test(endpoint);
 }

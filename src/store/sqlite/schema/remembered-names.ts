@@ -1,8 +1,8 @@
 import type { NameTable } from '../base/row.ts';
 
-/** Maximum number of cached texts. Above it, the cache is emptied. */
+/** Maximum number of cached texts. Above this number, the cache is emptied. */
 const maxRemembered = 100_000;
-/** Maximum memory of the cache, in bytes. Above it, the cache is emptied. */
+/** Maximum memory of the cache, in bytes. Above this size, the cache is emptied. */
 const maxRememberedBytes = 16 * 1024 * 1024;
 /** Estimated memory per entry without its text, in bytes. */
 const entryBytes = 64;
@@ -18,7 +18,8 @@ export class RememberedNames {
 
   set(table: NameTable, name: string, id: number): void {
     const key = keyOf(table, name);
-    // Assume the maximum of two bytes per character. A text with only Latin-1 characters takes half of that.
+    // Assume the maximum of two bytes per character. A text with only Latin-1 characters takes one byte per
+    // character.
     const bytes = 2 * key.length + entryBytes;
     if (this.#names.size >= maxRemembered || this.#bytes + bytes > maxRememberedBytes) this.clear();
     this.#names.set(key, id);

@@ -7,7 +7,7 @@
 /** First schema version of the state file with separate tables for the roster. */
 export const rosterFrom = 3;
 
-/** Columns of a labeler, which the current table and the query of the earlier one share. */
+/** Columns of a labeler in the current table and in the query of the earlier table. */
 export const labelerColumns = `did, origin, enrolled, endpoint, resolution_status, handle, handle_confirmed, state, state_since,
   first_asked, first_answered, last_answered, failing_since, complete_through, dated, undated`;
 
@@ -34,8 +34,8 @@ const has = (field: string) => `json_type(detail, '$.${field}') IS NOT NULL`;
 const flag = (field: string) => `coalesce(json_type(detail, '$.${field}'), '') = 'true'`;
 const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text' THEN detail ->> '${field}' END`;
 /**
- * Returns SQL that tests whether a number is a safe integer. JSON integers may exceed 64 bits; SQLite reads those as
- * REAL, which a STRICT table rejects.
+ * Returns SQL that tests whether a number is a safe integer. JSON integers may exceed 64 bits; SQLite reads such
+ * integers as REAL, which a STRICT table rejects.
  */
 const isSafe = (value: string) => `${value} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
 /** Returns SQL that yields the field's value if it is a safe integer, and NULL otherwise. */

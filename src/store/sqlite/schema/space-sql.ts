@@ -2,9 +2,9 @@
 const segment = 'space';
 
 /**
- * Returns an SQL condition for rows about an address inside a space. `schema` is the name of the database that contains
- * the row. The address `at://DID/space/NAME` is stored like that of a record, with the collection `space`. All longer
- * and shorter addresses are stored as text.
+ * Returns an SQL condition for rows about an address inside a space. `schema` is the name of the database that
+ * contains the row. The address `at://DID/space/NAME` is stored like a record address, with the collection `space`.
+ * All longer and shorter addresses are stored as text.
  */
 export function aboutSpaceSql(schema: 'main' | 'day'): string {
   const collection = `(SELECT id FROM ${schema}.collection WHERE name = '${segment}')`;

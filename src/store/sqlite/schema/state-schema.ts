@@ -26,7 +26,7 @@ CREATE TABLE note(name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT 
   {
     version: 2,
     name: 'removal of rows on request',
-    // `at_day` is the day that is being changed: set before the first change of the day and cleared after the last one.
+    // `at_day` is the day that is being changed: set before the first change to the day and cleared after the last one.
     sql: `
 ALTER TABLE epoch ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE day ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
@@ -38,8 +38,8 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
   {
     version: 4,
     name: 'removal of rows about spaces',
-    // A new store has no epoch yet, so it gets no removal. `at_day` is the day that is being changed, and `at_rows` is
-    // the number of rows that had been removed from it before.
+    // A new store has no epoch yet, so no removal is recorded for a new store. `at_day` is the day that is being
+    // changed, and `at_rows` is the number of rows that had been removed from that day before this removal.
     sql: `
 CREATE TABLE space_removal(one INTEGER PRIMARY KEY CHECK (one = 1), next_day INTEGER NOT NULL, at_day INTEGER,
   at_rows INTEGER, removed INTEGER NOT NULL, completed_at INTEGER) STRICT;

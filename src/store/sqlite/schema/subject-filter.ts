@@ -5,10 +5,9 @@ import type { Sqlite } from '../base/connection.ts';
 import type { SubjectKey } from '../base/row.ts';
 
 /**
- * Bloom filter of the subjects that have rows in a sealed day. It is divided into blocks, each stored as one row of a
- * table. A query reads at most one small block and
- * keeps nothing in memory. The filter saves most reads, because most accounts have
- * rows on only a few days of a window.
+ * Bloom filter of the subjects that have rows in a sealed day. The filter is divided into blocks, each stored as one
+ * row of a table. A query reads at most one small block and keeps nothing in memory. The filter avoids most reads,
+ * because most accounts have rows on only a few days of a window.
  */
 
 /** Number of bits per subject. About one look-up in a hundred for an absent subject is a false positive. */
@@ -76,7 +75,7 @@ export function mayHold(subject: SubjectKey, { path, placed, count, read }: Kept
   return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }
 
-/** SQL that selects every distinct subject of a day, in order. */
+/** SQL that selects every distinct subject of a day. */
 export const subjectsSql = 'SELECT DISTINCT subject FROM main.observation';
 
 /** Computes and stores the subject filter of a complete sealed day. */

@@ -19,7 +19,7 @@ import { StoredIdentities } from './stored-identities.ts';
 
 const cacheBytes = 1024 * 1024;
 
-/** Options for a standby: those of a writer, except that a clock replaces the current time. */
+/** Options for a standby: the options of a writer, with a clock instead of the current time. */
 export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
   /** Sends a signal to a process; absent for `process.kill`. Tests replace it. */
@@ -104,8 +104,8 @@ function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Part
     ready: async () => presence.become('ready'),
     async takeOver() {
       const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: stored.known });
-      // Close the readers only after opening the writer: closing the last connection to a log would discard the log's
-      // index.
+      // Open the writer before closing the readers: when the last connection to a database closes, SQLite discards
+      // the index of the write-ahead log, which the writer would have to rebuild.
       reading.close();
       void reader.close();
       release();
@@ -136,7 +136,7 @@ function sightingOf(paths: StorePaths): WriterSighting {
   return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null, isGone: false };
 }
 
-/** Kills the recorded writer if it is certain that the process with its id is still the recorded one. */
+/** Kills the recorded writer, but only if the process with the recorded id is certainly the writer. */
 function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') => void): WriterEnd {
   const present = readPresent(paths.writer);
   if (present === null) return { kind: 'kept', why: 'writer.json does not identify the writer' };

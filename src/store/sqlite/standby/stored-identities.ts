@@ -27,7 +27,7 @@ export class StoredIdentities {
     this.#days = days;
   }
 
-  /** Identities read so far, for the writer that replaces the followed one. */
+  /** Identities read so far, for the writer that replaces the followed writer. */
   get known(): KnownIdentities {
     return { identities: this.#identities, through: this.#through };
   }
@@ -36,7 +36,10 @@ export class StoredIdentities {
     return this.#identities.has(Buffer.from(identity, 'latin1'));
   }
 
-  /** Reads the identities of new rows, or of all rows if a purge has removed rows since the last call. */
+  /**
+   * Reads the identities of new rows, or of all rows within the duplicate horizon if the revision has changed since the
+   * last call, and calls `stored` for each.
+   */
   async follow(stored: (identity: string) => void = () => undefined): Promise<void> {
     const revision = this.#state.revision();
     if (this.#revision !== revision) {
@@ -48,8 +51,8 @@ export class StoredIdentities {
   }
 
   /**
-   * Reads the next rows of the oldest day with unread rows. Returns their number, or `chunkRows` if later days may have
-   * more.
+   * Reads the next rows of the oldest day with unread rows. Returns their number, or `chunkRows` if later days may
+   * have unread rows.
    */
   #readChunk(stored: (identity: string) => void): number {
     const { days, floor } = this.#state.catalog();

@@ -9,7 +9,7 @@ export function noteQuery(db: Sqlite): (name: string) => string | null {
 }
 
 /**
- * Creates the functions that query and change data that only the instrument needs, when it starts. Each change is one
+ * Creates the functions that query and change data that only the instrument reads, when it starts. Each change is one
  * durable commit.
  */
 export function instrumentState(db: Sqlite) {

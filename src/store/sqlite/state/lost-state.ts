@@ -7,13 +7,14 @@ import { assertNoInterruptedMove } from '../base/interrupted.ts';
 import { storeError } from '../base/store-error.ts';
 import { type DayContent, dayContent } from '../schema/day-content.ts';
 
-/** Instructions for the operator if state file and day files do not match. */
+/** Instructions for the operator if the state file and the day files do not match. */
 export const remedy =
   'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
 
 /**
- * Throws `damaged` if day files exist but the state file is missing or empty, because a new state file must never be
- * created for existing days.
+ * Throws `damaged` if the state file is missing or empty although day files or its log exist, because a new state file
+ * must never be created for existing days. Also throws if a move, a restore or a copy of the store was interrupted; see
+ * `assertNoInterruptedMove`.
  */
 export function assertStateFile(paths: StorePaths): void {
   const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
@@ -31,8 +32,8 @@ export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
 }
 
 /**
- * Throws `damaged` if the newest readable day and the state file have different generations, which means that one of
- * them belongs to another store.
+ * Throws `damaged` if the newest readable day and the state file have different generations, because one of the two
+ * files then belongs to another store.
  */
 export function assertOneGeneration(
   paths: StorePaths,

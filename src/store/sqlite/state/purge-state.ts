@@ -4,7 +4,7 @@ import type { StoredGap } from '../../port.ts';
 import { micros } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Maximum number of stored purge requests. A completed request is removed once its days are before the floor. */
+/** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
 const maxPurges = 20_000;
 
 /** Creates the functions that record purges in the state file. Each call is one durable commit. */
@@ -40,21 +40,20 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
       return true;
     }),
     /**
-     * Starts the purge of a day: invalidates earlier reads of the day, and marks the day for recovery after a crash.
+     * Starts the purge of a day: invalidates all earlier reads, and marks the day for recovery after a crash.
      */
     beginPurgeDay: db.transaction((source: string, day: number): void => {
       beginDay.run(day, source);
       raiseRevision.run();
     }),
     /**
-     * Records progress between two commits to an open day: counts the removed rows, and invalidates earlier reads of
-     * the day.
+     * Records progress between two commits to an open day: counts the removed rows, and invalidates all earlier reads.
      */
     continuePurgeDay: db.transaction((source: string, removed: number): void => {
       addRemoved.run(removed, source);
       raiseRevision.run();
     }),
-    /** Completes the purge of a day: makes readers reopen the file, and invalidates earlier reads of the day. */
+    /** Completes the purge of a day: makes readers reopen the file, and invalidates all earlier reads. */
     endPurgeDay: db.transaction((source: string, day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();

@@ -6,13 +6,13 @@ import { spaceRemovalVersion } from '../schema/state-schema.ts';
 
 /** Progress of the removal of rows about spaces, as a row of the table. */
 export interface SpaceRow {
-  /** First day that the removal has not completed. Some later days may be completed. */
+  /** First day that the removal has not completed. Some later days may already be completed. */
   readonly nextDay: number;
   /** Day that the removal is changing, or was changing when the writer ended; otherwise null. */
   readonly atDay: number | null;
   /**
-   * Number of rows that had been removed from `atDay` before this removal, so that its rows are counted correctly after
-   * a crash.
+   * Number of rows that had been removed from `atDay` before this removal, so that the removed rows are counted
+   * correctly after a crash.
    */
   readonly atRows: number | null;
   readonly removed: number;
@@ -31,7 +31,7 @@ export function spaceRemovalQueries(db: Sqlite) {
        FROM space_removal`,
     );
   let row: ReturnType<typeof prepare> | null = null;
-  /** Returns the progress of the removal, or null if the store needs none or no writer has migrated it yet. */
+  /** Returns the progress of the removal, or null if the store needs no removal or is not migrated yet. */
   const spaceRow = (): SpaceRow | null => {
     if (row === null && schemaVersion(db) >= spaceRemovalVersion) row = prepare();
     return row?.get() ?? null;
@@ -58,14 +58,14 @@ export function spaceRemovalChanges(db: Sqlite) {
   const suspendDay = db.prepare('UPDATE space_removal SET at_day = NULL, at_rows = NULL, removed = removed + ?');
   const complete = db.prepare('UPDATE space_removal SET completed_at = ?');
   return {
-    /** Starts the change of a day with rows to remove: invalidates earlier reads of the day. */
+    /** Starts the removal of rows from a day: invalidates all earlier reads. */
     beginSpaceDay: db.transaction((day: number, rows: number): void => {
       beginDay.run(day, rows);
       raiseRevision.run();
     }),
-    /** Records a commit to an open day: invalidates earlier reads of the day. */
+    /** Records a commit of the removal to an open day: invalidates all earlier reads. */
     continueSpaceDay: (): void => void raiseRevision.run(),
-    /** Completes the change of a day: makes readers reopen the file, and invalidates earlier reads of the day. */
+    /** Completes the removal of rows from a day: makes readers reopen the file, and invalidates all earlier reads. */
     endSpaceDay: db.transaction((day: number, removed: number, nextDay: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
@@ -73,7 +73,10 @@ export function spaceRemovalChanges(db: Sqlite) {
     }),
     /** Records that the next day contains no rows to remove. */
     skipSpaceDay: (nextDay: number): void => void endDay.run(nextDay, 0),
-    /** Suspends the change of a day after `removed` rows were removed. A later attempt starts the day again. */
+    /**
+     * Suspends the removal of rows from a day after `removed` rows were removed. A later attempt starts the day
+     * again.
+     */
     suspendSpaceDay: db.transaction((day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();

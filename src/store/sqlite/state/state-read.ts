@@ -16,7 +16,7 @@ export interface Catalog {
   readonly floor: Micros;
   /**
    * Days, oldest first. `revision` increases when a purge changes or replaces a day's file, which invalidates earlier
-   * reads of it.
+   * reads of that day.
    */
   readonly days: readonly { readonly day: number; readonly sealed: number; readonly revision: number }[];
 }

@@ -43,11 +43,12 @@ function dayChanges(db: Sqlite) {
   return {
     /** Adds a day to the list, or updates its form. Must be called before the first commit to a new day. */
     addDay: (day: number, sealed: boolean): void => void addDay.run(day, sealed ? 1 : 0),
-    /** Removes a day whose file is lost from the list. */
+    /** Removes from the list a day whose file is lost. */
     forgetDay: (day: number): void => void forgetDay.run(day),
     /**
-     * Raises the floor and removes the days below it from the list. Must be called before their files are removed, so
-     * that a dropped day never counts as empty for a reader.
+     * Raises the floor. Removes the days below the floor from the list, and the gaps and purges that ended before the
+     * floor. Must be called before the files of these days are removed, so that a dropped day never counts as empty for
+     * a reader.
      */
     dropDaysBefore: db.transaction((day: number, floor: Micros): void => {
       raiseFloor.run(floor);

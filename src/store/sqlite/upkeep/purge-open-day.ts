@@ -80,7 +80,10 @@ export class OpenDayPurge {
     this.#db.close();
   }
 
-  /** Returns the next rows of the source in order of acceptance. The minute counters show which minutes have any. */
+  /**
+   * Returns the next rows of the source in order of acceptance. The minute counters show which minutes have such
+   * rows.
+   */
   #nextRows(): RemovedRow[] {
     const counted = this.#db
       .prepare<[number, number], 1>('SELECT 1 FROM counter_minute WHERE minute = ? AND source = ?')

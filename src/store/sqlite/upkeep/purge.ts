@@ -25,7 +25,7 @@ export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean
     } catch (error) {
       const isRequested = work.state.purgeRows().some(({ completedAt }) => completedAt === null);
       if (work.signal.aborted || !isRequested) throw error;
-      // The removal processes this day again after the requests, and then reports the error.
+      // Ignore the error: after the requests, the removal processes this day again and throws the error if it recurs.
       suspendSpaceDay(work);
     }
   }
@@ -54,7 +54,8 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   const { paths, state, faults, signal } = work;
   const sealed = dayPath(paths, day, 'sealed');
   if (!sealedDayNames(sealed, source)) {
-    // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one.
+    // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one
+    // row.
     if (atDay === day) state.endPurgeDay(source, day, 1);
     else state.skipPurgeDay(source, day);
     return;

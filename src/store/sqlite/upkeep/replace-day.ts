@@ -18,13 +18,14 @@ export interface Replacing {
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
-  /** Days for which adding checksums has failed since the store was opened; they are not tried again. */
+  /** Days for which adding checksums has failed since the store was opened. These days are not tried again. */
   readonly refused: Set<number>;
 }
 
 /**
  * Adds checksums to the newest sealed day without them, which an earlier version wrote, by rewriting the day and
- * replacing its file. A day whose counters do not match its rows stays unverified and is reported once.
+ * replacing its file. If this fails, for example because the counters do not match the rows, the day stays unverified
+ * and is reported once; after a transient error, a later run tries again.
  */
 export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
   const { paths, state, onFile, refused } = replacing;
@@ -78,7 +79,7 @@ export async function replaceDay(
 /** Offset of `user_version` in a SQLite file (SQLite file format, section 1.3). */
 const versionAt = 60;
 
-/** Returns true if the schema version in the header of a sealed day's file is one with checksums. */
+/** Returns true if a sealed day has checksums, according to the schema version in the header of its file. */
 export function hasChecksums(path: string): boolean {
   const file = openSync(path, 'r');
   try {

@@ -13,8 +13,8 @@ import { targetSql } from '../schema/row-sql.ts';
 /** Maximum number of rows removed per commit. The writes of such a commit fit into the smallest possible log limit. */
 export const rowsAtOnce = 500;
 /**
- * Maximum number of bytes that a commit writes. Each row changes a page each of the table, the index, the stored counts
- * and the labeler counters; the rest is a margin for other counters.
+ * Maximum number of bytes that a commit writes. Each row changes one page each of the table, the index, the stored
+ * counts and the labeler counters; the rest is a margin for other counters.
  */
 const maxCommitBytes = rowsAtOnce * 6 * (pageBytes + 24) + 3 * 1024 * 1024;
 

@@ -48,7 +48,10 @@ export function sealDay(open: string, growing: string, day: number): number {
   }
 }
 
-/** Computes and stores the data derived from the rows, after all rows of a sealed day are copied. */
+/**
+ * Computes and stores the data derived from the rows, after all rows of a sealed day are copied. If rows of the day
+ * were purged, also removes the counters and names that no longer have rows.
+ */
 export function completeSealedDay(db: Sqlite, rows: number): void {
   if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) {
     dropEmptyCounters(db);

@@ -13,14 +13,14 @@ export type DayTask = DayFiles &
   (
     | {
         /**
-         * `seal`: write the sealed form of an open day. `check` and `repair`: rewrite a sealed day and add checksums.
-         * If the counters do not match the rows, `check` fails, and `repair` recomputes them.
+         * `seal` writes the sealed form of an open day. `check` and `repair` rewrite a sealed day and add checksums. If
+         * the counters do not match the rows, `check` fails, and `repair` recomputes them.
          */
         readonly kind: 'seal' | 'check' | 'repair';
       }
-    /** Write a sealed day without its rows about spaces. Writes no file if the day has none. */
+    /** Writes a sealed day without its rows about records in spaces. Writes no file if the day has no such rows. */
     | { readonly kind: 'spaces' }
-    /** Write a sealed day without the data of a source. */
+    /** Writes a sealed day without the data of a source. */
     | { readonly kind: 'purge'; readonly source: string }
   );
 

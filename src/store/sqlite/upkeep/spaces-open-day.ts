@@ -46,7 +46,7 @@ export class OpenDaySpaces {
     );
   }
 
-  /** Reads the next rows and returns those about spaces, or null after the last row of the day. */
+  /** Reads the next rows and returns the rows about spaces, or null after the last row of the day. */
   next(): readonly RemovedRow[] | null {
     const last = this.#db
       .prepare<[number, number], number | null>(

@@ -38,8 +38,8 @@ export async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at
 }
 
 /**
- * Suspends the day that is being changed, so that other days and purges can be processed first. Counts the rows removed
- * from it so far, or none if the file cannot be read.
+ * Suspends the day that is being changed, so that other days and purges can be processed first. Counts the rows
+ * removed from that day so far, or 0 if the file cannot be read.
  */
 export function suspendSpaceDay({ paths, state }: PurgeWork): void {
   const { atDay = null, atRows = null } = state.spaceRow() ?? {};
@@ -63,8 +63,8 @@ interface DayStep {
 }
 
 /**
- * Removes the rows about spaces from a sealed day. If the day cannot be rewritten and a retry would not help, leaves the day
- * unchanged and reports it, because damage to one old day must not stop the writer.
+ * Removes the rows about spaces from a sealed day. If the day cannot be rewritten and a retry would not help, leaves
+ * the day unchanged and reports it, because damage to one old day must not stop the writer.
  */
 async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep): Promise<void> {
   const { paths, onFile, signal, spaceDays } = work;

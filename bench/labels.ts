@@ -2,13 +2,13 @@
  * Measures the label instrument as an operator runs it: `node bench/labels.ts [--labels 40000] [--sources 700]
  * [--seconds 60]`.
  *
- *  1. Signature checks alone, on one core.
+ *  1. Only signature checks, on one core.
  *  2. Verified acceptance: the real program on one core receives a burst of signed labels over the streams of 20
  *     simulated labelers, until the rows are durable. For comparison, the same rows go into one plain indexed table,
  *     without checks, on the other core.
  *  3. 700 sources at the network's rates: the time from a label's emission to its acceptance, and resident memory.
  *
- * The simulated network uses the other core. `npm run bench -- store --window FOLDER` measures the store alone (an
+ * The simulated network uses the other core. `npm run bench -- store --window FOLDER` measures only the store (an
  * overview of 45 million rows, and sealing a day with 500 labels per second). Prints each figure with its target.
  */
 import { spawnSync } from 'node:child_process';
@@ -97,7 +97,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`the signature of a label of the benchmark is ${label}`);
+    if (typeof label === 'string') throw new Error(`a label of the benchmark is ${label}`);
     return { label, signature: 'unverified' };
   });
 }

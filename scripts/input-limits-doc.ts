@@ -1,6 +1,6 @@
 import { type InputLimit, inputLimits } from '../src/input/limits.ts';
 
-/** Returns the table of every entry point's limits, generated from the table that the code uses. */
+/** Returns the page about input limits. Its table is generated from the limits that the code uses. */
 export function inputLimitsDocument(): string {
   const rows = Object.values<InputLimit>(inputLimits).map((limit) => {
     const { input, author, bytes, decodedBytes, depth, elements, fields, cpu, code } = limit;
@@ -34,20 +34,20 @@ const titles = `| input | author | bytes | decoded | depth | elements | fields |
 
 const head = `# Input limits
 
-Every entry point for untrusted bytes, with its limits. The limits apply to the bytes before they are parsed: a scan
+This table lists every entry point for untrusted bytes, with its limits. The limits apply before the bytes are parsed: a scan
 counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. Input that
 exceeds a limit is refused like malformed input, and counts only against its author.`;
 
 const tail = `A compressed response or frame may expand to 1 MiB, and beyond that to 64 times its length.
-The label instrument charges the decoded bytes of each response to its labeler, and those of new labelers also to the registrable domain.
-A response may arrive in 4,096 pieces, and further ones of at least 32 bytes on average. A message of a websocket may have 256
+The label instrument charges the decoded bytes of each response to the labeler, and for new labelers also to the registrable domain.
+A response may arrive in 4,096 pieces; further pieces must have at least 32 bytes on average. A websocket message may have 256
 fragments.
 
 The label instrument bounds the total memory of decoded input that is not yet stored, over all labelers
-(\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read meanwhile, and its pages are
-requested later. Each labeler always gets a small amount, so that one label never waits for another labeler.
+(\`src/input/decoded-bytes.ts\`). If a labeler exceeds its share, its connection is not read until memory is free, and its pages are
+requested later. Each labeler always has a small reserve, so that one label never waits for another labeler.
 
-The resource fuzzer (\`npm run fuzz\`) drives the code of each row with hostile inputs in a process with a small heap, and checks
-processor time and heap growth for each input. The CPU column has its bounds, with a margin for a busy machine.
+The resource fuzzer (\`npm run fuzz\`) passes hostile inputs to the code of each row, in a process with a small heap, and checks
+processor time and heap growth for each input. The CPU column has the bounds of the fuzzer, with a margin for a busy machine.
 
 This page is generated from the program: \`npm run generate\`.`;

@@ -1,7 +1,8 @@
 /**
  * Applies deliberate bugs one at a time, and runs the tests that must detect each of them: `npm run mutants`. The
- * catalogues are in harness/mutants. `--only TEXT` runs the mutants whose id or file contains the text. `--state FILE`
- * stores the results, so that an interrupted run can be continued. Exits with 1 if a mutant survives.
+ * catalogues are in harness/mutants. `--only TEXT` runs the mutants whose id, description or file contains the text.
+ * `--state FILE` stores the results, so that an interrupted run can be continued. Exits with 1 unless each selected
+ * mutant is killed or equivalent; a mutant that was not run, or that no test reaches, counts as not killed.
  *
  * `--generated` generates mutants from the sources instead. Each mutant runs against the unit tests that are nearest to
  * its file in the import graph. If these pass, it runs against the nearest tests of the system tier that start no
@@ -16,15 +17,16 @@ import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
 /**
- * Result of a mutant. `untested`: no test of these tiers reaches the file. `ended`: the tests exceeded their timeout or
- * their process exited. This counts as killed but is reported separately, because a busy machine can cause it too.
+ * Result of a mutant. `untested`: no test of the unit or system tier imports the file. `ended`: the tests exceeded
+ * their timeout or their process exited. Such a mutant counts as killed, but is reported separately, because a busy
+ * machine can also be the cause.
  */
 type Result = 'killed' | 'ended' | 'survived' | 'untested';
 
 /** A mutant, from a catalogue or generated, with its tests. */
 interface Run {
   readonly key: string;
-  /** Null for a mutant from a catalogue. */
+  /** Kind of a generated mutant; null for a mutant from a catalogue. */
   readonly kind: MutantKind | null;
   readonly title: string;
   readonly file: string;
@@ -89,7 +91,7 @@ function readState(path: string): [string, Result][] {
   return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
 }
 
-/** Caches whether test files pass without any mutant, keyed by their names. */
+/** Cache of the results of test files without any mutant, by the names of the files. */
 const health = new Map<string, boolean>();
 
 async function isHealthy(tests: readonly string[]): Promise<boolean> {
@@ -130,7 +132,7 @@ try {
     if (run.equivalent || results.has(run.key)) continue;
     const result = await resultOf(run);
     process.stdout.write(
-      `${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests also fail without it' : ''}\n`,
+      `${result.padEnd(8)} ${run.title}${result === 'unknown' ? ': its tests also fail without the mutant' : ''}\n`,
     );
     if (result === 'unknown') continue;
     results.set(run.key, result);

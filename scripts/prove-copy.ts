@@ -42,7 +42,7 @@ try {
   const appended = Number((await stopped)?.split(' ')[1]);
   say(`${appended} rows were appended meanwhile`);
   const handedOver = performance.now();
-  if ((await last.ended) !== 0) throw new Error('the copy failed');
+  if ((await last.ended) !== 0) throw new Error('the copying process exited with an error');
   say(`the copy completed ${Math.round(performance.now() - handedOver)} ms after the appender had ended`);
   say(
     `${Math.round((rows + appended) / seconds)} rows per second over ${Math.round(seconds)} s, load ${loadavg()[0]?.toFixed(1)}`,
@@ -55,7 +55,7 @@ try {
 
 /**
  * Runs the copy until every row is copied, killing it several times. Returns the last process, and the seconds for
- * which a copy was running.
+ * which a copy was running. Rejects if a reader does not refuse the unfinished copy after a kill.
  */
 async function copyWithKills() {
   let running = 0;
@@ -70,7 +70,8 @@ async function copyWithKills() {
       () => 'no error',
       (error: { code?: string }) => error.code,
     );
-    if (refused !== 'unfinished_copy') throw new Error(`after kill ${kill} opening the copy ended with: ${refused}`);
+    if (refused !== 'unfinished_copy')
+      throw new Error(`after kill ${kill}, opening the copy resulted in ${refused}, expected unfinished_copy`);
     begun = performance.now();
   }
   const last = startCopyProcess('copier', [from, to], (line) => say(`  ${line}`));
@@ -81,7 +82,7 @@ async function copyWithKills() {
 async function compare(expected: number): Promise<void> {
   const [before, after] = [await hashedDays(from), await hashedDays(to)];
   const found = after.reduce((sum, day) => sum + day.rows, 0);
-  if (JSON.stringify(before) !== JSON.stringify(after)) throw new Error('the copy differs');
+  if (JSON.stringify(before) !== JSON.stringify(after)) throw new Error('the copy differs from its source');
   if (found !== expected) throw new Error(`${expected} rows were stored, and the copy has ${found}`);
   const store = await openStoreReader(to);
   for await (const { day, problems } of store.verify()) {

@@ -56,7 +56,11 @@ try {
     print,
   });
   for (const problem of problems) console.log(`  ${problem}`);
-  print(problems.length === 0 ? 'the store equals what was sent' : `WRONG: ${problems.length} problems`);
+  print(
+    problems.length === 0
+      ? 'the store contains exactly the labels that were sent'
+      : `WRONG: ${problems.length} problems`,
+  );
   if (problems.length > 0) process.exitCode = 1;
 } finally {
   if (values.keep) console.log(`files: ${folder}`);

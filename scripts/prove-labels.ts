@@ -22,7 +22,7 @@ interface Result {
   readonly problems: readonly string[];
 }
 
-/** Returns the results in a state file. Results for a different number of labelers are left out. */
+/** Returns the results in a state file. Omits results for a different number of labelers. */
 function resultsIn(path: string): readonly Result[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').split('\n');
@@ -51,7 +51,7 @@ async function proveNext(path: string): Promise<void> {
   }
   const results = resultsIn(path).filter((result) => result.seed <= count);
   const correct = results.filter(({ problems }) => problems.length === 0).length;
-  console.log(`${correct} of ${results.length} seeds are correct, ${count - results.length} are left`);
+  console.log(`${correct} of ${results.length} seeds passed, ${count - results.length} remain`);
 }
 
 if (values.state !== undefined) await proveNext(values.state);

@@ -1,5 +1,6 @@
 /**
- * Searches for false alarms of the silence rule in 30 days of simulated traffic, with seeds 1 to N (first argument).
+ * Searches for false alarms of the silence rule in simulated traffic with the seeds 1 to N. The first argument is N (20
+ * by default), and the second argument is the number of days (30 by default). Exits with 1 if there is an alarm.
  */
 import { makeTraffic, watch } from '../harness/weather/weather-traffic.ts';
 
@@ -15,5 +16,5 @@ for (let seed = 1; seed <= seeds; seed += 1) {
     );
   }
 }
-console.log(`${seeds} times ${days} days: ${alarms} false alarms`);
+console.log(`${seeds} simulations of ${days} days: ${alarms} false alarms`);
 process.exit(alarms === 0 ? 0 : 1);

@@ -20,7 +20,7 @@ function taken(port: number): boolean {
     .some((line) => line.trim().split(/\s+/)[1] === local);
 }
 
-it('a reserved port refuses connections, is not assigned to another program, and can be reused after its release', async () => {
+it('a reserved port is in use, refuses connections, and can be reused after its release', async () => {
   const port = await listenOnce(0);
   const kept = await keepPort('127.0.0.1', port);
   expect(taken(port)).toBe(true);

@@ -7,7 +7,7 @@ const ranges = fc.array(
   { maxLength: 30 },
 );
 
-it('a range set keeps its ranges sorted, and merges those that touch or overlap', () => {
+it('a range set keeps its ranges sorted, and merges ranges that touch or overlap', () => {
   fc.assert(
     fc.property(ranges, (added) => {
       const set = new RangeSet();

@@ -41,7 +41,7 @@ describe('the record of events', () => {
     ]);
   });
 
-  it('counts an event once however many connections received it, and respects their filters', () => {
+  it('counts an event once even if several connections received it, and respects the filters of the connections', () => {
     const truth = truthOf([like(10), post(20), like(30), post(40)]);
     truth.opened(delivery(1, [], 0, 2));
     truth.opened(delivery(2, ['app.bsky.feed.like'], 1, 4));
@@ -51,7 +51,7 @@ describe('the record of events', () => {
     expect([0, 3, 4].map((seq) => truth.wasDelivered(seq))).toEqual([true, true, false]);
   });
 
-  it('merges the deliveries of the oldest connections when there are too many to list', () => {
+  it('merges the deliveries of the oldest connections when there are too many connections to list', () => {
     const frames = Array.from({ length: 6000 }, (_, at) => like(at + 1));
     const truth = truthOf(frames);
     for (let id = 0; id < frames.length; id++) truth.opened(delivery(id, [], id, id + 1));

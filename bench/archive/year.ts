@@ -1,8 +1,8 @@
 /**
  * Measures an archive of one year: `node bench/archive/year.ts [--days 365] [--labelers 700] [--body 15000]`.
  *
- * Each day has the tables of `--labelers` labelers and `--body` bytes of bodies an hour. Prints the size, the duration
- * of a verification, the size of the index and of the page, and the processor time of the page.
+ * Each day has the tables of `--labelers` labelers and `--body` bytes of response bodies per hour. Prints the size, the
+ * duration of a verification, the size of the index and of the page, and the processor time of the page.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ try {
     while (summary.days() === null) await new Promise((resolve) => setTimeout(resolve, 10));
   });
   await summary.stop();
-  console.log(`summary: ${read.cpuMs} ms of CPU, once, split into several turns`);
+  console.log(`summary: ${read.cpuMs} ms of CPU for the first read, split into several turns`);
   const createPage = await importPage();
   // Create a new page for each call, because a page renders only once for each hour and is then cached.
   const render = (at: number): Buffer => createPage([], summary)('identity', at, null).body ?? Buffer.alloc(0);

@@ -1,7 +1,7 @@
 /**
  * Measures the set of label identities with which a store detects duplicates, at today's rate and at multiples of it:
  * `node --expose-gc bench/store/identities.ts [--rows-a-day 1400000] [--times 1,10]`. Prints bytes and processor time
- * for each identity. Processor time is used because the machine may be busy.
+ * for each identity. Elapsed time is not measured, because it depends on the load of the machine.
  */
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -31,7 +31,7 @@ for (const times of values.times.split(',').map(Number)) {
   const { user, system } = process.cpuUsage(cpu);
   const kept = used() - before;
   console.log(
-    `${times} times: ${most.toLocaleString('en')} identities at most, ${(largest / 1e6).toFixed(0)} MB at most, ` +
+    `at ${times} times the rate: at most ${most.toLocaleString('en')} identities, at most ${(largest / 1e6).toFixed(0)} MB, ` +
       `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} µs of processor time each`,
   );
 }

@@ -3,20 +3,21 @@ import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from './
 import { type SimulatedArchive, simulateArchive } from './simulated-archive.ts';
 
 /**
- * Number of hours before the test, and number of hours around the closing of a day whose write operations are
- * interrupted one at a time.
+ * Number of hours before the test, and number of tested hours. A day is closed during the tested hours. Each write
+ * operation in these hours can be interrupted.
  */
 const [quietHours, hours] = [71, 3];
 
-/** Kind of the interruption: a kill, given by its effect on the written file, or a full disk. */
+/** Kind of the interruption: a kill (named by its effect on the written file) or a full disk. */
 export type Interruption = WriteFault['effect'] | 'full';
 
 /** Result of interrupting write operations. */
 export interface Crashes {
-  /** Number of write operations in these hours without an interruption. */
+  /** Number of write operations in the tested hours if none is interrupted. */
   readonly operations: number;
   /**
-   * Failed comparisons: each names the interrupted operation after which the archive differs from an uninterrupted one.
+   * Failed checks. Each entry names the interrupted operation, and the findings of the verification, the difference
+   * from an uninterrupted archive, or the unexpected log messages.
    */
   readonly failures: readonly string[];
 }
@@ -43,7 +44,7 @@ export async function crashes(interruption: Interruption, step: number): Promise
   return { operations, failures };
 }
 
-const diskMessages = ['the archive cannot be written; trying again', 'the archive can be written again'];
+const diskMessages = ['the archive cannot be written; writing will be retried', 'the archive can be written again'];
 
 function messagesOf({ messages }: SimulatedArchive): string[] {
   return messages.map(({ message }) => message);
@@ -56,7 +57,8 @@ function faultOf(interruption: Interruption): WriteFault {
 
 async function quietArchive(): Promise<MemoryArchive> {
   const archive = simulateArchive({ memory: memoryArchive() });
-  // It is enough to archive the hours that confirm the first day; the others become gaps.
+  // Archive only the first hour of the first day, and 24 later hours, which are needed to close that day. The other
+  // hours become gaps.
   await archive.run(1);
   await archive.run(24, quietHours - 24);
   return archive.copy();
@@ -79,7 +81,7 @@ async function interrupted(quiet: MemoryArchive, operation: number, fault: Write
   return archive;
 }
 
-/** Returns the files of the days. Interruptions may change only the number of revisions in them. */
+/** Returns the files of each day except `day.json`, because interruptions may change its revision number. */
 function filesOf(content: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files = [...content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
   return Object.fromEntries(files.map(([path, bytes]) => [path, bytes.toString('latin1')]));

@@ -1,8 +1,8 @@
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
 /**
- * Returns the JSON pointers at which a value does not match a pattern, or an empty list if it matches. Objects may have
- * additional properties.
+ * Returns the JSON pointers at which a value does not match a pattern, or an empty list if the value matches. Objects
+ * and lists may have additional members. Throws for an unknown placeholder.
  */
 export function mismatches(pattern: unknown, value: unknown, pointer = ''): string[] {
   if (typeof pattern === 'string' && pattern.startsWith('~')) {
@@ -36,7 +36,7 @@ function holds(kind: string, value: unknown): boolean {
     case '~absent':
       return value === undefined;
     default:
-      throw new Error(`unknown kind ${kind}`);
+      throw new Error(`unknown placeholder ${kind}`);
   }
 }
 

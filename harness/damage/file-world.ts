@@ -39,10 +39,10 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
     if (found.kind !== 'list' || expected.kind !== 'list') return refused(found.kind);
     return compared(formatDenyList(found.list), formatDenyList(expected.list));
   },
-  // A changed secret would invalidate every cursor.
+  // A changed secret only makes clients start their exports again, so its value is not compared.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
-  // Clients of an export compare the file with the digest in its manifest.
+  // Compare the file with the digest in its manifest, as a client of an export does.
   'rows.csv': (folder) =>
     digestOf(join(folder, 'rows.csv')) === manifestDigest(folder)
       ? { verdict: 'unchanged', why: '' }
@@ -52,7 +52,7 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
 function judgeArtifact(path: string, truth: string): Judged {
   const [found, expected, earlier] = [path, truth, truth.replace(/truth(?=\/[^/]*$)/, 'earlier')].map(readingOf);
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
-  // Accept the earlier artifact: it contains its generation time, so it is not a wrong fact.
+  // Accept the previous artifact: it states its own generation time, so it is not a wrong fact.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
     return { verdict: 'gap', why: 'the earlier artifact' };
   }
@@ -152,7 +152,7 @@ export class FileWorld {
     cpSync(join(this.#folder, 'now'), place, { recursive: true });
     const how = damage(join(place, file), kind, random, readFileSync(join(earlier, file)));
     const judge = judges[file];
-    if (!judge) throw new Error(`${file} has no judge`);
+    if (!judge) throw new Error(`no function judges ${file}`);
     return { ...(await judge(place, truth)), how };
   }
 }

@@ -11,12 +11,13 @@ import { rowsOf } from '../faults/store-state.ts';
 
 /**
  * Effects of a damaged file, from harmless to harmful: none; an error in some or all queries; an earlier state with a
- * gap for the missing commits; a wrong result that `verify` detects; a wrong result that nothing detects.
+ * gap for the missing commits; a wrong result that `verify` detects; a wrong result that `verify` does not detect, or
+ * an error that the store does not document.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** A verdict and the first wrong result. */
+/** A verdict and its reason: the error or the first wrong result; empty for an unchanged result. */
 export interface Judged {
   readonly verdict: Verdict;
   readonly why: string;
@@ -69,8 +70,8 @@ export async function storeTruth(folder: string): Promise<StoreTruth> {
 }
 
 /**
- * Opens a damaged store as the instrument does and compares its results. `earlier` contains the results after each
- * earlier commit.
+ * Opens a damaged store as the instrument does and compares its results. `earlier` contains the results of the
+ * undamaged store after each of its changes.
  */
 export async function judgeStore(folder: string, truth: StoreTruth, earlier: readonly StoreTruth[]): Promise<Judged> {
   try {
@@ -125,7 +126,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   if (rows) {
     const served = new Set(rows.map(published));
     const invented = [...served].find((row) => !truth.rows.has(row));
-    if (invented !== undefined) wrong.push(`a row was never stored: ${invented}`);
+    if (invented !== undefined) wrong.push(`a served row was never stored: ${invented}`);
     const missing = [...truth.rows].filter(([text]) => !served.has(text)).map(([, row]) => row);
     isEarlier = missing.length > 0;
     const hidden = missing.find(({ observedAt, label }) => !covers(observedAt, label.src));
@@ -142,7 +143,8 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
     // Allow lower counts for lost commits if a gap covers those commits.
-    if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} refusals, not ${count}`);
+    if (refusals && (found > count || (found < count && !isEarlier)))
+      wrong.push(`${found} refusals were counted, expected ${count}`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {
     const isThere = gaps?.some(
@@ -160,7 +162,9 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
 
 function verdictWithout(refused: string | null, isEarlier: boolean): Judged {
   if (refused !== null) return { verdict: 'refused', why: refused };
-  return isEarlier ? { verdict: 'gap', why: 'a state before the last commits' } : { verdict: 'unchanged', why: '' };
+  return isEarlier
+    ? { verdict: 'gap', why: 'the last commits are missing, and a gap covers them' }
+    : { verdict: 'unchanged', why: '' };
 }
 
 /** Returns a problem for each counter or stored count that does not match the served rows. */
@@ -209,7 +213,7 @@ async function wrongLabelers(
   }
   const wrong = found.filter(([key, count]) => (expected.get(key) ?? 0) !== count);
   const missing = [...expected].filter(([key]) => !found.some(([one]) => one === key));
-  return [...wrong, ...missing].map(([key, count]) => `the counter of ${key} is ${count}`);
+  return [...wrong, ...missing].map(([key, count]) => `the counter of ${key} is wrong or missing: ${count}`);
 }
 
 async function foundByVerify(reader: StoreReader): Promise<boolean> {

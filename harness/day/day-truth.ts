@@ -14,11 +14,14 @@ export interface DayTruth {
    * unreachable.
    */
   conditions(body: Body, goneSinceUs: number): string[];
-  /** Returns the number of labels since the epoch that an instrument must have counted once it has read everything. */
+  /**
+   * Returns the number of labels that an instrument must have counted since the start of the epoch once it has read
+   * all labels.
+   */
   labelsSoFar(): number;
 }
 
-/** Maximum age of a label that may be uncounted without a gap, in microseconds. */
+/** Maximum age, in microseconds, of a label that is neither counted nor covered by a gap. */
 const slackUs = 3 * 3_600_000_000;
 /** Maximum age of the data behind the conditions, in microseconds: thirty minutes and the current minute. */
 const conditionsReachUs = 31 * 60_000_000;
@@ -69,7 +72,7 @@ export function dayTruth(
       const found = counts.events_window;
       if (found > most) return [`${found} label events were counted, but only ${most} exist`];
       return bound > fromUs && found < before + owed
-        ? [`${found} label events were counted, but ${before + owed} are outside every gap`]
+        ? [`only ${found} label events were counted, but ${before + owed} lie outside every gap`]
         : [];
     },
     weather(body) {

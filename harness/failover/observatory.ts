@@ -10,7 +10,7 @@ import type { Cluster } from './cluster.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { createLink } from './link.ts';
 
-/** Two instruments, one of them the standby of the other, and two account processes that share one cluster. */
+/** Two instruments, one of them the standby of the other, and two account processes. All four use the same cluster. */
 export interface Observatory {
   readonly instruments: readonly KeptProcess[];
   readonly accounts: readonly KeptProcess[];
@@ -34,7 +34,7 @@ const wholeMs = 180_000;
 /** Fixed ports of the account processes, as behind a proxy. */
 const accountPorts = [8401, 8402];
 
-/** Creates the store and starts the processes against the cluster. */
+/** Creates the store in the cluster and starts the processes. */
 export async function startObservatory(cluster: Cluster, sim: SimAddresses, folder: string): Promise<Observatory> {
   const { machines, password, authority } = cluster;
   const addresses = machines.map(({ address }) => address);
@@ -119,7 +119,7 @@ export async function startObservatory(cluster: Cluster, sim: SimAddresses, fold
 async function createStore(cluster: Cluster, url: string, env: Readonly<Record<string, string>>): Promise<void> {
   await cluster.sql('postgres', ["CREATE DATABASE almanac TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'"]);
   const program = startProgram(['store', 'init', '--store', url], { env });
-  if ((await program.ended()) !== 0) throw new Error(`store init: ${program.stderr.join('\n')}`);
+  if ((await program.ended()) !== 0) throw new Error(`almanac store init failed: ${program.stderr.join('\n')}`);
   await cluster.sql(
     'almanac',
     ['almanac_writer', 'almanac_reader'].map((role) => `ALTER ROLE ${role} PASSWORD '${cluster.password}'`),

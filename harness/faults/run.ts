@@ -9,7 +9,7 @@ export interface Outcome {
   readonly failure: string;
   readonly call: CallClass | null;
   readonly where: string;
-  /** The error that the operation reported, or null if the operation completed. */
+  /** The error that the operation threw or reported; null without an error. */
   readonly reported: string | null;
   /** Description of the violated guarantee, or null if every guarantee holds. */
   readonly broken: string | null;
@@ -24,7 +24,7 @@ export class FaultRun {
   readonly #template: string;
   readonly #place: string;
   readonly #control: Injection;
-  /** States before the first step and after each step. The last one is the state after a complete run. */
+  /** States before the first step and after each step. The last state is the state after a complete run. */
   readonly #states: unknown[] = [];
 
   constructor(operation: Operation, template: string, place: string, control: Injection) {
@@ -60,7 +60,10 @@ export class FaultRun {
     return this.#control.disarm().calls;
   }
 
-  /** Makes the n-th call fail, checks the state that remains, and then runs the operation again to completion. */
+  /**
+   * Makes the n-th call fail, checks the state that remains, and then runs the operation again to completion. Returns
+   * null if no call failed.
+   */
   async fail(nth: number, failure: Failure, onwards: boolean): Promise<Outcome | null> {
     this.#reset();
     let steps = 0;
@@ -75,7 +78,7 @@ export class FaultRun {
       },
     ).then(
       () => null,
-      (thrown: unknown) => thrown ?? new Error('nothing was thrown'),
+      (thrown: unknown) => thrown ?? new Error('no error was thrown'),
     );
     const met = this.#control.disarm();
     if (met.injected === 0) return null;
@@ -143,7 +146,7 @@ function describe(error: unknown): string {
   return `${error.name}${code}: ${error.message.split('\n')[0] ?? ''}`;
 }
 
-/** Returns the first properties in which two objects differ. */
+/** Returns the properties in which two objects differ, with the first 300 characters of each value. */
 function difference(found: unknown, expected: unknown): string {
   const [a, b] = [found, expected] as Record<string, unknown>[];
   const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);

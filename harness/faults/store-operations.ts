@@ -22,7 +22,8 @@ const [mod = ''] = labelers;
 const isDocumented = (error: unknown): boolean => error instanceof StoreError;
 
 /**
- * Returns the n-th batch, accepted at `at`: some rows, a number of refused labels, and the read position after them.
+ * Returns the n-th batch, accepted at `at`: some rows, a number of refused labels, and the read position after these
+ * rows.
  */
 function batch(n: number, at: number, rows = 12): Batch {
   return {
@@ -77,7 +78,7 @@ const commit: Operation = {
       onStep();
       await writer.putNote('test', 'a note');
     }),
-  // Ignore the file names: a day may exist before its first row is stored.
+  // Ignore the file names: the file of a day can exist before the first row of the day is stored.
   state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
   isDocumented,
   reports: [],
@@ -107,9 +108,9 @@ async function maintain(
     async (writer) => {
       const { postponed } = await againOnce(() => writer.maintain(at), onReport);
       if (postponed.length === 0) return;
-      onReport(new Error(`postponed ${postponed.join(' ')}`));
+      onReport(new Error(`sealing was postponed for ${postponed.join(' ')}`));
       const still = (await writer.maintain(at)).postponed;
-      if (still.length > 0) throw new StoreError('disk_full', `postponed again: ${still.join(' ')}`);
+      if (still.length > 0) throw new StoreError('disk_full', `sealing was postponed again for ${still.join(' ')}`);
     },
     options,
   );
@@ -166,7 +167,7 @@ const migrate: Operation = {
   reports: [],
 };
 
-/** Replaces the blocks of the subject filter with those of version 3. */
+/** Replaces the blocks of the subject filter with blocks in the format of version 3. */
 function withoutPlaces(path: string): void {
   const db = new Database(path);
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
@@ -195,7 +196,7 @@ const purge: Operation = {
       onStep();
       while (await writer.purge(at)) onStep();
     }),
-  // A repeated purge increases the revision again, and the total it reports covers at least the rows that it removed.
+  // Omit the revision, which a repeated purge increases again, and the number of removed rows, which can be too low.
   state: async (folder) => {
     const { frontier, purges, ...state } = await storeState(folder, noon);
     const { revision: _, ...bounds } = frontier as Frontier;
@@ -241,7 +242,7 @@ const restore: Operation = {
   run: async (folder) => {
     const at = micros(noon + 2 * day);
     await restoreStore({ from: join(folder, 'backup'), folder: join(folder, 'store'), at }).catch((error: unknown) => {
-      // The store already exists because the previous run completed.
+      // Ignore the error: the store already exists because the previous run completed.
       if (!(error instanceof StoreError && error.code === 'occupied')) throw error;
     });
   },
@@ -287,10 +288,13 @@ const repair: Operation = {
   reports: [],
 };
 
-/** First result of each query. A later result with missing rows then counts as a different state. */
+/**
+ * Query results of the last run, by directory. If they differ from the results without faults, `state` returns them
+ * instead of the state of the store.
+ */
 const answers = new Map<string, unknown>();
 
-/** Runs every query while a call fails. Each query must either fail or return a complete result. */
+/** Runs every query. If a system call fails, the query must either fail or return a complete result. */
 const read: Operation = {
   name: 'read',
   prepare: async (folder) => {

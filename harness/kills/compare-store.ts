@@ -17,9 +17,9 @@ export interface Comparison {
   readonly rows: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly emitted: number;
-  /** True if every label is stored or refused. */
+  /** True if the numbers of stored and of refused labels equal the expected numbers. */
   readonly whole: boolean;
-  /** Labelers whose rows are not all stored. */
+  /** One message for each labeler whose rows are not all stored. */
   readonly missing: readonly string[];
   readonly problems: readonly string[];
 }
@@ -81,7 +81,8 @@ export class StoreComparison {
 
 type Counts = ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
 
-/** Returns the stored refusals by reason, without duplicates: their number depends on how the labels were read. */
+/** Returns the number of stored refusals by reason. Excludes the reason `duplicate`, because its count depends on how the
+ * labels were read. */
 async function refusedIn(store: StoreReader, span: Interval): Promise<Record<string, number>> {
   const refused: Record<string, number> = {};
   for (const { reason, count } of await store.refusals(span)) {
@@ -94,10 +95,10 @@ async function refusedIn(store: StoreReader, span: Interval): Promise<Record<str
 function positionsAhead(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
   return positions.flatMap(({ source, value }) => {
     const position = readPosition(value);
-    // An entry without a position only records which refused rows were counted.
+    // Skip an entry without a position: it only records which refused rows were counted.
     if (position === null) return [];
-    // Live labels are read before earlier missing ones, so a position advances to a number only when all labels before
-    // it are stored. For these labelers, the seq equals the label's number.
+    // Live labels can be stored before missing older labels, but a position advances to a number only when all labels
+    // before this number are stored. For these labelers, the seq equals the label's number.
     const due = emitted.acceptedThrough(source, Math.max(position.seq ?? 0, position.cursor ?? 0));
     const { applied = 0, removed = 0 } = counts.get(source) ?? {};
     const ahead = due - applied - removed;
@@ -130,7 +131,7 @@ function missingRows(positions: readonly Position[], counts: Counts, emitted: Em
     const found = counts.get(labeler) ?? { applied: 0, removed: 0 };
     const count = applied + removed - found.applied - found.removed;
     const at = positions.find(({ source, value }) => source === labeler && readPosition(value) !== null)?.value;
-    return count === 0 ? [] : [`${count} rows of ${labeler} are missing; it was read to ${at ?? 'no position'}`];
+    return count === 0 ? [] : [`${count} rows of ${labeler} are missing; its read position is ${at ?? 'unknown'}`];
   });
 }
 

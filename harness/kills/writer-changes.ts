@@ -134,7 +134,7 @@ export async function changeWriters({
   }
 }
 
-/** Waits until a standby is ready. */
+/** Waits until a standby is ready. Rejects with the standby's log if the standby exits or is not ready in time. */
 async function isReady({ process, ended, log }: LabelsProcess, url: string): Promise<void> {
   const ready = async (): Promise<boolean> =>
     process.exitCode !== null || (await storeProcesses(url)).standby?.state === 'ready';
@@ -154,15 +154,15 @@ async function isReady({ process, ended, log }: LabelsProcess, url: string): Pro
 async function end({ process }: LabelsProcess, how: WriterChange, url: string): Promise<void> {
   if (how === 'hand_over') {
     const { code, stderr } = await spawnLabels(['hand-over', '--store', url]).ended;
-    if (code !== 0) throw new Error(`hand-over: ${stderr.join('\n')}`);
+    if (code !== 0) throw new Error(`the hand-over failed: ${stderr.join('\n')}`);
     return;
   }
   process.kill(how === 'kill' ? 'SIGKILL' : how === 'suspend' ? 'SIGSTOP' : 'SIGTERM');
 }
 
 /**
- * Resumes a suspended writer and checks that it exits: the standby has killed the writer of a directory, and the writer
- * of a database exits with an explanation. Later comparisons reveal whether it wrote anything.
+ * Resumes a suspended writer and checks that it exits: the standby has killed the writer of a directory, and the
+ * writer of a database exits with an explanation. Later comparisons detect rows that the resumed writer stored.
  */
 async function wake({ process, ended }: LabelsProcess, afterMs: number, problems: string[]): Promise<void> {
   await wait(afterMs);
@@ -174,7 +174,7 @@ async function wake({ process, ended }: LabelsProcess, afterMs: number, problems
   }
 }
 
-/** Returns the log line of a standby that has become the active instrument. */
+/** Returns the log line with which a standby reported that it became active; an empty object without such a line. */
 function activation({ log }: LabelsProcess): Record<string, unknown> {
   return log().find(({ msg }) => msg === 'this instrument is now active') ?? {};
 }

@@ -22,7 +22,7 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Creates a row that the scripted labeler authored `ageMs` milliseconds ago. */
+/** Creates a row of the scripted labeler whose `cts` is `ageMs` milliseconds ago. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
@@ -146,7 +146,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
       const admission = given.kind === 'json' ? await options.admit?.(script.pageCost ?? 1_000, 100) : 'taken';
       return admission === undefined || admission === 'taken' ? given : { kind: admission };
     },
-    getText: () => Promise.reject(new Error('not asked')),
+    getText: () => Promise.reject(new Error('this request was not expected')),
     close: () => Promise.resolve(),
   };
   const { ports, stored, gaps, withdrawn, quirks } = scriptedPorts(

@@ -13,13 +13,15 @@ const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
 /** Grace period of the in-memory labelers artifact, in milliseconds. */
 export const memoryGraceMs = 5_000;
 
-/** Decodes and prepares a generated labelers artifact, as the facts process does. */
+/**
+ * Decodes and prepares a generated labelers artifact, as the facts process does. Throws if the artifact cannot be used.
+ */
 export async function prepared(fixture: LabelerFixture, alarms: string[] = []): Promise<PreparedLabelers<Catalogue>> {
   const files = labelerFiles(fixture);
   const bytes = { labelers: Buffer.from(files.labelers), definitions: Buffer.from(files.definitions) };
   const preparation = prepareCatalogue((leak) => alarms.push(leak));
   const decoded: DecodedLabelers = await labelerDecoder()(bytes, preparation.visit, () => null);
-  if (decoded.kind !== 'decoded') throw new Error(`the artifact is ${JSON.stringify(decoded)}`);
+  if (decoded.kind !== 'decoded') throw new Error(`the artifact cannot be used: ${JSON.stringify(decoded)}`);
   const catalogue = await preparation.finish(decoded.set, () => null);
   const { generated_at: generatedAt } = fixture.header;
   return {

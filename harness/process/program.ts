@@ -10,7 +10,7 @@ const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
  */
 const patienceMs = 120_000;
 
-/** The built program while it runs. */
+/** A running process of the built program. */
 export interface Program {
   readonly child: ChildProcess;
   /** Lines that the program has printed to stdout so far. */
@@ -47,9 +47,9 @@ export interface Server extends Program, Address {}
 export interface ProgramOptions {
   /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of the Node.js binary; defaults to the one that runs this process. */
+  /** Path of the Node.js binary; defaults to the binary that runs this process. */
   readonly runtime?: string;
-  /** Path of the entry point; defaults to that of this repository. */
+  /** Path of the entry point; defaults to the entry point of this repository. */
   readonly bin?: string;
 }
 
@@ -79,7 +79,11 @@ export function startProgram(
       out.on('line', (text) => {
         if (pattern.test(text)) resolve(text);
       });
-      ended.then((code) => reject(new Error(`exited with ${code} before ${pattern}:\n${stderr.join('\n')}`)), reject);
+      ended.then(
+        (code) =>
+          reject(new Error(`the program exited with ${code} before it printed ${pattern}:\n${stderr.join('\n')}`)),
+        reject,
+      );
     });
   }
 

@@ -72,7 +72,10 @@ export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<
   );
 }
 
-/** Returns the unexplained gaps of honest sources. A gap during a downtime of the instrument counts as explained. */
+/**
+ * Returns the unexplained gaps of honest sources. A gap counts as explained if it lies within a downtime of the
+ * instrument, or if the labeler replaced the missing rows.
+ */
 export async function undeservedGaps(
   store: StoreReader,
   { labelers }: Sim,
@@ -81,7 +84,7 @@ export async function undeservedGaps(
   const { startedAt } = await store.epoch();
   const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
   const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
-  // A gap may begin at the last heartbeat before the exit. Heartbeats are written every ten seconds.
+  // Allow 15 s before the exit: a gap may begin at the last heartbeat, and heartbeats are ten seconds apart.
   const isDown = ({ start, end }: StoredGap): boolean =>
     downtimes.some(({ fromMs, toMs }) => start / 1000 >= fromMs - 15_000 && end / 1000 <= toMs + 5_000);
   const isUndeserved = (gap: StoredGap): boolean => {
@@ -98,7 +101,7 @@ export async function undeservedGaps(
     );
 }
 
-/** Reads the overview. Resolves with null if it does not exist. */
+/** Reads the overview. Resolves with null if it cannot be read. */
 export async function readOverview(artifacts: string): Promise<RecentOverview | null> {
   try {
     return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
@@ -146,7 +149,7 @@ export async function publishedProblems(
   }
   for (const line of labelers) {
     differ(`the number of events of ${line.did}`, counts.get(line.did) ?? 0, line.events.window);
-    if (honest.has(line.did)) differ(`the number of repeats of the honest ${line.did}`, 0, line.repeats);
+    if (honest.has(line.did)) differ(`the number of repeats of the honest labeler ${line.did}`, 0, line.repeats);
   }
   return problems;
 }

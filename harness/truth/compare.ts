@@ -18,14 +18,11 @@ export interface Compared {
   readonly store: StoreReader;
   /** Interval that covers the whole epoch. */
   readonly span: Interval;
-  /**
-   * Returns the acceptance time of a label. For a label that was not accepted, returns the time at which it would have
-   * been.
-   */
+  /** Returns the actual acceptance time of a label, or the expected time if the label was not accepted. */
   readonly acceptedUs: (label: EmittedLabel) => number;
 }
 
-/** Returns the labels that must be stored and refused, among the labels that were served or emitted. */
+/** Returns the numbers of labels that must be stored and refused, among the labels that were served or emitted. */
 export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'emitted' = 'served'): Expected {
   return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
 }
@@ -72,8 +69,8 @@ export async function differences(compared: Compared): Promise<string[]> {
 }
 
 /**
- * Returns the expected refusals. A row that was read both by stream and by poll is refused once. Duplicates are
- * omitted: their number depends on the transports.
+ * Returns the differences between the stored and the expected refusals of a labeler. A row that was read both by
+ * stream and by poll counts as one refusal. Duplicates are omitted: their number depends on the transports.
  */
 function refusedOf(
   { sim, span, acceptedUs }: Compared,
@@ -148,14 +145,16 @@ export function hiddenLosses(
   for (const label of sim.labelers.truth.emitted(span.start)) {
     const { labeler, emittedUs, served, n } = label;
     if (served || !readable(labeler) || verdict(label, span.start, acceptedUs(label)) !== null) continue;
-    // A label that was replaced between two reads cannot be read: an account-replacing server no longer serves it.
+    // Skip a label that was replaced between two reads: an account-replacing server no longer serves it.
     const { profile, log, edge } = sim.labelers.of(labeler);
     if (profile.software === 'ozone' && log.replaced(n, edge)) continue;
     // Allow a small difference: gaps use the instrument's clock, and a label arrives slightly after its creation.
     const within = ({ source, start, end }: StoredGap): boolean =>
       (source === null || source === labeler) && start - second <= emittedUs && emittedUs <= end;
     if (!gaps.some(within))
-      lost.push(`label ${n} of ${labeler}, created ${emittedUs - span.start} us after the epoch, is outside every gap`);
+      lost.push(
+        `label ${n} of ${labeler}, created ${emittedUs - span.start} us after the start of the epoch, is outside every gap`,
+      );
   }
   return lost;
 }

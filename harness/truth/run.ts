@@ -32,7 +32,7 @@ export interface Proof {
   readonly sources: Readonly<Record<string, number>>;
   /** Number of times that each labeler fault and ailment took effect. */
   readonly fired: Readonly<Record<string, number>>;
-  /** Problems that the proof detected. */
+  /** Differences that the comparison found. */
   readonly problems: readonly string[];
 }
 
@@ -48,7 +48,9 @@ export async function proveTruth({
 }: {
   seed: number;
   labelers?: number;
-  /** True to run a standby, which repeatedly takes over from the instrument. It replaces the restart. */
+  /**
+   * True to run a standby. The test then repeatedly lets the standby take over instead of restarting the instrument.
+   */
   standby?: boolean;
 }): Promise<Proof> {
   const clock = movedClock();
@@ -99,7 +101,7 @@ function comparedOf({ sim, station: { store }, course }: Run): Compared {
   const { startedUs } = course;
   return {
     ...{ sim, store, span: { start: startedUs, end: micros(startedUs + 10 * day) } },
-    // The earlier labels of a late labeler are accepted only when it is discovered.
+    // Labels that a late labeler emitted before its discovery are accepted only at its discovery.
     acceptedUs: ({ labeler, emittedUs }) =>
       isFoundLate(sim, labeler) ? Math.max(emittedUs, course.found?.start ?? 0) : emittedUs,
   };
@@ -157,7 +159,10 @@ async function interrupt(run: Run): Promise<void> {
   await settled(run);
 }
 
-/** Advances the clock in two steps, so that no interruption is longer than the time that can be filled in. */
+/**
+ * Advances the clock by two days in two steps, so that no interruption is longer than the time that can be filled in.
+ * In the meantime some labelers change their definitions, leave, are denied or become discoverable.
+ */
 async function passTwoDays(run: Run): Promise<void> {
   const { sim, clock, course, problems } = run;
   await caughtUp(run);
@@ -178,8 +183,8 @@ async function passTwoDays(run: Run): Promise<void> {
     sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
   }
-  // Change the documents in the same turn in which the clock is advanced; otherwise a labeler could be discovered too
-  // early.
+  // Change the documents in the event-loop turn in which the clock is advanced; otherwise a labeler could be discovered
+  // too early.
   for (const { labeler } of found) sim.labelers.directory.set(labeler.did, 'whole');
   clock.advance(24.5 * hour);
   for (const { labeler } of found) sim.labelers.announceIdentity(labeler.did);
@@ -251,7 +256,7 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
 
 async function actFaults(run: Run): Promise<void> {
   const { sim, clock } = run;
-  // Run the roles that wait for the instrument first: the labels after the other faults must follow immediately.
+  // First run the roles that wait for the instrument: after the other faults, new labels must follow immediately.
   for (const act of ['waits', 'faults'] as const) {
     for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
   }
@@ -269,7 +274,7 @@ async function outage(run: Run): Promise<void> {
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler, clock);
   await sourcesAre(sim, station, 'away', problems);
-  // Each of these labelers has failed once, so the overview already counts it as missed.
+  // Wait until the overview mentions these labelers: an attempt to read each of them has failed.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
@@ -284,11 +289,12 @@ async function outage(run: Run): Promise<void> {
   await sourcesAre(sim, station, 'after 20 minutes', problems);
   problems.push(...(await labelersMatch(sim, station, course, 'after 20 minutes')));
   await handOver(run);
-  // The outage causes a gap. It is withdrawn once the missing labels have been read.
+  // Check the gap of the outage now, because it is withdrawn once the missing labels have been read.
   const gaps = await run.station.store.gaps(await wholeSpan(run.station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
-    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);
+    if (own.join() !== 'source_unavailable')
+      problems.push(`the gaps of ${role.name} are [${own.join()}], not [source_unavailable]`);
   }
   for (const { labeler } of away) await labeler.faults.revive();
   course.outage = null;
@@ -353,7 +359,7 @@ async function caughtUp({ clock, sim, station, problems }: Run): Promise<void> {
 function isReadable(sim: Sim, did: string): boolean {
   const labeler = sim.labelers.of(did);
   const role = roleAt(labeler.profile.index, sim.labelers.list.length);
-  // A labeler that is removed or denied is readable until then, and emits nothing afterwards.
+  // Include labelers that are removed or denied: they are readable until then, and emit nothing afterwards.
   if (departs(role)) return true;
   return role?.act !== 'found' && stateOf(labeler, role, 'after two days') === 'established';
 }
@@ -370,7 +376,7 @@ function firedIn({ labelers: { list, directory } }: Sim): Record<string, number>
   };
   for (const { faults, profile, queries } of list) {
     for (const [name, times] of faults.fired) add(name, times);
-    // A permanent ailment takes effect only at the first request.
+    // Count a permanent ailment only after a request, because it takes effect at the first request.
     if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
   }
   for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);

@@ -10,7 +10,7 @@ interface HostFault {
 /** Rare events for the fault `unknown`. None of them is a block, because the second host never sends blocks. */
 const rareEvents = [
   ...['sync', 'unknown kind', 'null kind', 'no kind', 'unknown operation', 'no collection', 'collection is a number'],
-  ...['empty collection', 'commit is a text', 'no commit', 'record null', 'record a list', 'embed without a type'],
+  ...['empty collection', 'commit is a string', 'no commit', 'record null', 'record a list', 'embed without a type'],
   ...['delete with a record', 'identity', 'account throttled', 'account of unknown activity', 'untracked collection'],
 ];
 

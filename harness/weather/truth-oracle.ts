@@ -5,7 +5,7 @@ import { type Interval, union, without } from '../../src/weather/window/interval
 import { countDifferences } from './count-differences.ts';
 import { deliveredMinutes, type Kept, wireOf } from './weather-kept.ts';
 
-/** An interval of stream time in which a host did not send at least two collections. */
+/** An interval of stream time in which a host omitted two or more collections. */
 export interface Muted extends Interval {
   readonly collections: readonly CollectionName[];
 }
@@ -21,8 +21,8 @@ export function seriesDifferences(sim: Sim, kept: Kept, muted: readonly Muted[])
 }
 
 /**
- * Compares the observed time with the delivered time. They may differ by one second per hour, because a fault may fall
- * between two events.
+ * Compares the observed time with the delivered time. A difference of one second per hour is allowed, because a fault
+ * can happen between two events.
  */
 function timeDifferences(sim: Sim, kept: Kept): string[] {
   const { fromUs, toUs, observedSeconds } = kept;
@@ -31,12 +31,13 @@ function timeDifferences(sim: Sim, kept: Kept): string[] {
   const [least, most] = [seconds('certain'), seconds('possible')];
   const allowed = Math.max(0.01, (toUs - fromUs) / 3_600_000_000);
   const isRight = observedSeconds >= least - allowed && observedSeconds <= most + allowed;
-  return isRight ? [] : [`the observed time exceeds the delivered time by ${observedSeconds - least} s`];
+  return isRight ? [] : [`the observed time differs from the delivered time by ${observedSeconds - least} s`];
 }
 
 /**
- * Compares each published collection with the oracle. When a host stops sending a collection, the time from its last
- * event before to its first event afterwards is not observed. A collection that was never sent must be null.
+ * Compares each published collection with the oracle. When a host stops sending a collection, the time between the
+ * last event before the pause and the first event after the pause is not observed. A collection that was never sent
+ * must be null.
  */
 function collectionDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): string[] {
   const { summary, observed } = kept;
@@ -108,7 +109,7 @@ function clipped(spans: readonly Interval[], { from, to }: Interval): Interval[]
     .filter((span) => span.from < span.to);
 }
 
-/** Returns the interval from the last event of a collection before a span to its first event afterwards. */
+/** Returns the interval from a collection's last event before a span to its first event after the span. */
 function silenceOf(sim: Sim, collection: CollectionName, { from, to }: Interval): Interval {
   const count = (start: number, end: number): number => sim.truth.deliveredBetween(start, end).metrics[collection];
   const far = 600_000_000;

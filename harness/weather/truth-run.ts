@@ -39,8 +39,8 @@ const failures = ['silent collection', 'silent socket', 'refused connections'] a
 export interface WeatherProof {
   readonly events: number;
   /**
-   * Simulated minutes from the failure of the first host to the publication of the second, or null if it was not
-   * published.
+   * Simulated minutes from the failure of the first host to the publication of the second host, or null if the second
+   * host was not published.
    */
   readonly failoverMinutes: number | null;
   /** Number of artifacts that were compared. */
@@ -59,10 +59,10 @@ interface Host {
 }
 
 /**
- * Proves that an instrument that observes two hosts over one protocol stores and publishes what they delivered. Every
- * host fault happens on both hosts, collections stop, and the first host fails. Hosts and instrument share one clock.
- * The proof advances it minute by minute, and only once all earlier events are committed, so that the result does not
- * depend on the speed of the machine.
+ * Proves that an instrument stores and publishes the events that two hosts deliver over one protocol. Every host
+ * fault happens on both hosts, collections stop, and the first host fails. Hosts and instrument share one clock. The
+ * proof advances the clock minute by minute, each time after all events so far are committed, so that the result does
+ * not depend on the speed of the machine.
  */
 export async function proveWeather({ seed, wire }: { seed: number; wire: Wire }): Promise<WeatherProof> {
   const run = new Run(seed, wire);
@@ -103,7 +103,7 @@ class Run {
       variedKeys: seed % 3 === 0,
       seqCursors: seed % 2 === 0,
     };
-    // The hosts differ in their traffic, as two public hosts did.
+    // Use different rates for the two hosts, as two public hosts had different rates.
     this.#sims = [
       createSim({ ...options, seed, rate: 64 }),
       createSim({ ...options, seed: seed + 1000, rate: 64, endpointFactor: 1 / 1.61 }),
@@ -147,7 +147,7 @@ class Run {
     await this.#weather.start();
     await until('both hosts are read', () => this.#sims.every((sim) => openConnections(sim) >= 1));
     await this.#minutes(1);
-    await until('both backfills are over', () => this.#backfillsOver === this.#sims.length, 120_000);
+    await until('both backfills have ended', () => this.#backfillsOver === this.#sims.length, 120_000);
     this.#isFilled = true;
   }
 
@@ -160,11 +160,15 @@ class Run {
       await this.#minutes(2);
     }
     for (const { faults } of this.#sims) faults.resume();
-    // Wait until the second host has been sound for 15 minutes before the first one fails.
+    // Together with the 16 minutes of `mutedFollows`, this wait lets the second host run without faults for more than
+    // 15 minutes before the first host fails.
     await this.#minutes(4);
   }
 
-  /** Stops one collection of the first host. Its observed time shrinks, and the host remains published. */
+  /**
+   * Makes the first host stop sending follows for 12 minutes. The caveats must name these collections, and the host
+   * must remain published.
+   */
   async mutedFollows(): Promise<void> {
     this.#mute(this.#hosts[0], 'app.bsky.graph.follow', follows, 12 * 60);
     await this.#minutes(10);
@@ -189,7 +193,10 @@ class Run {
     if (this.#failoverMs === null) this.#problems.push(`the second host was not published after the failure: ${kind}`);
   }
 
-  /** Stops one collection of the second host, which is published by now. */
+  /**
+   * Makes the second host, which is published by now, stop sending follows for 12 minutes. The caveats must name these
+   * collections.
+   */
   async mutedOnSecond(): Promise<void> {
     this.#mute(this.#hosts[1], 'app.bsky.graph.follow', follows, 12 * 60);
     await this.#minutes(10);
@@ -272,7 +279,7 @@ class Run {
     if (host === second && this.#failoverMs === null) this.#failOver(now);
     if (host === first && this.#failoverMs !== null)
       this.#problems.push(`${instant(now)}: the first host was published again`);
-    // Until the backfill has ended, the earlier time is only partly observed.
+    // Skip the check during the backfill, because the time before the start is only partly observed.
     if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;
     const toUs = Date.parse(artifact.window.end) * 1000;

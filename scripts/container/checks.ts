@@ -50,7 +50,7 @@ export async function checkObservatory(engine: Engine): Promise<Check[]> {
 
 /**
  * Runs the label instrument, the facts API and the account surface in separate containers with the volumes of the
- * compose file, and checks them. Readers get a read-only volume. There is no network, so the instrument observes
+ * compose file, and checks them. Readers mount the volume read-only. There is no network, so the instrument observes
  * nothing.
  */
 export async function checkSeparateProcesses(engine: Engine): Promise<Check[]> {
@@ -110,7 +110,7 @@ function checkRights(engine: Engine, name: string): Check[] {
     check('a process gains no privileges', /^NoNewPrivs:\s+1$/m.test(text), text),
     check('a process writes no core dump', /^Max core file size\s+0\s+0/m.test(text), text),
     check('the root file system is read-only', sealed.length === 0, sealed),
-    check('only the volume and /tmp are writable', open.length === 2, open),
+    check('the volume and /tmp are writable', open.length === 2, open),
   ];
 }
 
@@ -129,7 +129,9 @@ function statusOf(engine: Engine, name: string, port: number, path: string): str
   return engine.exec(name, 'node', '-e', script).text;
 }
 
-/** Checks a condition every second for up to a minute. Resolves with true once it holds. */
+/**
+ * Checks a condition every second up to 60 times. Resolves with true once the condition holds, or otherwise with false.
+ */
 async function becomes(holds: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 60; tries++) {
     if (holds()) return true;

@@ -1,6 +1,6 @@
 /**
- * Kills the label instrument 500 times, or as often as the first argument says, and compares the stored rows with the
- * emitted labels.
+ * Kills the label instrument 500 times, or the number of times given as the first argument, and compares the stored
+ * rows with the emitted labels.
  */
 import { killLabels } from '../../harness/kills/label-kills.ts';
 
@@ -8,7 +8,7 @@ const kills = Number(process.argv[2] ?? 500);
 for (let seed = 1, left = kills; left > 0; seed += 1, left -= 50) {
   const { stored, problems, early } = await killLabels({ kills: Math.min(50, left), seed });
   console.log(
-    `seed ${seed}: ${Math.min(50, left)} kills (${early} at its start), ${stored} labels, ${problems.length === 0 ? 'no label lost or stored twice, no gap hidden' : 'WRONG'}`,
+    `seed ${seed}: ${Math.min(50, left)} kills (${early} during startup), ${stored} labels, ${problems.length === 0 ? 'no label lost or stored twice, no gap hidden' : 'WRONG'}`,
   );
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;

@@ -17,10 +17,10 @@ export function explained(
   explanations: Readonly<Record<string, string>>,
 ): string {
   const unknown = Object.keys(explanations).filter((item) => !items.includes(item));
-  if (unknown.length > 0) throw new Error(`explained but not published: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`the table explains items that are not published: ${unknown.join(', ')}`);
   const rows = items.map((item) => {
     const explanation = explanations[item];
-    if (explanation === undefined) throw new Error(`published but not explained: ${item}`);
+    if (explanation === undefined) throw new Error(`the table does not explain the published item ${item}`);
     return [item, explanation];
   });
   return table(head, rows);

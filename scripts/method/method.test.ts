@@ -21,7 +21,7 @@ import { weatherMethod } from './weather.ts';
 
 /** The method pages state the rules that the program applies. */
 
-/** Returns the rule for a state from the table of conditions. */
+/** Returns the rule for a state from the table of conditions. Throws if the table has no rule for it. */
 function ruleOf(state: string): string {
   const found = new RegExp(`^\\| \`${state}\` \\| (.*) \\|$`, 'm').exec(
     weatherMethod().split('## Conditions')[1] ?? '',
@@ -30,7 +30,7 @@ function ruleOf(state: string): string {
   return found[1];
 }
 
-/** Returns a number from the rule for a state. */
+/** Returns the number that a pattern captures in the rule for a state. Throws if the pattern does not match. */
 function figure(state: string, pattern: RegExp): number {
   const value = Number(pattern.exec(ruleOf(state))?.[1]);
   if (!Number.isFinite(value)) throw new Error(`the rule of ${state} has no ${pattern}`);
@@ -48,7 +48,7 @@ const usual: HourBaseline = {
   turbulenceP95: 10,
 };
 
-/** Applies the rules of the page as a reader would. The minutes never count as uneven. */
+/** Computes the condition from the rules on the page, as a reader would. The minutes never count as uneven. */
 function asThePageSays(minutes: readonly ConditionMinute[], windowsLate: number): string {
   const newest = minutes.findLastIndex(({ eligible }) => eligible);
   const minute = minutes[newest];
@@ -93,7 +93,7 @@ const history = fc
   .map((runs) => runs.flatMap(([one, times]) => Array.from({ length: times }, () => one)));
 
 describe('the page about the weather method', () => {
-  it('states the rules by which the instrument classifies', () => {
+  it('states the rules by which the instrument determines the condition', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(history, fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 3 }), (runs, late, unread) => {
@@ -114,7 +114,7 @@ describe('the page about the weather method', () => {
     expect([...seen].sort()).toEqual([...conditionStates].sort());
   });
 
-  it('states how many days and windows a comparison needs', () => {
+  it('states how many days and windows a baseline requires', () => {
     const text = weatherMethod();
     const need = Number(/fewer than (\d+) comparable days/.exec(text)?.[1]);
     const windows = Number(/at least (\d+) windows of the/.exec(text)?.[1]);
@@ -141,20 +141,20 @@ describe('the method pages', () => {
     ['method-labels.html', 'gaps', gapReasons],
     ['method-labels.html', 'freshness', freshnessStates],
     ['method-labels.html', 'signatures', signatureVerdicts],
-  ] as const)('have an anchor for every word that other pages link to: %s, %s', (name, section, words) => {
+  ] as const)('have an anchor for each published value (%s, section %s)', (name, section, words) => {
     const own = ids(name).filter((id) => id.startsWith(`${section}-`));
     expect(own.sort()).toEqual(words.map((word) => `${section}-${word}`).sort());
   });
 
-  it('use each identifier once', () => {
+  it('use each anchor only once per page', () => {
     for (const name of ['method-weather.html', 'method-labels.html']) {
       expect(new Set(ids(name)).size).toBe(ids(name).length);
     }
   });
 
-  it('fail to build if an item of a published list is not explained, or an explained item is not published', () => {
+  it('cannot be built if a published item has no explanation, or an explained item is not published', () => {
     expect(explained(['a', 'b'], ['x'], { x: 'y' })).toBe(table(['a', 'b'], [['x', 'y']]));
-    expect(() => explained(['a', 'b'], ['x'], {})).toThrow('not explained: x');
-    expect(() => explained(['a', 'b'], [], { x: 'y' })).toThrow('not published: x');
+    expect(() => explained(['a', 'b'], ['x'], {})).toThrow('the table does not explain the published item x');
+    expect(() => explained(['a', 'b'], [], { x: 'y' })).toThrow('the table explains items that are not published: x');
   });
 });

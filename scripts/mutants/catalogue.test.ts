@@ -30,7 +30,7 @@ const mutant: Mutant = {
 };
 
 describe('a catalogue of mutants', () => {
-  it('is parsed with the lines of each change', () => {
+  it('is parsed into mutants with the changed lines', () => {
     expect(parseCatalogue(text, 'a.mutants')).toEqual([mutant]);
   });
 
@@ -41,7 +41,7 @@ describe('a catalogue of mutants', () => {
     );
   });
 
-  it('is refused if the code of a mutant has changed or is not unique', () => {
+  it('cannot be applied if the lines of a mutant are missing from the code or occur more than once', () => {
     expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
     expect(() => applied(mutant, 'x')).toThrow('its lines no longer occur in src/a.ts');
     expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');
@@ -49,12 +49,12 @@ describe('a catalogue of mutants', () => {
 });
 
 describe('the catalogues of this project', () => {
-  it('give each mutant a unique name', () => {
+  it('give each mutant a unique id', () => {
     const ids = mutants.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it.each(mutants)('include $id, which applies to the current code', (one) => {
+  it.each(mutants)('contain only mutants that apply to the current code ($id)', (one) => {
     expect(applied(one, readFileSync(join(root, one.file), 'utf8'))).not.toBe(
       readFileSync(join(root, one.file), 'utf8'),
     );

@@ -12,7 +12,7 @@ const importsOf = (file: string) => imports[file] ?? [];
 const tests = ['far.test.ts', 'near.test.ts', 'own.test.ts'];
 
 describe('the import graph', () => {
-  it('contains the distance of each imported file, even if files import each other', () => {
+  it('states the distance to each imported file, even if files import each other', () => {
     expect([...distancesFrom('far.test.ts', importsOf)]).toEqual([
       ['far.test.ts', 0],
       ['face.ts', 1],
@@ -21,19 +21,19 @@ describe('the import graph', () => {
     ]);
   });
 
-  it('selects the tests that import a source, those with the shortest path first', () => {
+  it('selects the tests that import a source, ordered by the length of the import path', () => {
     const testsOf = nearestTests(tests, importsOf, 5);
     expect(testsOf('part.ts')).toEqual(['near.test.ts', 'far.test.ts']);
     expect(testsOf('other.ts')).toEqual(['far.test.ts']);
   });
 
-  it('selects the test of the same name, and no test for a source that no test imports', () => {
+  it('selects a test named after the source even if the test does not import the source, and no test for other unimported sources', () => {
     const testsOf = nearestTests(tests, importsOf, 5);
     expect(testsOf('own.ts')).toEqual(['own.test.ts']);
     expect(testsOf('alone.ts')).toEqual([]);
   });
 
-  it('prefers the test that imports the fewest files', () => {
+  it('prefers the test that imports fewer files if two tests have the same distance', () => {
     const reads = (file: string) => (file === 'wide.test.ts' ? ['part.ts', 'other.ts'] : ['part.ts']);
     expect(nearestTests(['wide.test.ts', 'small.test.ts'], reads, 1)('part.ts')).toEqual(['small.test.ts']);
   });

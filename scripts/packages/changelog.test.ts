@@ -19,7 +19,7 @@ const changelog = `# Changelog
 `;
 
 describe('the section of a version in the changelog', () => {
-  it('has the note of its heading and the text up to the next version', () => {
+  it('consists of the note in its heading and its text up to the heading of the next version', () => {
     expect(changelogSection(changelog, '1.1.0')).toEqual({
       note: '2026-11-20',
       text: '## 1.1.0, 2026-11-20\n\n### Facts API\n\n- Old: mentions ## 1.0.0 in its text.\n',
@@ -28,7 +28,7 @@ describe('the section of a version in the changelog', () => {
     expect(changelogSection(changelog, '1.0.0')).toEqual({ note: '', text: '## 1.0.0\n\n- First.\n' });
   });
 
-  it.each(['1.1', '1.0', '2.0.0', 'Changelog', ''])('is missing for a version without a heading: %s', (version) => {
+  it.each(['1.1', '1.0', '2.0.0', 'Changelog', ''])('is null if no heading has the version (%s)', (version) => {
     expect(changelogSection(changelog, version)).toBe(null);
   });
 });

@@ -20,7 +20,7 @@ const all: Sbom = {
 describe('the SBOM of the package', () => {
   const shipped = shippedSbom(all, 'almanac', ['style']);
 
-  it('lists the shipped packages, including copied development packages but no tools', () => {
+  it('lists the shipped packages, including copied development packages, but excludes tools', () => {
     expect(shipped.components.map(({ name }) => name)).toEqual(['a', 'b', 'style']);
     expect(shipped.dependencies).toEqual([
       { ref: 'almanac@1.0.0', dependsOn: ['a@1', 'style@1'] },

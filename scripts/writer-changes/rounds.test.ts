@@ -6,7 +6,7 @@ function result(how: WriterChange, changeMs: readonly number[], problems: readon
   return { store: 'postgres', how, changeMs, load: 1.25, problems };
 }
 
-test('rounds alternate between the kinds of change, with a new seed each, until every change was made', () => {
+test('rounds alternate between the kinds of change, each with a new seed, until every change has been made', () => {
   const results: RoundResult[] = [];
   const rounds: string[] = [];
   for (let next = nextRound(results, 15); next !== null; next = nextRound(results, 15)) {
@@ -16,7 +16,7 @@ test('rounds alternate between the kinds of change, with a new seed each, until 
   expect(rounds).toEqual(['hand_over 10 1000', 'kill 10 2000', 'suspend 3 3000', 'hand_over 5 1010', 'kill 5 2010']);
 });
 
-test('a state file continues after its rounds of the same kind of store', () => {
+test('a run continues after the rounds in its state file, but ignores rounds with another kind of store', () => {
   const lines = [result('hand_over', [800]), { ...result('kill', [700]), store: 'sqlite' }];
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   expect(resultsIn(text, 'postgres')).toEqual([result('hand_over', [800])]);

@@ -13,7 +13,7 @@ async function resolver(): Promise<Resolver> {
   return made;
 }
 
-test('the name server chooses its response by the queried name', async () => {
+test('the response of the name server depends on the queried name', async () => {
   const dns = await resolver();
   const outcome = (name: string): Promise<unknown> => dns.resolve4(name).catch((error: { code: string }) => error.code);
   expect({

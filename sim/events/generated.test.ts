@@ -37,7 +37,7 @@ function digest(from: GeneratedSource, seconds: number): string {
 }
 
 describe('generated traffic', () => {
-  it('has the same bytes for the same seed in any reading order', () => {
+  it('has the same bytes for the same seed, regardless of the order in which its seconds are read', () => {
     const forwards = source();
     const backwards = source();
     const expected = [0, 1, 2, 3].map((second) => blockAt(forwards, noonUs + second * 1_000_000).bytes);
@@ -50,7 +50,7 @@ describe('generated traffic', () => {
     expect(digest(source(), 10)).toBe('f556aa25d56aca4d60828cfce2e6d80ba7ed22a18ae2195c09da51b5f8231590');
   });
 
-  it('has consecutive event numbers and strictly increasing times within each second', () => {
+  it('has increasing event numbers, and strictly increasing times within each second', () => {
     for (const rate of [1, 330, 100_000]) {
       const some = source({ rate });
       const [one, next] = [blockAt(some, noonUs), blockAt(some, noonUs + 1_000_000)];
@@ -67,7 +67,7 @@ describe('generated traffic', () => {
     { seqCursors: false, variedKeys: false },
     { seqCursors: true, variedKeys: false },
     { seqCursors: true, variedKeys: true },
-  ])('consists of frames whose meaning agrees with a full parse (%o)', (style) => {
+  ])('consists of frames whose recorded species, times and numbers agree with a full parse (%o)', (style) => {
     const some = source(style);
     for (let second = 0; second < 12; second++) {
       const block = blockAt(some, noonUs + second * 1_000_000);
@@ -81,7 +81,7 @@ describe('generated traffic', () => {
     }
   });
 
-  it('is counted by species without building frames, including replaced events', () => {
+  it('has a tally whose counts by species equal the counts in its blocks, even after events were replaced', () => {
     const some = source();
     const template = some.catalogue.add('no JSON', { outcome: 'not_json', collection: null, metrics: [] });
     const { first } = blockAt(some, noonUs + 3_000_000);
@@ -95,13 +95,13 @@ describe('generated traffic', () => {
     expect([...some.tally(noonUs / 1_000_000, noonUs / 1_000_000 + 60)]).toEqual(planned);
   });
 
-  it('uses the keys of production frames in the same order', () => {
+  it('has frames with the same keys in the same order as production frames', () => {
     const commits = frames(blockAt(source({ seqCursors: true }), noonUs)).filter((frame) => frame.includes('"create"'));
     const shapes = new Set(commits.map((frame) => shapeOf(frame)));
     expect([...shapes]).toEqual(['did time_us cursor kind commit / rev operation collection rkey record cid']);
   });
 
-  it('matches the traffic mix and the average frame size of the survey', () => {
+  it('matches the traffic mix and the average frame size of the survey of live traffic', () => {
     const some = source({ rate: surveyRate });
     const counts: Record<string, number> = {};
     let [events, bytes] = [0, 0];
@@ -128,7 +128,7 @@ describe('generated traffic', () => {
     expect(bytes / events).toBeLessThan(600);
   });
 
-  it('contains texts that look like JSON structure, escapes, and many scripts', () => {
+  it('contains strings that resemble JSON structure, strings with escapes, and strings in a non-Latin script', () => {
     const some = source();
     const texts = Array.from({ length: 60 }, (_, second) => frames(blockAt(some, noonUs + second * 1_000_000)))
       .flat()

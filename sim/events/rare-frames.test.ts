@@ -22,7 +22,7 @@ function stamped(text: string): string {
 
 describe('rare frames', () => {
   it.each(frames.map(({ name, text, species }) => [name, text, species] as const))(
-    'named %s have a meaning that agrees with a full parse',
+    'have a species that agrees with a full parse (%s)',
     (_, text, species) => {
       const { species: found } = parseFrame(stamped(text));
       expect({ ...found, metrics: found.metrics.toSorted() }).toEqual({

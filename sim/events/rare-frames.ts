@@ -61,8 +61,8 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
 }
 
 /**
- * Returns events with kinds, operations and shapes that ordinary traffic lacks, and one event of each ordinary kind.
- * Together they increment every metric. All of them have a usable time.
+ * Returns events with kinds, operations and shapes that ordinary traffic lacks, and events of each ordinary kind.
+ * Together, the events increment every metric. All of them have a usable time.
  */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   return [
@@ -125,7 +125,7 @@ function unknownEvents(style: FrameStyle, chance: Dice): RareFrame[] {
       text: commit('{"operation":"delete","collection":""}'),
       species: event(['malformed.collection']),
     },
-    { name: 'commit is a text', text: commit('"create"'), species: event(['malformed.commit']) },
+    { name: 'commit is a string', text: commit('"create"'), species: event(['malformed.commit']) },
     { name: 'no commit', text: bare('"kind":"commit"'), species: event(['malformed.commit']) },
   ];
 }

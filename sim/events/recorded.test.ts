@@ -10,7 +10,7 @@ const frames = [
 ];
 
 describe('recorded frames', () => {
-  it('are sent verbatim in file order with their recorded times', () => {
+  it('form a block that contains their unchanged bytes and their recorded times in file order', () => {
     const { bytes, offsets, count, timeUs } = new RecordedSource({
       frames,
       as: 'history',
@@ -24,7 +24,7 @@ describe('recorded frames', () => {
     expect([...timeUs]).toEqual([3000, 0, 1000, 2000]);
   });
 
-  it('have all occurred in history mode, and occur one by one in live mode', () => {
+  it('are all in the past in history mode, and occur one by one at the given rate in live mode', () => {
     const startUs = 1_000_000;
     const history = new RecordedSource({ frames, as: 'history', rate: 2, startUs });
     const live = new RecordedSource({ frames, as: 'live', rate: 2, startUs });

@@ -7,7 +7,7 @@ const seconds = fc.integer({ min: noon - 86_400 * 400, max: noon + 86_400 * 400 
 const rates = fc.constantFrom(0.5, 1, 10, 330, 5000, 100_000);
 
 describe('createRhythm', () => {
-  it('returns increasing sequence numbers with 15 digits', () => {
+  it('returns non-decreasing sequence numbers with 15 digits', () => {
     fc.assert(
       fc.property(fc.nat(), rates, seconds, (seed, rate, second) => {
         const { seqAt } = createRhythm(seed, rate);
@@ -29,7 +29,7 @@ describe('createRhythm', () => {
     );
   });
 
-  it('keeps its mean rate over a day while the hourly rates differ', () => {
+  it('keeps the given mean rate over a day, although the hourly rates differ', () => {
     const { seqAt } = createRhythm(1, 330);
     const midnight = Date.UTC(2026, 6, 4) / 1000;
     const hours = Array.from(
@@ -41,7 +41,7 @@ describe('createRhythm', () => {
     expect(Math.max(...hours) / Math.min(...hours)).toBeGreaterThan(1.5);
   });
 
-  it('varies by at most a quarter between adjacent minutes', () => {
+  it('varies the rate from minute to minute, by less than a factor of 1.5 within an hour', () => {
     const { seqAt } = createRhythm(1, 330);
     const minutes = Array.from({ length: 60 }, (_, at) => seqAt(noon + (at + 1) * 60) - seqAt(noon + at * 60));
     expect(new Set(minutes).size).toBeGreaterThan(50);

@@ -32,7 +32,7 @@ it('an account-replacing database contains only the newest label of each subject
   expect(newest.size).toBeLessThan(2800);
 });
 
-it('a label value is applied to a subject before it is removed, and may be applied again', () => {
+it('a label value is applied to a subject before it is removed, and can be applied again afterwards', () => {
   const log = logOf('skyware');
   const negated = new Map<string, unknown[]>();
   for (let n = 1; n <= 3000; n++) {
@@ -45,7 +45,7 @@ it('a label value is applied to a subject before it is removed, and may be appli
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
-it('seq numbers are assigned again after a restore, and start at 1 after a recreation', () => {
+it('seq numbers are reassigned after the database is restored, and restart at 1 after it is recreated', () => {
   const database = new Database(logOf('skyware'), false);
   database.loseTail(3, 10);
   expect([...database.read(1, 12)].map((n) => [n, database.seqOf(n)]).slice(-3)).toEqual([

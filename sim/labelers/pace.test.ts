@@ -16,7 +16,7 @@ const change = fc.oneof(
   }),
 );
 
-it('after any rate changes, the newest label at a time is the last one emitted by then', () => {
+it('after any sequence of rate changes and emissions, the newest label at a given time is the last label emitted until that time', () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.array(change, { maxLength: 8 }), fc.nat(90_000_000), (seed, changes, lastUs) => {
       const pace = new Pace({ seed, rate: 2, startUs });

@@ -12,7 +12,7 @@ it('the ten largest labelers emit 84 % of the labels, and the 81 largest emit al
   expect(rates.filter((rate) => rate > 0).length).toBe(81);
 });
 
-it('a population of 300 labelers has every ailment, but none among the ten largest labelers', () => {
+it('a population of 300 labelers covers every ailment, but the ten largest labelers have no ailment', () => {
   const profiles = createPopulation(options);
   expect(new Set(profiles.map(({ ailment }) => ailment))).toEqual(new Set(ailments));
   expect(profiles.slice(0, 10).map(({ ailment }) => ailment)).toEqual(Array.from({ length: 10 }, () => 'none'));

@@ -5,7 +5,7 @@ import { SigningKey } from './signing-key.ts';
 const bytes = new TextEncoder().encode('a label');
 
 it.each(['k256', 'p256'] as const)(
-  '%s signatures verify, are deterministic, and have a malleable twin',
+  'signatures are valid and deterministic, and each has a high-S counterpart (%s)',
   async (curve) => {
     const key = new SigningKey(curve, 'one');
     const found = parsePublicMultikey(await key.multikey());

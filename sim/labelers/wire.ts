@@ -5,8 +5,9 @@ import type { SigningKey } from './signing-key.ts';
 const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
 
 /**
- * Returns a label with its signature, as it is served. Fields outside the lexicon are added after signing, like the row
- * numbers of real servers. An odd label may not be an object.
+ * Returns a label with its signature, as it is served. Fields outside the lexicon are not signed, like the row numbers
+ * of real servers. A label is returned without a signature if there is no key, if its oddity is `unsigned`, or if it is
+ * not an object.
  */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
@@ -41,8 +42,8 @@ export const garbageFrames: Readonly<Record<string, Uint8Array | string>> = {
   'unknown type': frame({ op: 1, t: '#poem' }, { text: 'ohne Worte' }),
   'unknown operation': frame({ op: 9, t: '#labels' }, { seq: 1, labels: [] }),
   'no labels': frame({ op: 1, t: '#labels' }, { seq: 1 }),
-  'labels is a text': frame({ op: 1, t: '#labels' }, { seq: 1, labels: 'none' }),
-  'seq is a text': frame({ op: 1, t: '#labels' }, { seq: '1', labels: [] }),
+  'labels is a string': frame({ op: 1, t: '#labels' }, { seq: 1, labels: 'none' }),
+  'seq is a string': frame({ op: 1, t: '#labels' }, { seq: '1', labels: [] }),
 };
 
 function frame(header: unknown, body: unknown): Uint8Array {

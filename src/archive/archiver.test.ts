@@ -49,7 +49,7 @@ describe('an archiver', () => {
     expect(read('days/2026-11-20/weather-metrics.jsonl').toString('utf8')).toContain(`,"body":${body}}\n`);
   });
 
-  it('waits until the next hour, or for one minute after a failed request', async () => {
+  it('waits until the next hour after a successful request, and for one minute after a failed request', async () => {
     const { tickAt } = archiveInTest(respondWith((hour) => (hour === 0 ? {} : null)));
     expect(await tickAt(simulatedStart + 5_000)).toBe(hourMs - 5_000);
     expect(await tickAt(simulatedStart + hourMs)).toBe(60_000);
@@ -89,7 +89,7 @@ describe('an archiver', () => {
     ]);
   });
 
-  it('resumes as soon as a clock that was ahead is corrected', async () => {
+  it('archives again as soon as its clock, which was ahead, is corrected', async () => {
     const { tickAt, lines } = archiveInTest({ serviceClock: () => simulatedStart });
     await tickAt(simulatedStart);
     await tickAt(simulatedStart + 10 * dayMs);
@@ -104,7 +104,7 @@ describe('an archiver', () => {
     await tickAt(simulatedStart + 3 * hourMs);
     expect(read('days/2026-11-20/instruments.jsonl')).toEqual(before);
     expect(messages.map(({ message }) => message)).toContain(
-      'the clock shows a day that is already closed: nothing is archived',
+      'the clock shows a day that is already closed, so nothing is archived: check the clock',
     );
   });
 });
@@ -152,7 +152,7 @@ describe('a day of the archive', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 1 });
   });
 
-  it('gets a new revision with each change while it is open, and each revision contains the digest of its predecessor', async () => {
+  it('gets a new revision with each change while it is open, and each revision contains the digest of the previous revision', async () => {
     const { run, read } = archiveInTest();
     await run(1);
     const first = parseIndex(read('index.json'))?.days[0]?.sha256;
@@ -164,7 +164,7 @@ describe('a day of the archive', () => {
     });
   });
 
-  it('stays open, as do all later days, while the operator holds the label facts', async () => {
+  it('and all later days stay open while the operator holds the label facts', async () => {
     const { run, read, verify } = archiveInTest(respondWith((hour) => ({ isHeld: hour >= 70 && hour < 100 })));
     await run(99);
     expect(parseDay(read('days/2026-11-20/day.json'))).toMatchObject({ state: 'open', reason: 'held' });
@@ -204,7 +204,7 @@ describe('the gap manifest', () => {
     ]);
   });
 
-  it('contains label gaps that only a later overview reports, clipped to the day', async () => {
+  it('contains the part of a label gap that is within the day, even if an overview reports the gap only on a later day', async () => {
     const gap = { start: '2026-11-20T23:30:00.500Z', end: '2026-11-21T00:30:00Z', reason: 'ingest_paused' };
     const { run, gaps, verify } = archiveInTest(respondWith((hour) => ({ gaps: hour >= 24 ? [gap] : [] })));
     await run(24);
@@ -233,7 +233,7 @@ describe('the gap manifest', () => {
 });
 
 describe('a log', () => {
-  it('is not continued by an archive that is older than the last signed checkpoint', async () => {
+  it('is not continued if the archive lacks days that the key has already signed', async () => {
     const { run, content, restart, tickAt } = archiveInTest();
     await run(73);
     for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
@@ -243,7 +243,7 @@ describe('a log', () => {
     );
   });
 
-  it('is not continued with a different key', async () => {
+  it('is not continued with a key that differs from the key of its checkpoints', async () => {
     const { run, restart, tickAt } = archiveInTest();
     await run(73);
     restart(signerKey('test.example/archive', Buffer.alloc(32, 6)));

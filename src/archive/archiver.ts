@@ -17,22 +17,19 @@ import type { ArchiveTelemetry } from './telemetry.ts';
 const retryMs = 60_000;
 /** Maximum random delay after the start of an hour, in milliseconds. It spreads the requests of several archives. */
 const spreadMs = 20_000;
-/** Maximum difference from the facts API's clock at which days may still be closed, in milliseconds. */
+/** Maximum difference between this clock and the facts API's clock at which days may be closed, in milliseconds. */
 const maxClockDifferenceMs = 600_000;
 
 /** Dependencies of an archiver. */
 export interface ArchiverOptions {
   readonly files: ArchiveFiles;
   readonly dayLog: DayLog;
-  /** Text form of the public key of the log, for the index. */
+  /** The log's public key in text form, for the index. */
   readonly key: string;
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
   /** Describes the first DID, AT-URI or handle in a body without quoting it; null if the body contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
-  /**
-   * Describes the first identity in the values of the archive file `name` that this file must not contain; null if
-   * there is none.
-   */
+  /** Describes the first forbidden identity in the values of the archive file `name`; null if there is none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
   /** Returns the hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly readHours: () => HoursReadings | null;
@@ -47,8 +44,10 @@ export interface ArchiverOptions {
 /** Archives the published bodies once an hour. */
 export interface Archiver {
   /**
-   * Archives the bodies of the current hour that are still missing and updates the days. Resolves with the number of
-   * milliseconds until the next call is due. A file that cannot be written is logged and written by a later call.
+   * Archives the bodies of the current hour that are not archived yet, and updates the days. Does nothing while the
+   * clock shows a closed day. Resolves with the number of milliseconds until the next call is due. If a file cannot
+   * be written, logs the error and leaves the file to a later call. Rejects with OperatorError if the log must not be
+   * continued.
    */
   tick(): Promise<number>;
 }
@@ -67,13 +66,16 @@ class HourlyArchiver implements Archiver {
   readonly #options: ArchiverOptions;
   /** Last archived hour of each fact. A fact has no entry until its file has been read. */
   readonly #archived = new Map<FactName, string>();
-  /** Last failure of each fact in the current hour. */
+  /** Last failure to archive each fact. A fact has no entry once it is archived or the failure is recorded. */
   readonly #failures = new Map<FactName, Failure>();
   readonly #memo = new Memo();
   #settledHour = '';
   #isFirstTick = true;
   #isWritable = true;
-  /** Last hour in which the facts API's clock matched this one. Days are closed only during that hour. */
+  /**
+   * Hour of the last comparison with the facts API's clock; empty if the clocks differed. Days are closed only during
+   * that hour.
+   */
   #confirmedHour = '';
 
   constructor(options: ArchiverOptions) {
@@ -89,7 +91,9 @@ class HourlyArchiver implements Archiver {
     let hasNews = hour !== this.#settledHour;
     const last = this.#options.dayLog.leaves().at(-1)?.day;
     if (last !== undefined && dayOf(now) <= last) {
-      this.#options.log.warn('the clock shows a day that is already closed: nothing is archived', { closed: last });
+      this.#options.log.warn('the clock shows a day that is already closed, so nothing is archived: check the clock', {
+        closed: last,
+      });
       return retryMs;
     }
     if (this.#isFirstTick) this.#reportPause(now);
@@ -106,7 +110,10 @@ class HourlyArchiver implements Archiver {
     return this.#delay(isComplete);
   }
 
-  /** Warns after a pause: this may be an older copy of the archive, which must not continue the log silently. */
+  /**
+   * Warns if a day became due for closing during a pause: the directory may be an older copy of the archive, which
+   * must not continue the log silently.
+   */
   #reportPause(now: number): void {
     const since = pausedSince(this.#options.files, this.#options.dayLog, now);
     if (since === null) return;
@@ -149,13 +156,19 @@ class HourlyArchiver implements Archiver {
     return this.#keep(name, at, fetched.served);
   }
 
-  /** Compares the clocks, because a wrong clock would close days that cannot be opened again. */
+  /**
+   * Compares this machine's clock with the facts API's clock: with a wrong clock, a day could be closed too early,
+   * and it could not be reopened.
+   */
   #compareClock(at: number, date: number | null): void {
     if (date === null) return;
     const isClose = Math.abs(at - date) <= maxClockDifferenceMs;
     if (!isClose) {
       const service = new Date(date).toISOString();
-      this.#options.log.warn('the clock differs from that of the facts API: no day is closed', { service });
+      this.#options.log.warn(
+        'the local clock differs from the clock of the facts API, so no day is closed: check both clocks',
+        { service },
+      );
     }
     this.#confirmedHour = isClose ? hourOf(at) : '';
   }
@@ -187,7 +200,7 @@ class HourlyArchiver implements Archiver {
     const { files, dayLog, key, findIdentityIn, readHours, clock, log, telemetry } = this.#options;
     const damaged = new Set<string>();
     const onDamage = (path: string): void => {
-      log.error('an archive file is damaged and was ignored', { path });
+      log.error('an archive file is damaged and was ignored; restore it from a copy of the archive', { path });
       damaged.add(path);
     };
     const onIdentity = (path: string, why: string): void => {
@@ -214,7 +227,8 @@ class HourlyArchiver implements Archiver {
       step();
     } catch (error) {
       if (systemCode(error) === null || error instanceof OperatorError) throw error;
-      if (this.#isWritable) log.error('the archive cannot be written; trying again', { why: systemWords(error) });
+      if (this.#isWritable)
+        log.error('the archive cannot be written; writing will be retried', { why: systemWords(error) });
       this.#isWritable = false;
       telemetry.writable(false);
       return false;
@@ -227,7 +241,7 @@ class HourlyArchiver implements Archiver {
 
   /**
    * Returns the last archived hour of a fact, or an empty string if nothing is archived today. An hour in the future
-   * came from a wrong clock: it is discarded, so that archiving continues.
+   * was recorded with a wrong clock. It is discarded, so that archiving continues.
    */
   #lastHour(name: FactName, now: number): string {
     const known = this.#archived.get(name);

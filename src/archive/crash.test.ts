@@ -8,7 +8,7 @@ import { formatIssues, issuesFile } from './days/known-issues.ts';
 
 // This test interrupts every ninth write; `test/archive/kill.test.ts` interrupts every operation.
 it.each(['nothing', 'torn', 'complete', 'full'] as const)(
-  'an archiver that is interrupted once, at every ninth write operation in turn, loses no file and no line and keeps its log consistent (%s)',
+  'an archiver that is interrupted at a write operation loses neither files nor lines and keeps its log consistent (effect of the write: %s)',
   async (effect) => {
     const found = await crashes(effect, 9);
     expect(found.operations).toBeGreaterThan(20);

@@ -17,7 +17,7 @@ import type { HoursReadings } from './hours/hours-reading.ts';
 const first = '2026-11-20';
 
 describe('a day', () => {
-  it('lists each hour without counts with its reason, and leaves the cells of that hour empty', async () => {
+  it('lists the time of uncounted hours as gaps with reasons, and leaves the cells of these hours empty', async () => {
     let failure: 'missing' | null = null;
     const hours: SimulationOptions['hours'] = (now) =>
       failure === null
@@ -41,7 +41,7 @@ describe('a day', () => {
     expect((await archive.verify()).findings).toEqual([]);
   });
 
-  it('contains no label hours while the operator holds the label facts, and all of them after the release', async () => {
+  it('lacks the label hours while the operator holds the label facts, and contains all of them after the release', async () => {
     let isHeld = true;
     const respond = (path: string, now: number) => publishedFact(path, { now, isHeld });
     const archive = await archiveInTest(30, { respond });
@@ -55,7 +55,7 @@ describe('a day', () => {
     expect(archive.gaps(first).filter(({ reason }) => reason === 'held')).toEqual([]);
   });
 
-  it('contains no label hours of a held file, even if the overview was published earlier in the hour', async () => {
+  it('excludes the label hours of a held file, even if the overview was published earlier in the same hour', async () => {
     const archive = await archiveInTest(5, {
       hours: (now) => heldHours(now, now >= at(0, 5, 10)),
       respond: (path, now) =>
@@ -87,7 +87,7 @@ describe('a day', () => {
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
   });
 
-  it('contains no hours of a file that is dated in the future, and does contain the hours of later files', async () => {
+  it('excludes the hours of a file dated in the future, and includes the hours of later files', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const isAhead = now > at(0, 3) && now < at(0, 4);
       const { weather, labels } = simulatedHours(now);
@@ -137,7 +137,7 @@ describe('a day', () => {
     expect(seconds()).toEqual(['3600', '3600']);
   });
 
-  it('contains no label hours while the facts API does not respond, because the operator may hold them', async () => {
+  it('contains no label hours while the facts API does not respond, because the operator might hold the label facts', async () => {
     const respond: SimulationOptions['respond'] = (path, now) =>
       now < at(0, 5) ? publishedFact(path, { now }) : { kind: 'failure', failure: 'unreachable' };
     const { csv } = await archiveInTest(10, { respond });
@@ -151,7 +151,7 @@ describe('a day', () => {
 });
 
 describe('the record of a day', () => {
-  it('gets a new revision when the instruments report a late gap, and none when nothing changes', async () => {
+  it('gets a new revision when the instruments report a late gap, but not when nothing changes', async () => {
     const late = [{ start: at(0, 23, 50), end: at(1, 0, 20), knownAt: at(2, 5) }];
     const archive = await archiveInTest(24 + 3, { hours: (now) => simulatedHours(now, { weather: late }) });
     const before = archive.record(first);
@@ -167,11 +167,15 @@ describe('the record of a day', () => {
 
   // The last hours file before the day closes begins with the first hour of the day.
   it.each([
-    ['the first hours', { from: 0, to: 3, known: 72 }, ['0', '0', '0', '3600']],
-    ['a part of the first hour', { from: 0, to: 0.5, known: 72 }, ['1800', '3600', '3600', '3600']],
-    ['hours from the day before onwards', { from: -4, to: 2, known: 68 }, ['0', '0', '3600', '3600']],
+    ['the first hours of the day', { from: 0, to: 3, known: 72 }, ['0', '0', '0', '3600']],
+    ['a part of the first hour of the day', { from: 0, to: 0.5, known: 72 }, ['1800', '3600', '3600', '3600']],
+    [
+      'the last hours of the previous day and the first hours of the day',
+      { from: -4, to: 2, known: 68 },
+      ['0', '0', '3600', '3600'],
+    ],
   ])(
-    'gets a new revision when the instruments report a late gap that covers %s of their files',
+    'gets a new revision when the instruments report a late gap that covers %s',
     async (_hours, { from, to, known }, seconds) => {
       const gap = { start: at(0, from), end: at(0, to), knownAt: at(0, known) };
       const hours = (now: number) => simulatedHours(now, { weather: [gap], labels: [gap] });
@@ -223,7 +227,7 @@ describe('an hours file of an instrument that lost its store', () => {
 describe('an identity (DID or handle) found by the privacy scan', () => {
   const planted = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
-  it('in an hours file never enters the archive and stops only the hourly counts', async () => {
+  it('in an hours file never enters the archive, and stops only the hourly counts', async () => {
     const hours: SimulationOptions['hours'] = (now) => {
       const read = simulatedHours(now);
       if (read.weather.kind !== 'readable') return read;
@@ -262,7 +266,7 @@ function heldHours(now: number, hold: boolean): HoursReadings {
   return { ...read, labels: { ...read.labels, artifact: { ...read.labels.artifact, hold } } };
 }
 
-/** Returns the archived seconds of an hour: hour 9 was archived up to its last minute, hour 10 only after the loss. */
+/** Returns the archived seconds of an hour: hour 9 lacks its last minute, and hour 10 lacks its first half. */
 function lastSecondsOf(hour: number): string {
   return hour === 9 ? '3540' : hour === 10 ? '1800' : '3600';
 }

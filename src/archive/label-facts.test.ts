@@ -21,8 +21,8 @@ const missing = (now: number): HoursReadings => {
 };
 
 /**
- * Runs an archive. `overview` returns the response for the label overview by the hours since the start, or null to
- * serve it.
+ * Runs an archive. `overview` takes the hours since the start and returns the response to a request for the label
+ * overview, or null to serve the overview.
  */
 async function archiveOf(
   hours: number,
@@ -87,14 +87,14 @@ describe('a day stays open', () => {
     expect(stateOf(archive)).toMatchObject({ state: 'open', reason: 'recent' });
   });
 
-  it('while the hours file exists but cannot be read, because it may state a hold', async () => {
+  it('while the hours file exists but cannot be read, because the file might state a hold', async () => {
     const readHours = (now: number): HoursReadings => {
       return { ...simulatedHours(now), labels: { kind: 'failure', reason: 'unreadable' } };
     };
     expect(stateOf(await archiveOf(90, () => unavailable, readHours))).toMatchObject({ state: 'open' });
   });
 
-  it('while a hold within the last three days is the last known state of the label facts', async () => {
+  it('while the last known state of the label facts is a hold that is less than three days old', async () => {
     const held = served(errorBody('source_held'), 503);
     const archive = await archiveOf(90, (hour) => (hour === 40 ? held : unavailable));
     expect(stateOf(archive)).toMatchObject({ state: 'open' });
@@ -109,7 +109,7 @@ describe('a day stays open', () => {
   });
 });
 
-it('a day is closed while the label facts are stale, because held facts would be refused as held', async () => {
+it('a day is closed while the label facts are stale, because the facts API would refuse held facts as held, not as stale', async () => {
   const archive = await archiveOf(
     73,
     (hour) => (hour < 20 ? null : stale),

@@ -3,8 +3,8 @@ import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-
 import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 
 /**
- * An older copy of an archive looks like an archive that was stopped. A pause during which a day became due is reported
- * once.
+ * An older copy of an archive looks like an archive that was stopped. A pause is reported once if a day became due
+ * for closing during it.
  */
 
 /** Runs an archive for `hours`, continues it at hour `later`, and returns the start of each reported pause. */
@@ -16,7 +16,7 @@ async function reported(hours: number, later: number, memory: MemoryArchive = me
   return archive.messages.filter(({ message }) => message.includes('older copy')).map(({ fields }) => fields.since);
 }
 
-it('a pause is reported only if a day became due during it', async () => {
+it('a pause is reported only if a day became due during the pause', async () => {
   expect(await reported(60, 121)).toEqual(['2026-11-22T11:00:00Z']);
   expect(await reported(60, 73)).toEqual(['2026-11-22T11:00:00Z']);
   expect(await reported(74, 97)).toEqual(['2026-11-23T01:00:00Z']);

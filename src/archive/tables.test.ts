@@ -25,7 +25,10 @@ import { parquetBytes } from './tables/write-parquet.ts';
 
 const [first, second] = ['2026-11-20', '2026-11-21'];
 
-/** Simulated gaps of the first two days: short and long, across hours and the end of a day, and reported only later. */
+/**
+ * Simulated gaps of the first two days. Some are short, some span several hours or the end of a day, and some are
+ * reported late.
+ */
 const faults = {
   weather: [
     { start: at(0, 3, 10), end: at(0, 3, 11) },
@@ -110,7 +113,7 @@ describe('the tables of a closed day', () => {
     expect((await verify()).findings).toEqual([]);
   });
 
-  it('have the same values in both formats', async () => {
+  it('have the same values as CSV and as Parquet', async () => {
     const { csv, parquet } = await twoDaysInTest();
     for (const name of ['weather-by-hour', 'labels-by-hour', 'labels-by-labeler']) {
       const [head = [], ...rows] = csv(first, name);
@@ -119,7 +122,7 @@ describe('the tables of a closed day', () => {
     }
   });
 
-  it('are rebuilt byte for byte, even by another process', async () => {
+  it('are rebuilt byte for byte from the input files', async () => {
     const archive = await twoDaysInTest();
     const names = ['weather-by-hour.csv', 'weather-by-hour.parquet', 'labels-by-labeler.parquet', 'gaps.json'];
     const before = names.map((name) => archive.bytes(`days/${first}/${name}`));
@@ -157,7 +160,7 @@ describe('a CSV cell', () => {
 });
 
 describe('the data dictionary', () => {
-  it('has a JSON Schema that accepts the rows of every table but no null in a column that is never empty', async () => {
+  it('has a JSON Schema that accepts the rows of every table, but rejects null in a column that is never empty', async () => {
     const { parquet, content } = await twoDaysInTest();
     expect(content.get('tables.json')).toEqual(formatDictionary());
     const ajv = new Ajv2020({ strict: false, validateFormats: false });

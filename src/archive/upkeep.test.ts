@@ -47,7 +47,7 @@ describe('a withdrawn file', () => {
     expect(await verify()).toMatchObject({ findings: [], withdrawn: [expect.anything(), expect.anything()] });
   });
 
-  it('is reported if its tombstone is damaged or states another digest', async () => {
+  it('is reported if its tombstone is damaged or states a wrong digest', async () => {
     const { withdraw, content, verify, text } = await archiveInTest();
     withdraw(first, labels);
     const path = `days/${first}/withdrawn.json`;
@@ -61,7 +61,7 @@ describe('a withdrawn file', () => {
     expect(await alter((old) => old.replace('a test', 'a\\ntest'))).toContain('malformed');
   });
 
-  it('of an open day loses its bodies; the day continues to be archived and is closed later', async () => {
+  it('of an open day loses its bodies, but the day continues to be archived and is closed later', async () => {
     const { withdraw, run, verify, text } = await archiveInTest();
     expect(withdraw(open, labels)).toBe('withheld');
     await run(24 * 3, 24 * 5 + 1);
@@ -78,7 +78,7 @@ describe('a withdrawn file', () => {
     ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
   ])(
-    'with the hours of an open day (%s) removes the tables computed from it, which stay empty afterwards',
+    'with the hours of an open day (%s) is removed together with its data in the computed tables, and later tables do not contain the data',
     async (name, table, text) => {
       const archive = await archiveInTest();
       const { withdraw, content, run, verify } = archive;
@@ -101,7 +101,7 @@ describe('a withdrawn file', () => {
     },
   );
 
-  it('must not be the known issues of an open day, which are copied from the list of the archive', async () => {
+  it('must not be the file of known issues of an open day, because that file is copied from the list of the archive', async () => {
     const { withdraw, content } = await archiveInTest();
     const day = parseDay(content.get(`days/${open}/day.json`) ?? Buffer.alloc(0));
     if (!day) throw new Error('the day has no record');
@@ -112,7 +112,7 @@ describe('a withdrawn file', () => {
     );
   });
 
-  it('must be listed by its day and must not be a computed file of an open day', async () => {
+  it('must be listed in the record of its day and must not be a computed file of an open day', async () => {
     const { withdraw } = await archiveInTest();
     expect(() => withdraw(first, '../index.json')).toThrow('has no file "../index.json"');
     expect(() => withdraw('2026-12-24', labels)).toThrow('no intact record of 2026-12-24');
@@ -148,7 +148,7 @@ describe('a rebuild', () => {
     expect(content).toEqual(before);
   });
 
-  it('writes no file whose bytes were not published', async () => {
+  it('writes only files whose bytes were published', async () => {
     const { files, content } = await archiveInTest();
     const path = `days/${second}/${labels}`;
     const line = (content.get(path)?.toString('utf8') ?? '').split('\n')[0] ?? '';
@@ -159,7 +159,7 @@ describe('a rebuild', () => {
     expect(content.has(`days/${second}/gaps.json`)).toBe(false);
   });
 
-  it('reports a file whose computed bytes differ from the published ones and does not write it', async () => {
+  it('reports a file whose computed bytes differ from the published bytes, and does not write the file', async () => {
     const { files, content, text } = await archiveInTest();
     const path = `days/${first}/day.json`;
     const digestOf = (bytes: string | Buffer): string => hash('sha256', bytes, 'hex');
@@ -173,7 +173,7 @@ describe('a rebuild', () => {
     expect(content.has(`days/${first}/gaps.json`)).toBe(false);
   });
 
-  it('is refused for an open day, for a damaged input and for a withdrawn one', async () => {
+  it('is refused for an open day, and for a damaged or withdrawn input', async () => {
     const { files, content, withdraw } = await archiveInTest();
     expect(() => rebuildDay(files, open)).toThrow('is not a closed day of this archive');
     withdraw(first, labels);
@@ -193,7 +193,7 @@ describe('the list of known issues', () => {
     summary: 'Removals were counted twice.',
   };
 
-  it('is created empty, and each of its issues appears in the manifest of every day that it concerns', async () => {
+  it('is created empty, and each listed issue appears in the manifest of every day that the issue concerns', async () => {
     const archive = simulateArchive();
     await archive.run(1);
     expect(archive.content.get(issuesFile)).toEqual(formatIssues([]));
@@ -211,7 +211,7 @@ describe('the list of known issues', () => {
     expect(new Set(rebuildDay(archive.files, first).map(({ result }) => result))).toEqual(new Set(['identical']));
   });
 
-  it('changes no day while it is invalid or contains an identity, and an error is logged', async () => {
+  it('does not change any day while it is invalid or contains an identity, and an error is logged', async () => {
     const findIdentityIn = (_name: string, value: object) =>
       JSON.stringify(value).includes('Caused by did:plc:') ? 'a DID is at /issues/0/summary' : null;
     const archive = simulateArchive({ findIdentityIn });
@@ -225,7 +225,10 @@ describe('the list of known issues', () => {
         message: 'an archive file contains an identity and was not written',
         fields: { path: issuesFile, why: 'a DID is at /issues/0/summary' },
       },
-      { message: 'an archive file is damaged and was ignored', fields: { path: issuesFile } },
+      {
+        message: 'an archive file is damaged and was ignored; restore it from a copy of the archive',
+        fields: { path: issuesFile },
+      },
     ]);
     expect([...archive.content].filter(([path, bytes]) => path !== issuesFile && bytes.includes('Caused by'))).toEqual(
       [],
@@ -234,16 +237,16 @@ describe('the list of known issues', () => {
   });
 
   it.each([
-    ['another field', { severity: 'low' }],
+    ['an additional field', { severity: 'low' }],
     ['a repeated id', {}],
-    ['an id with other characters', { id: 'A b' }],
+    ['an id with characters that are not allowed', { id: 'A b' }],
     ['an unknown source', { source: 'drift' }],
     ['an end before its start', { end: '2026-11-20T10:00:00Z' }],
     ['a time without a zone', { reported_at: '2026-11-21T09:00:00' }],
     ['an empty summary', { summary: ' ' }],
     ['a summary of two lines', { summary: 'a\nb' }],
     ['a summary that is too long', { summary: 'a'.repeat(1001) }],
-  ])('is invalid with %s', (_fault, change) => {
+  ])('is invalid if it contains %s', (_fault, change) => {
     expect(parseIssues(formatIssues([issue]))).toEqual([issue]);
     const changed = { ...issue, ...change };
     const issues = Object.keys(change).length === 0 ? [issue, issue] : [changed];

@@ -30,7 +30,7 @@ function sourceAt(clock: () => number) {
   return { path, source: fileSource({ path, recognise, maxBytes: 1_000, clock }) };
 }
 
-it('the file source reads a recently written file again, because a second write may not change its times', async () => {
+it('the file source reads a recently written file again, because a second write might not change the times of the file', async () => {
   const { path, source } = sourceAt(() => 1_100);
   for (let n = 0; n < 3; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -39,7 +39,7 @@ it('the file source reads a recently written file again, because a second write 
   }
 });
 
-it('the file source does not reread an unchanged file whose times are older than their granularity', async () => {
+it('the file source does not reread a file with unchanged times that are older than the granularity of file times', async () => {
   const { path, source } = sourceAt(() => 1_101);
   writeFileSync(path, '{"n":0}');
   const first = source.read();

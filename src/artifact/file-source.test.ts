@@ -30,9 +30,9 @@ function replace(text: string): void {
   renameSync(`${path}.new`, path);
 }
 
-it('the file source reports once each time the artifact appears, changes or disappears', async () => {
+it('the file source reports each appearance, change or disappearance of the artifact once', async () => {
   const artifact = source();
-  expect(artifact.read()).toEqual({ kind: 'missing', why: 'there is no such file' });
+  expect(artifact.read()).toEqual({ kind: 'missing', why: 'the file does not exist' });
   await nextTurn();
   replace('{"n":1}');
   expect(artifact.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
@@ -101,7 +101,7 @@ it('a file of the maximum size is readable, and a larger file is unreadable', as
   expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'the artifact is larger than 7 bytes' });
 });
 
-it('anything but a regular file is unreadable, and the attempt to read it never blocks', () => {
+it('an artifact whose path is too long or is not a regular file is unreadable, and reading it does not block', () => {
   mkdirSync(path);
   expect(source().read()).toEqual({ kind: 'unreadable', why: 'the artifact is not a regular file' });
   rmSync(path, { recursive: true });
@@ -114,10 +114,10 @@ it('anything but a regular file is unreadable, and the attempt to read it never 
   });
 });
 
-it('the artifact is missing if the path of its directory is that of a regular file', () => {
+it('the artifact is missing if a regular file exists at the path of its directory', () => {
   writeFileSync(path, '{}');
   path = join(path, 'artifact.json');
-  expect(source().read()).toEqual({ kind: 'missing', why: 'there is no such file' });
+  expect(source().read()).toEqual({ kind: 'missing', why: 'the file does not exist' });
 });
 
 it('the file source reads an artifact that the atomic writer wrote', async () => {

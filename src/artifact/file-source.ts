@@ -14,22 +14,26 @@ export interface FileSourceOptions<A> {
   readonly maxBytes: number;
   /** Limits on the shape of the JSON; default: those of an artifact. */
   readonly limits?: JsonLimits;
-  /** Returns milliseconds since 1970; used only to detect whether a file is still being written. */
+  /**
+   * Returns the current time in milliseconds since 1970. It is used only to detect whether a file is still being
+   * written.
+   */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
 
 /**
- * Age of a file in milliseconds below which it is read again each time. Kernel timestamps have a granularity of several
- * milliseconds, so a second write may not change them.
+ * Age of a file in milliseconds below which it is read again each time. Kernel timestamps have a granularity of
+ * several milliseconds, so a second write might not change them.
  */
 const settledAfterMs = 100;
 
 type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string } | Missing | Unreadable;
 
 /**
- * Creates the source of an artifact in a file. Each turn of the event loop in which the source is read costs one
- * `stat`, and a read only if the file has changed. A file that its writer replaces by a rename is never read partially.
+ * Creates the source of an artifact in a file. The source calls `stat` at most once per turn of the event loop, and
+ * reads the file only if it has changed or was written within the last 100 ms. A file that is replaced by a rename is
+ * never read partially.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
   const { path, recognise, maxBytes, limits, clock, observe } = options;
@@ -129,7 +133,7 @@ function tooLarge(maxBytes: number): Unreadable {
 }
 
 function missing(): Missing {
-  return { kind: 'missing', why: 'there is no such file' };
+  return { kind: 'missing', why: 'the file does not exist' };
 }
 
 function failure(error: unknown): Missing | Unreadable {

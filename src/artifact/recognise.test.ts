@@ -16,13 +16,13 @@ function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonOb
   return artifact;
 }
 
-describe('schema detection from the content alone', () => {
+describe('schema detection by content', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', 'labels.recent-overview.v1'],
     ['legacy', '23'],
     ['weather', 'weather.summary.v1'],
     ['weatherwatch', 'weatherwatch.summary/v2'],
-  ])('detects the artifact %s as %s', (name, schema) => {
+  ])('identifies the artifact "%s" as schema %s', (name, schema) => {
     const recognised = recognise(name, fixture(name));
     expect(recognised.kind === 'recognised' && recognised.artifact.schema).toBe(schema);
   });
@@ -46,7 +46,7 @@ describe('schema detection from the content alone', () => {
     expect(recogniseWeather(value).kind).toBe('unknown_schema');
   });
 
-  it('rejects an artifact of the other instrument as an unknown schema', () => {
+  it('rejects an artifact of a different instrument as an unknown schema', () => {
     expect(recogniseWeather(fixture('recent')).kind).toBe('unknown_schema');
     expect(recogniseLabels(fixture('weather')).kind).toBe('unknown_schema');
   });
@@ -130,7 +130,7 @@ describe('the check of an artifact', () => {
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });
 
-  it('rejects alerts with a sum beyond the range of a count', () => {
+  it('rejects alerts whose sum is beyond the range of a count', () => {
     const rules = { a: Number.MAX_SAFE_INTEGER, b: 1 };
     expect(recognise('legacy', changed('legacy', '/alerts_by_rule_7d', rules))).toMatchObject({
       pointer: '/alerts_by_rule_7d',
@@ -138,7 +138,7 @@ describe('the check of an artifact', () => {
   });
 });
 
-it('rejects a census map with a sum beyond the range of a count', () => {
+it('a legacy artifact is rejected if the sum of a census map is beyond the range of a count', () => {
   const auditability = { unknown: Number.MAX_SAFE_INTEGER, foo: 5 };
   expect(recognise('legacy', changed('legacy', '/census/auditability', auditability))).toMatchObject({
     pointer: '/census/auditability',
@@ -152,13 +152,13 @@ describe('an artifact with a time of the wrong type', () => {
     ['legacy', '/generated_at'],
     ['weather', '/generated_at'],
     ['weatherwatch', '/generated_at'],
-  ])('is readable: %s %s', (name, pointer) => {
+  ])('is readable (artifact %s, field %s)', (name, pointer) => {
     for (const value of [5, {}, [], true])
       expect(recognise(name, changed(name, pointer, value)).kind).toBe('recognised');
   });
 });
 
-it('a null in place of an observation is valid', () => {
+it('a legacy artifact is valid if its observation is null', () => {
   expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
 });
 

@@ -172,7 +172,7 @@ it('a response that is not an artifact makes the artifact malformed immediately'
   expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not a single JSON value' });
 });
 
-it('an artifact at an address without a server is unreadable from the start, and the reading states why', async () => {
+it('an artifact at an address without a server is unreadable from the start, and the reading states the reason', async () => {
   answer = () => undefined;
   await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
   await vi.waitFor(
@@ -184,15 +184,18 @@ it('an artifact at an address without a server is unreadable from the start, and
 it.each([
   ['more content codings than any service uses', { 'Content-Encoding': Array(6).fill('gzip').join(', ') }],
   ['an unknown content coding', { 'Content-Encoding': 'unknown' }],
-])('a response with %s is a failed request, and its broken connection ends only that request', async (_, headers) => {
-  answer = (request, response) => {
-    response.writeHead(200, { ...headers, 'Content-Length': '100000' }).write('x'.repeat(1000));
-    setTimeout(() => request.socket.destroy(), 20);
-  };
-  await at().start();
-  await polled(5);
-  expect(source.read()).toMatchObject({ kind: 'unreadable', why: 'the URL cannot be reached (the request failed)' });
-  answer = (_request, response) => response.end('{"n":1}');
-  await polled();
-  expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
-});
+])(
+  'a response with %s counts as a failed request, and its broken connection does not affect later requests',
+  async (_, headers) => {
+    answer = (request, response) => {
+      response.writeHead(200, { ...headers, 'Content-Length': '100000' }).write('x'.repeat(1000));
+      setTimeout(() => request.socket.destroy(), 20);
+    };
+    await at().start();
+    await polled(5);
+    expect(source.read()).toMatchObject({ kind: 'unreadable', why: 'the URL cannot be reached (the request failed)' });
+    answer = (_request, response) => response.end('{"n":1}');
+    await polled();
+    expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
+  },
+);

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('the artifact writer replaces the artifact atomically and leaves no other file', async () => {
+it('the artifact writer replaces the artifact and leaves no other file behind', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   await writeArtifact(path, { n: 2 });

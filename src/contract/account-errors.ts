@@ -18,7 +18,7 @@ export const accountErrorTable = {
   invalid_interval: {
     status: 409,
     message:
-      'Send either days, or start and end: two RFC 3339 timestamps with a time zone, of which end is the later one.',
+      'Send either days, or both start and end as RFC 3339 timestamps with a time zone. end must be later than start.',
   },
   unsupported_interval: { status: 409, message: 'days must be 7 or 30. Give start and end for another interval.' },
   out_of_window: {
@@ -105,7 +105,7 @@ export const AccountErrorBody = closed(
         intervals: Type.Optional(
           Type.Array(FittingInterval, {
             description:
-              'Adjacent intervals, in order, that each fit into one export and together cover the requested one.',
+              'Adjacent intervals, in order, that each fit into one export and together cover the requested interval.',
           }),
         ),
       },

@@ -105,18 +105,18 @@ export const AccountCoverage = closed(
     ),
     covered_through: orNull(
       timestamp(
-        'Coverage ends here: at the end of the interval, or at `observed_through` where that is earlier. Time between it and the end of the interval was not observed; beyond 10 minutes it is listed as a gap (`source_unavailable`).',
+        'End of the coverage: the end of the interval, or `observed_through` if that is earlier. The time after it, up to the end of the interval, was not observed; if this time exceeds 10 minutes, it is listed as a gap (`source_unavailable`).',
       ),
       'Null before the first accepted page.',
     ),
     warmup: orNull(Gap, 'The part of the requested interval before acquisition began; null if there is no such part.'),
     gaps: Type.Array(Gap, {
       maxItems: 128,
-      description: 'Interruptions of this service: gaps of every labeler.',
+      description: 'Gaps that apply to every labeler: times at which no labeler was observed.',
     }),
     labelers: Type.Array(LabelerCoverage, {
       description:
-        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that is no longer enrolled has a gap from that time onwards.',
+        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that is no longer enrolled has a gap from that time onwards. A labeler in the filter that was never read has one gap, the whole interval; without a filter, a labeler that was never read and is not enrolled is not listed.',
     }),
   },
   {
@@ -178,7 +178,7 @@ export type ExportCreated = Type.Static<typeof ExportCreated>;
 const sha256 = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'The last digest of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: JSON by RFC 8785 (JCS), UTF-8.',
+    'The last digest of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn is the SHA-256 of the 32 bytes of dn-1 followed by the canonical row n. The canonical form is JSON as in RFC 8785 (JCS), in UTF-8.',
 });
 const total = count('Number of rows in the whole export.');
 

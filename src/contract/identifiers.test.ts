@@ -8,7 +8,7 @@ describe('isDid', () => {
     'did:web:example.com',
     'did:web:labeler.sub.example.com',
     'did:web:localhost%3A8080',
-  ])('accepts %s', (did) => {
+  ])('accepts %j', (did) => {
     expect(isDid(did)).toBe(true);
   });
 
@@ -23,7 +23,7 @@ describe('isDid', () => {
     'DID:plc:ar7c4by46qjdydhdevvrndac',
     '',
     `did:web:${'a.'.repeat(200)}com`,
-  ])('rejects %s', (did) => {
+  ])('rejects %j', (did) => {
     expect(isDid(did)).toBe(false);
   });
 

@@ -70,7 +70,7 @@ const withheld = () =>
 /** Fields that a labeler has both in the list and in its own document. */
 const identity = {
   did: labelerDid(),
-  handle: orNull(LabelerHandle, 'Null if the labeler has none, or if it is withheld.'),
+  handle: orNull(LabelerHandle, 'Null if the labeler has no handle, or if the handle is withheld.'),
   handle_withheld: Type.Optional(withheld()),
   enrolled: Type.Boolean({ description: 'False if Almanac no longer follows the labeler.' }),
   state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
@@ -84,7 +84,7 @@ const identity = {
   }),
   read_by: orNull(
     word(readingTransports, 'Transport.'),
-    'subscribeLabels or queryLabels; null if it is not being read.',
+    'subscribeLabels or queryLabels; null if the labeler is not being read.',
   ),
   last_answered: orNull(timestamp('Instant.'), 'When the labeler last responded.'),
   last_row: orNull(
@@ -101,7 +101,7 @@ export const LabelerSummary = closed(
     unread_days_7d: Type.Integer({
       minimum: 0,
       maximum: 7,
-      description: 'Number of the last 7 UTC days that were not read at all or only in part.',
+      description: 'Number of days that were not completely read, among the last 7 UTC days.',
     }),
   },
   { title: 'LabelerSummary', description: 'One labeler in the list.' },
@@ -109,7 +109,7 @@ export const LabelerSummary = closed(
 /** One labeler in the list. */
 export type LabelerSummary = Type.Static<typeof LabelerSummary>;
 
-/** Window to which every count and gap refers. */
+/** Window of a document. Every count and gap refers to the window or to a part of it. */
 export const LabelerWindow = closed(
   { start: timestamp('Start, inclusive.'), end: timestamp('End, exclusive: generated_at.') },
   { title: 'LabelerWindow', description: 'The window of every count and gap.' },
@@ -248,7 +248,9 @@ export const LabelerFacts = closed(
     ),
     days: Type.Array(LabelerDay, { maxItems: 400, description: 'UTC days of the window, oldest first.' }),
     gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Parts of the window that were not read.' }),
-    gap_overflow: Type.Boolean({ description: 'True if there were more gaps, so that the closest ones were merged.' }),
+    gap_overflow: Type.Boolean({
+      description: 'True if the closest gaps were merged because their number exceeded the maximum.',
+    }),
     signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
     values_omitted: count('Number of declared values that did not fit or are withheld.'),
@@ -263,7 +265,7 @@ export const LabelerFacts = closed(
         p90: measure('90th percentile, in milliseconds.'),
         labels: count('Labels that arrived live since counted_since.'),
       }),
-      'Time from `cts` to acceptance; null if there is no such label.',
+      'Time from `cts` to acceptance of labels that arrived live; null if no label arrived live.',
     ),
     definitions: orNull(LabelerDefinitions, 'Null if the definitions are not known.'),
   },

@@ -148,8 +148,8 @@ export const LegacyObservation = closed(
     labelers_unattempted: count('Accessible labelers that were not attempted.'),
     attempts: count('Attempts in the window.'),
     successes: count('Attempts that were answered, empty answers included.'),
-    last_attempt_ts: orNull(timestamp('Instant.'), 'Last attempt inside the window.'),
-    last_success_ts: orNull(timestamp('Instant.'), 'Last success of any attempt, in or before the window.'),
+    last_attempt_ts: orNull(timestamp('Instant.'), 'Time of the last attempt in the window.'),
+    last_success_ts: orNull(timestamp('Instant.'), 'Time of the last successful attempt, in or before the window.'),
   },
   {
     title: 'LegacyObservation',

@@ -26,10 +26,10 @@ describe('parseTimestamp', () => {
   });
 
   it.each([
-    ['another offset', '2026-11-20T12:00:00+01:00'],
+    ['an offset other than zero', '2026-11-20T12:00:00+01:00'],
     ['an unknown offset', '2026-11-20T12:00:00-00:00'],
-    ['no zone', '2026-11-20T12:00:00'],
-    ['a date alone', '2026-11-20'],
+    ['a time without a zone', '2026-11-20T12:00:00'],
+    ['a date without a time', '2026-11-20'],
     ['a day that does not exist', '2026-02-29T00:00:00Z'],
     ['month 13', '2026-13-01T00:00:00Z'],
     ['month 0', '2026-00-10T00:00:00Z'],
@@ -40,7 +40,7 @@ describe('parseTimestamp', () => {
     ['an empty fraction', '2026-11-20T12:00:00.Z'],
     ['surrounding spaces', ' 2026-11-20T12:00:00Z'],
     ['a dash', '—'],
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['a number', 1795176000],
     ['null', null],
     ['undefined', undefined],
@@ -59,7 +59,7 @@ describe('parseTimestamp', () => {
 });
 
 describe('secondsBetween', () => {
-  it('is exact to the microsecond, in both directions', () => {
+  it('returns the exact difference to the microsecond, which is negative if the second instant is earlier than the first', () => {
     const now = microsFromMillis(1795176000123);
     const seen = parseTimestamp('2026-11-20T12:05:00.123456Z');
     expect(seen === null ? null : secondsBetween(seen, now)).toBe(-300.000456);
@@ -68,7 +68,7 @@ describe('secondsBetween', () => {
 });
 
 describe('an instant with microseconds', () => {
-  it('survives formatting and parsing in any time zone', () => {
+  it('is unchanged after formatting and parsing in any time zone', () => {
     const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 });
     fc.assert(
       fc.property(instants, fc.integer({ min: -1439, max: 1439 }), (instant, minutes) => {
@@ -90,7 +90,7 @@ describe('an instant with microseconds', () => {
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
   });
 
-  it('keeps its order in years whose microseconds exceed the safe integer range', () => {
+  it('is ordered correctly even in years whose microseconds exceed the safe integer range', () => {
     const texts = ['1600-01-01T00:00:00Z', '1600-01-01T00:00:01Z', '2026-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
     const instants = texts.map((text) => parseInstant(text) ?? Number.NaN);
     expect(instants).toEqual(instants.toSorted((a, b) => a - b));

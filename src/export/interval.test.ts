@@ -21,7 +21,7 @@ describe('the interval of a received export', () => {
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
     ['the requested interval', explicit, between(10, 20)],
     [
-      'the requested interval in another time zone',
+      'the requested interval in a different time zone',
       { kind: 'explicit', start: '2026-11-01T02:10:00+02:00', end: at(20) },
       between(10, 20),
     ],
@@ -38,14 +38,14 @@ describe('the interval of a received export', () => {
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
     ['shorter without being marked as clipped', explicit, between(12, 20)],
     ['longer than requested', explicit, between(9, 20, true)],
-    ['later than the requested end', explicit, between(10, 21, true)],
+    ['extended beyond the requested end', explicit, between(10, 21, true)],
     ['empty', explicit, between(15, 15, true)],
     ['a middle part without its start', laterPart, between(11, 20, true)],
     ['a first part without its end', firstPart, between(10, 19, true)],
     ['a last part without its start', lastPart, between(11, 20, true)],
     ['a last part without its end that is not marked as clipped', lastPart, between(10, 19)],
     ['longer than the requested number of days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
-  ])('may not be %s', (_what, asked, given) => {
+  ])('must not be %s', (_what, asked, given) => {
     expect(() => checkInterval(asked, given as ExportManifest)).toThrow('for a different interval');
   });
 });
@@ -59,7 +59,7 @@ function intervals(edges: readonly number[]) {
 }
 
 describe('the smaller parts that the service lists for a request', () => {
-  it('are accepted if each begins at the end of the previous one', () => {
+  it('are accepted if each part begins at the end of the previous part', () => {
     fc.assert(
       fc.property(cuts, fc.constantFrom(explicit, firstPart, laterPart, lastPart), (edges, asked) => {
         const { first, last } = asked.kind === 'part' ? asked : { first: true, last: true };
@@ -76,7 +76,7 @@ describe('the smaller parts that the service lists for a request', () => {
     );
   });
 
-  it('are refused if one is missing, duplicated, empty, reversed, or outside the requested interval', () => {
+  it('are refused if a part is missing, duplicated, empty or outside the requested interval, or if the parts are reversed', () => {
     const wrong = fc.constantFrom<(parts: ReturnType<typeof intervals>) => unknown>(
       (parts) => parts.splice(1, 1),
       (parts) => parts.splice(1, 0, ...parts.slice(0, 1)),

@@ -29,7 +29,7 @@ describe('showProgress', () => {
     );
   });
 
-  it('prints a plain line at most every five seconds if the output is not a terminal', () => {
+  it('prints plain lines if the output is not a terminal, and the row count at most every five seconds', () => {
     const { progress, text, pass } = shown(false);
     progress.rows(0, 1200, 1, 3);
     pass(4999);

@@ -28,7 +28,7 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
 }
 
-/** A usable response: the body of a success, or an error that a retry would not resolve. */
+/** A usable response: the body of a successful response, or an error that a retry would not resolve. */
 export type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
@@ -56,7 +56,10 @@ export async function askExports(
     const waitMs = Math.max(100 + backoff.next(), outcome.retryAfterMs);
     if (clock() - since + waitMs > giveUpMs) {
       const later = outcome.retryAfterMs > 0 ? `; retry in ${outcome.retryAfterMs / 1000} s` : '';
-      throw new ExportFailure('unreachable', `${outcome.why}; gave up within ${giveUpMs / 1000} s${later}`);
+      throw new ExportFailure(
+        'unreachable',
+        `${outcome.why}; gave up: another attempt would exceed the limit of ${giveUpMs / 1000} s${later}`,
+      );
     }
     waiting(outcome.why, waitMs);
     await wait(waitMs, signal);
@@ -80,7 +83,8 @@ async function once(
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
-  // Every account-view service has this path, so the server is another one or the base path is wrong.
+  // Every account-view service has the path `/exports`, so the server is not such a service, or the base path is
+  // wrong.
   if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
@@ -95,7 +99,7 @@ async function once(
 export function noService(does: string): ExportFailure {
   return new ExportFailure(
     'refused',
-    `the address ${does}, so it is not an account-view service; set the URL of one with --from`,
+    `the address ${does}, so it is not an account-view service; set the URL of an account-view service with --from`,
   );
 }
 

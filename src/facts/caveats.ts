@@ -26,11 +26,11 @@ const labelCaveats = {
 } as const;
 
 const weatherCaveats = [
-  'Counts are of what one stream host delivered to one observer, never an estimate of what occurred.',
+  'Counts cover what one stream host delivered to one observer. They are never an estimate of what occurred.',
   'Rates divide by observed time; unobserved time is omitted, never interpolated.',
   'Events are counted, not accounts: participant turnover is unavailable by construction.',
   'A re-delivery under a new position cannot be distinguished from a new event.',
-  'Freshness is that computed by the instrument at generated_at: add age_seconds to get the age now.',
+  'The instrument computed the freshness at generated_at: add age_seconds to get the age now.',
 ] as const;
 
 const aheadCaveat = "generated_at is ahead of this service's clock: one of the two clocks is wrong.";
@@ -39,7 +39,10 @@ function ofOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Returns the caveats of the rolling epoch: first the origin, then the fixed caveats, then the artifact's own. */
+/**
+ * Returns the caveats of the rolling epoch: first the caveat of an origin other than `live`, then the fixed caveats,
+ * then the artifact's own.
+ */
 export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
 }
@@ -50,8 +53,9 @@ export function legacyLabelCaveats(): string[] {
 }
 
 /**
- * Returns the caveats of either weather producer: first the origin, then the fixed caveats, then the artifact's own.
- * `ahead` is true if `generated_at` is in the future.
+ * Returns the caveats of either weather producer: first the caveat of an origin other than `live`, then the fixed
+ * caveats, then the artifact's own. `ahead` is true if `generated_at` is in the future; a caveat about the clocks then
+ * follows the fixed caveats.
  */
 export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];

@@ -42,7 +42,7 @@ describe('the age of the artifact', () => {
     [-299.999, 'fresh by artifact_generated_at'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by artifact_generated_at'],
-  ])('at %d seconds makes the artifact %s', (age, expected) => {
+  ])('of %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ generated_at: ago(age) }))).toBe(expected);
     expect(verdict(legacy({ generated_at: ago(age) }))).toBe(expected);
   });
@@ -78,7 +78,7 @@ describe('the age of the collection', () => {
     [7200.001, 'stale by collection_observed_through'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by collection_observed_through'],
-  ])('at %d seconds makes the artifact %s', (age, expected) => {
+  ])('of %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ observed_through: ago(age) }))).toBe(expected);
   });
 
@@ -86,7 +86,7 @@ describe('the age of the collection', () => {
     expect(verdict(recent({ observed_through }))).toBe('unavailable by collection_observed_through');
   });
 
-  it('has its own maximum', () => {
+  it('is compared with its own maximum, not with the maximum age of the artifact', () => {
     const evidence = recent({ observed_through: ago(61) });
     const judged = judgeLabels(evidence, { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 60 }, now);
     expect(judged).toEqual({
@@ -109,7 +109,7 @@ describe('the order of the freshness rules', () => {
   const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
   const coverage = { ...aRecentOverview().coverage, warmup };
 
-  it('yields unavailable for an unusable time, even during a hold', () => {
+  it('results in unavailable for an unusable time, even during a hold', () => {
     expect(verdict(recent({ generated_at: 'no', hold: true }))).toBe('unavailable by artifact_generated_at');
     expect(verdict(recent({ observed_through: null, hold: true }))).toBe('unavailable by collection_observed_through');
   });
@@ -142,12 +142,12 @@ describe('the warming_up state', () => {
     );
     expect(verdict(recent({ coverage: { ...coverage, observed_days: 30 } }))).toBe('fresh by artifact_generated_at');
   });
-  it('never applies to the legacy producer', () => {
+  it('does not apply to the legacy producer', () => {
     expect(verdict(legacy({ window_days: 30 }))).toBe('fresh by artifact_generated_at');
   });
 });
 
-it('the legacy producer has no collection age', () => {
+it('a fact of the legacy producer has no collection age', () => {
   expect(judgeLabels(legacy({ generated_at: ago(30) }), bounds, now)).toEqual({
     servable: true,
     ageSeconds: 30,

@@ -15,12 +15,12 @@ describe('the privacy scan', () => {
   });
 
   it.each([
-    ['alone', did],
+    ['without other text', did],
     ['in a sentence', `seen from ${did}, mostly`],
     ['in capitals', did.toUpperCase()],
-    ['of another method', 'did:web:example.com'],
-    ['in an address', 'wss://host.example/subscribe?wantedDids=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz'],
-  ])('finds the DID %s', (_where, text) => {
+    ['of the method did:web', 'did:web:example.com'],
+    ['in a URL', 'wss://host.example/subscribe?wantedDids=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz'],
+  ])('finds a DID %s', (_where, text) => {
     expect(findLeak({ caveats: ['fine', text] })).toEqual({ pointer: '/caveats/1', shape: 'did' });
   });
 
@@ -40,17 +40,17 @@ describe('the privacy scan', () => {
     ['with variation selectors and fillers', 'did\ufe0f:plc\u034f:\u3164ar7c4by46qj'],
     ['encoded twice', 'did%253Aplc%253Aewvi7nxzyoun6zhxrhs64oiz'],
     ['encoded letter by letter', '%64%69%64%3a%70%6c%63%3aabc'],
-    ['in full-width percent signs', 'did％３Ａplc％３Ａabc'],
-    ['in HTML', 'did&#58;plc&#x3a;abc'],
-    ['in HTML twice, with names', 'did&amp;colon;plc&colon;abc'],
-    ['in escapes of JSON', 'did\\u003aplc\\x3aabc'],
-    ['in escapes within escapes', 'did\\\\u003aplc\\u{3a}abc'],
-  ])('finds the DID %s', (_where, text) => {
+    ['with full-width percent signs', 'did％３Ａplc％３Ａabc'],
+    ['with HTML character references', 'did&#58;plc&#x3a;abc'],
+    ['with named HTML character references, encoded twice', 'did&amp;colon;plc&colon;abc'],
+    ['with JSON escapes', 'did\\u003aplc\\x3aabc'],
+    ['with escapes within escapes', 'did\\\\u003aplc\\u{3a}abc'],
+  ])('finds a DID %s', (_where, text) => {
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'did' });
     expect(findLeak({ facts: { [text]: 1 } })?.shape).toBe('did');
   });
 
-  it('rejects a text with more nested encodings than it decodes', () => {
+  it('rejects text with more nested encodings than the scan decodes', () => {
     let text = 'did:plc:abc';
     for (let i = 0; i < 12; i += 1) text = text.replaceAll('%', '%25').replaceAll(':', '%3A');
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'encoded' });
@@ -91,7 +91,7 @@ describe('the privacy scan', () => {
     expect(findLeak({ contract: 'atproto.facts.labels.overview/v1', caveats: [text] })).toBeNull();
   });
 
-  it('finds an identity at any position of any text, and none in text without an identity', () => {
+  it('finds an identity at any position of any text, and reports no identity in a text without an identity', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'abc xyz,;()-09éß'), maxLength: 40 });
     const planted = fc.constantFrom(did, 'at://example.com/x', '@bob.example', 'bob.bsky.social');
     const disguise = fc.constantFrom<(text: string) => string>(
@@ -111,7 +111,7 @@ describe('the privacy scan', () => {
     );
   });
 
-  it('takes time proportional to the length of the text, whatever its content', () => {
+  it('scans 4 MiB of each repeated pattern in less than 20 s of processor time', () => {
     const size = 4 * 1024 * 1024;
     const shapes = ['a', 'a.', 'did:', '%25', '&amp;', '\\u005c', '.-', '@', '\u200b', '\ufdfa', 'a-', 'a.co_'];
     for (const shape of shapes) {

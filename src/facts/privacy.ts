@@ -3,8 +3,9 @@ import { findIdentity, type IdentityShape } from '../contract/privacy/find-ident
 import { collectionNames } from '../contract/vocabulary.ts';
 
 /**
- * The privacy scan is the last check that no aggregate fact names a subject. Instruments should never write one. If one
- * does, the whole fact is refused, and the alarm states the location but never the content.
+ * The privacy scan is the last check that no aggregate fact names a subject. An instrument should never write such a
+ * name. If an artifact contains one, the whole fact is refused, and the alarm states the location but never the
+ * content.
  */
 
 /** Location of an identity in a body that must not contain one. */
@@ -20,7 +21,7 @@ export function describeLeak({ shape, pointer }: Leak): string {
     did: 'a DID',
     'at-uri': 'an AT-URI',
     handle: 'a handle',
-    encoded: 'a text with too many nested encodings',
+    encoded: 'text with too many nested encodings',
   };
   return `${what[shape]} is at ${pointer}`;
 }
@@ -35,12 +36,17 @@ export interface IdentityPlaces {
 
 const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };
 
-/** Returns the first identity in the body of a fact other than the DIDs of labelers; null if there is none. */
+/**
+ * Returns the location of the first identity in the body of a fact; null if there is none. DIDs of labelers in their
+ * own fields, and the name of the observed host, are allowed.
+ */
 export function findLeak(body: object): Leak | null {
   return scan(body, '', { places: placesInFacts, hosts: endpointHosts(body) });
 }
 
-/** Returns the first identity in part of a body that is not in an allowed place; null if there is none. */
+/**
+ * Returns the location of the first identity in a part of a body, outside the allowed places; null if there is none.
+ */
 export function findLeakExcept(places: IdentityPlaces, value: unknown, pointer = ''): Leak | null {
   return scan(value, pointer, { places, hosts: noHosts });
 }
@@ -75,7 +81,10 @@ function scanText(text: string, pointer: string, { places, hosts }: Allowed): Le
   return identifiers.test(pointer) || places.handles?.test(pointer) === true ? null : { pointer, shape };
 }
 
-/** Returns the host that an instrument observed, which is the only host name that the contract publishes. */
+/**
+ * Returns a set with the host that an instrument observed, which is the only host name that the contract publishes. The
+ * set is empty if the body states no valid URL of a host.
+ */
 function endpointHosts(body: object): ReadonlySet<string> {
   const { provenance } = body as { readonly provenance?: { readonly source_endpoint?: unknown } };
   const endpoint = provenance?.source_endpoint;

@@ -27,7 +27,7 @@ it('the legacy projection publishes only the fields that the contract names', ()
   });
 });
 
-it('the legacy projection states its provenance and lists nothing that the producer does not publish', () => {
+it('the legacy projection states its provenance and lists only data that the producer publishes', () => {
   expect(legacyLabelProvenance()).toEqual({
     instrument: 'labels',
     method: 'legacy_label_poll',
@@ -35,12 +35,12 @@ it('the legacy projection states its provenance and lists nothing that the produ
   });
 });
 
-it('the legacy projection publishes the window if the artifact declares one', () => {
+it('the legacy projection publishes the window if the artifact declares a window', () => {
   expect(projectLegacyLabels(aLegacyOverview({ window_days: 30 })).window_days).toBe(30);
 });
 
 describe('the counts of alerts by rule', () => {
-  it('are null, never zero, for an artifact without alerts by rule', () => {
+  it('are null or absent, never zero, for an artifact without alerts by rule', () => {
     const { alerts_by_rule_7d: _7, alerts_by_rule_24h: _24, ...overview } = aLegacyOverview();
     const facts = projectLegacyLabels(overview);
     expect([facts.alert_count_window, facts.alerts_by_rule_7d, facts.alerts_by_rule_24h]).toEqual([
@@ -60,7 +60,7 @@ describe('the counts of alerts by rule', () => {
   });
 });
 
-it('census keys outside the vocabulary are added to unknown', () => {
+it('the counts of census keys outside the vocabulary are added to the count of unknown', () => {
   const { census } = aLegacyOverview();
   const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, __proto__x: 5 };
   expect(projectLegacyLabels(aLegacyOverview({ census: { ...census, auditability } })).census.auditability).toEqual({
@@ -113,13 +113,13 @@ describe('the signals of the legacy producer', () => {
     ['adequate', ['noisy', 'noisy'], ['noisy'], true],
     ['adequate', ['calm', 'under-observed'], ['under-observed'], false],
   ])(
-    'with adequacy %s and signals %j are published as %j, negative claim %s',
+    'with adequacy %s and words %j are published as %j, with supports_negative_claim %s',
     (adequacy, signals, published, claim) => {
       expect(weather(adequacy, signals)).toEqual([published, claim]);
     },
   );
 
-  it('replace the attribution if calm was removed, and otherwise keep it', () => {
+  it('have a fixed attribution if calm was removed, and otherwise the attribution of the artifact', () => {
     const attribution = (adequacy: Adequacy, signals: string[]) => weatherOf(adequacy, signals).attribution;
     expect(attribution('partial', ['noisy', 'calm'])).toBe(calmRemoved);
     expect(attribution('absent', ['calm'])).toBe(calmRemoved);
@@ -127,7 +127,7 @@ describe('the signals of the legacy producer', () => {
     expect(attribution('partial', ['noisy'])).toBe('because');
   });
 
-  it('make no claim that the artifact does not make, even with adequate observation', () => {
+  it('do not support a negative claim that the artifact does not support, even with adequate observation', () => {
     expect(weather('adequate', ['calm'], false)).toEqual([['calm'], false]);
   });
 });

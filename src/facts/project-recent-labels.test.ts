@@ -25,7 +25,7 @@ it("the projection of the label overview publishes the artifact's values under t
   });
 });
 
-it('the projection of the label overview states its provenance, with the origin live if the artifact has none', () => {
+it('the projection of the label overview states its provenance, with the origin live if the artifact states no origin', () => {
   const { origin: _, ...overview } = aRecentOverview();
   expect(recentLabelProvenance(overview)).toEqual({
     instrument: 'labels',
@@ -56,7 +56,7 @@ describe('optional source counts', () => {
   });
 });
 
-describe('an overview whose fields contradict its coverage status', () => {
+describe('the published coverage of an overview', () => {
   const { sources } = aRecentOverview().coverage;
   const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
   const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };
@@ -73,7 +73,7 @@ describe('an overview whose fields contradict its coverage status', () => {
     ['unknown', { status: 'unknown', gaps: [gap] }],
     ['unknown', { status: 'gapped', gaps: [gap], sources: { ...quiet, unstarted: 1 } }],
     ['unknown', { status: 'warming_up', warmup: gap, sources: { ...quiet, probing: 1 } }],
-  ])('is published with the weaker status %s', (status, changes) => {
+  ])('has the strongest status that the fields of the artifact permit (%s)', (status, changes) => {
     expect(statusOf(changes)).toBe(status);
   });
 
@@ -97,7 +97,7 @@ describe('the gaps of an overview', () => {
     const { coverage } = withCoverage({ gaps: [gap], gap_overflow: true });
     expect([coverage.gaps, coverage.gap_overflow]).toEqual([whole, true]);
   });
-  it('are never published with the status no_recorded_gaps', () => {
+  it('are not published with the status no_recorded_gaps if the artifact declares an overflow', () => {
     expect(withCoverage({ gap_overflow: true, status: 'no_recorded_gaps' }).coverage.status).toBe('unknown');
     expect(withCoverage({ gap_overflow: true, status: 'warming_up' }).coverage.status).toBe('warming_up');
   });

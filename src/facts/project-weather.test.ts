@@ -62,7 +62,7 @@ describe("the projection of Almanac's weather summary", () => {
     expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
   });
 
-  it('publishes the rate of a collection that was not observed as null, whatever the artifact contains', () => {
+  it('publishes a collection or total that was not observed as null, even if the artifact contains a rate of zero', () => {
     const like = { total: 0, mean_rate_per_s: 0, observed_seconds: 5, observed_windows: 0, unobserved_windows: 9 };
     const zero = { total: 0, mean_rate_per_s: 0, observed_seconds: 0 };
     const published = ours({ collections: { 'like.create': like }, total_events: zero });
@@ -93,7 +93,7 @@ describe("the projection of Almanac's weather summary", () => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance).not.toHaveProperty('source_endpoint');
   });
 
-  it('publishes an unusable time outside the window as null', () => {
+  it('publishes an unusable time of the conditions or of the freshness as null', () => {
     const published = ours({
       conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
       freshness: { ...(summary.freshness as JsonObject), newest_observation_end: 'soon' },
@@ -158,7 +158,7 @@ describe('the projection of the weatherwatch summary', () => {
     expect(theirs({ conditions: { ...conditions, as_of: '' } }).conditions?.as_of).toBeNull();
   });
 
-  it('publishes a dash and the missing bounds of a window as null', () => {
+  it('publishes a dash in place of a time, and the missing bounds of a window, as null', () => {
     const published = theirs({
       freshness: {
         state: 'unavailable',

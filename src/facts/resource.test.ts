@@ -24,7 +24,7 @@ describe('the cache of one representation', () => {
     expect(built).toEqual(['one in bucket 1 at 100']);
   });
 
-  it('builds a new representation for another artifact, another bucket, or an earlier instant', () => {
+  it('builds a new representation for a different artifact, a different bucket, or an instant before the previous instant', () => {
     const { built, representationOf } = keeping();
     const [one, two] = [readable('one'), readable('two')];
     representationOf(one, 1, 100);
@@ -47,7 +47,7 @@ describe('the cache of one representation', () => {
   });
 });
 
-it('oncePer computes a value once for each object', () => {
+it('oncePer computes a value again only for a different object', () => {
   let computed = 0;
   const lengthOf = oncePer(({ text }: { readonly text: string }) => {
     computed += 1;

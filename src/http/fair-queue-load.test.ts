@@ -62,7 +62,7 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
       turns.take()?.admit();
     });
   }
-  /** Adds a request from a client that the queue has not seen before. */
+  /** Makes a request from a new client. Without a free reader, the request waits in the queue for at most `waitMs`. */
   return (kind: Served, costMs: number, expectedCost: number): void => {
     const client = `${costMs} ${kind.asked++}`;
     if (free > 0) {
@@ -86,8 +86,8 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
 }
 
 /**
- * Simulates two kinds of requests: cheap ones from new clients and, on average once per second, one about an account
- * that costs `heavyMs`. `load` is the load of both kinds together.
+ * Simulates two kinds of requests: cheap requests from new clients and, on average once per second, a request about
+ * an account that costs `heavyMs`. `load` is the load of both kinds together.
  */
 function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => number) => Turns) {
   const { now, after, run } = virtualTime();
@@ -108,12 +108,12 @@ function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => numb
 const fair = (monotonic: () => number): Turns =>
   new FairQueue({ maxWaiting: 4_096, monotonic, oldestEvery, maxOldestCost: (waitMs * readers) / oldestEvery });
 
-describe('requests about a costly account, among cheap requests of new clients', () => {
+describe('a fair queue with costly requests about one account and cheap requests of new clients', () => {
   it.each([
     [60, 0.9],
     [350, 0.5],
   ])(
-    'that take %i ms get at least %f times as many turns as in a first-come, first-served queue at a load of 0.95, and cheap requests get nearly all of their turns',
+    'grants requests that take %i ms at least %f times the turns of a first-come, first-served queue at a load of 0.95, and grants cheap requests nearly all requested turns',
     (heavyMs, part) => {
       const plain = simulate(0.95, heavyMs, plainRound);
       const { cheap, heavy } = simulate(0.95, heavyMs, fair);
@@ -122,7 +122,7 @@ describe('requests about a costly account, among cheap requests of new clients',
     },
   );
 
-  it.each([60, 350])('that take %i ms get at least a quarter of the requested turns at a load of 1.1', (heavyMs) => {
+  it.each([60, 350])('serves at least a quarter of the requests that take %i ms, at a load of 1.1', (heavyMs) => {
     expect(simulate(1.1, heavyMs, fair).heavy).toBeGreaterThanOrEqual(0.25);
   });
 });

@@ -67,7 +67,7 @@ describe('a fair queue', () => {
     expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
   });
 
-  it('immediately takes into account any charge that is made while the client waits', () => {
+  it('immediately takes into account a charge that is made while the client waits', () => {
     const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);
@@ -75,7 +75,7 @@ describe('a fair queue', () => {
     expect(drain()).toEqual(['c', 'a', 'b']);
   });
 
-  it('gives every fourth turn to the client that has waited longest', () => {
+  it('gives the fourth turn to the client that has waited longest, even if its recent use is the largest', () => {
     const { queue, add } = queueOf(100);
     queue.charge('heavy', 1_000);
     add('heavy', 'heavy');
@@ -119,7 +119,7 @@ describe('a fair queue', () => {
     expect(turns).toEqual({ huge: 16, costly: 32 });
   });
 
-  it('makes room in a full queue by removing an entry of the client with the largest recent use', () => {
+  it('refuses an entry of the client with the largest recent use, possibly the new entry, if the queue is full', () => {
     const { queue, add, refused, drain } = queueOf(3);
     queue.charge('heavy', 100);
     queue.charge('heaviest', 1_000);
@@ -131,7 +131,7 @@ describe('a fair queue', () => {
 });
 
 describe('a full queue', () => {
-  it('refuses an entry of the client with the most entries to admit a client with fewer, and otherwise the new entry', () => {
+  it('refuses an entry of the client with the most entries if the new client has fewer entries, and otherwise refuses the new entry', () => {
     const { add, refused, drain } = queueOf(3);
     for (const name of ['a1', 'a2', 'a3']) expect(add('a', name)).toBe(true);
     expect(add('a', 'a4')).toBe(false);

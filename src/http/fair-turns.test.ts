@@ -31,7 +31,7 @@ function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
 }
 
 describe('a turn of the event loop', () => {
-  it('begins a limited number of pieces of work, alternating between clients', () => {
+  it('starts a limited number of tasks, alternating between clients', () => {
     const { enter, turn } = turnsOf();
     for (let n = 1; n <= 8; n++) enter('a', `a${n}`);
     for (const name of ['b1', 'c1']) enter(name.charAt(0), name);
@@ -39,7 +39,7 @@ describe('a turn of the event loop', () => {
     expect([turn(), turn(), turn()]).toEqual([first, ['a7', 'a8'], []]);
   });
 
-  it('begins with the clients with the smallest recent use, which includes withdrawn work', () => {
+  it('serves clients with the smallest recent use first, and counts withdrawn tasks as use', () => {
     const { enter, turn } = turnsOf();
     for (let n = 0; n < 10; n++) enter('reconnects', 'never')();
     for (const name of ['steady 1', 'steady 2', 'steady 3', 'steady 4']) enter('steady', name);
@@ -48,13 +48,13 @@ describe('a turn of the event loop', () => {
     expect(turn()).toEqual(['new', 'steady', 'reconnects']);
   });
 
-  it('begins no further work once its time is used up', () => {
+  it('starts no further task once its time is used up', () => {
     const { enter, turn } = turnsOf(1.2);
     for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
     expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
   });
 
-  it('begins no work after it accepted a connection, unless several preceding turns also began no work', () => {
+  it('starts no task after it accepts a connection, except after several turns without a task', () => {
     const { enter, turn, turns } = turnsOf();
     enter('a', 'a1');
     const began = Array.from({ length: 5 }, () => {
@@ -64,7 +64,7 @@ describe('a turn of the event loop', () => {
     expect(began).toEqual([...Array.from({ length: 4 }, () => []), ['a1']]);
   });
 
-  it('does not begin withdrawn work', () => {
+  it('does not start withdrawn tasks', () => {
     const { enter, turn, turns } = turnsOf();
     const withdraw = enter('a', 'a1');
     enter('b', 'b1');
@@ -73,13 +73,13 @@ describe('a turn of the event loop', () => {
   });
 });
 
-it('work is refused if the maximum number of pieces is waiting', () => {
+it('a task is refused if the maximum number of tasks is waiting', () => {
   const { enter, refused } = turnsOf(0, 2);
   for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
   expect(refused).toEqual(['c1']);
 });
 
-it('isCrowdedBy returns true for a client with several pieces of work only if much work is waiting', () => {
+it('isCrowdedBy returns true for a client with several tasks only if many tasks are waiting', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
   const alone = turns.isCrowdedBy({ network: 'a', share: 1 });

@@ -8,7 +8,9 @@ import { withBody } from './reply.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
 
-/** Creates a fast path in front of a parser, and a connection. `takes` states whether its peer reads responses. */
+/**
+ * Creates a fast path in front of a simulated parser, and a connection whose peer reads responses if `takes` is true.
+ */
 function connected({ takes = true } = {}) {
   const parsed: NetSocket[] = [];
   const server = new EventEmitter();
@@ -33,7 +35,7 @@ function connected({ takes = true } = {}) {
   return { socket, written, parsed, table, lane };
 }
 
-test('the fast path reads no further requests of a client until the client has read its responses', () => {
+test('the fast path stops reading requests of a client until the client has read its responses', () => {
   const { socket, written } = connected({ takes: false });
   socket.emit('data', request);
   expect([written.length, socket.isPaused()]).toEqual([1, true]);
@@ -58,7 +60,7 @@ test('the fast path closes an idle connection after the idle timeout', () => {
   expect(table.size).toBe(0);
 });
 
-test('a connection that is passed to the parser keeps its bytes but not the deadline and listeners of the fast path', () => {
+test('a connection that is passed to the parser keeps its bytes, but not the deadline and listeners of the fast path', () => {
   const { socket, parsed, lane } = connected();
   socket.emit('data', Buffer.from('POST / HTTP/1.1\r\n'));
   expect(parsed).toEqual([socket]);

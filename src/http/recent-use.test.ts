@@ -24,7 +24,7 @@ it('a client without further use is removed after ten half-lives', () => {
   expect(use.size).toBe(1);
 });
 
-it('only the most recently charged clients are remembered, up to the maximum', () => {
+it('only the most recently charged clients are retained, up to the maximum number of clients', () => {
   const use = new RecentUse(() => 0);
   for (let n = 0; n < 20_000; n++) {
     use.charge(`client ${n}`, 1);

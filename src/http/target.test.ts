@@ -17,7 +17,7 @@ describe('pathOf', () => {
     ['http://facts.example?x=/health', '/'],
     ['*', '*'],
     ['ftp://facts.example/health', 'ftp://facts.example/health'],
-  ])('returns for the target %s the path %s', (target, path) => {
+  ])('maps the target %s to the path %s', (target, path) => {
     expect(pathOf(target)).toBe(path);
   });
 });
@@ -31,7 +31,7 @@ describe('below', () => {
     ['/atproto', '/atprotox/health', null],
     ['/atproto', '/health', null],
     ['/atproto', '/ATPROTO/health', null],
-  ])('returns for the base path %j and the path %s the path %s', (base, path, inside) => {
+  ])('given the base path %j and the path %s, returns %s', (base, path, inside) => {
     expect(below(base, path)).toBe(inside);
   });
 });

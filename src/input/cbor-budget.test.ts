@@ -146,7 +146,7 @@ describe('scanCbor', () => {
     ['a wide map', Uint8Array.of(0xb9, 0x01, 0x01, ...new Uint8Array(1_000)), { fields: 256 }, 'too_many_fields'],
     ['11.9 MB of empty arrays', emptyArrays(11_900_000), { elements: 100_000 }, 'too_many_elements'],
   ];
-  test.each(frames)('checks %s against the limits', (_what, bytes, limits, fault) => {
+  test.each(frames)('refuses %s', (_what, bytes, limits, fault) => {
     expect(scanCbor(bytes, { ...generous, ...limits }).fault).toBe(fault);
   });
 });

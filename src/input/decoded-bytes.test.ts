@@ -36,7 +36,7 @@ describe('createDecodedBytes', () => {
     expect(order).toEqual(['hostile 0 taken', 'honest taken']);
   });
 
-  test('serves small requests before large ones, and a large request after a bounded number of small ones', async () => {
+  test('serves small requests before large requests, and serves a large request after a bounded number of small requests', async () => {
     const memory = createDecodedBytes(limits);
     const holder = memory.open();
     holder.hold(1_000);
@@ -127,7 +127,7 @@ describe('createDecodedBytes', () => {
     expect([large.isOver, memory.held]).toEqual([false, 10]);
   });
 
-  test('never exceeds the total by more than the reserves, and eventually serves every request', async () => {
+  test('never exceeds the total by more than the reserves, and eventually answers every request', async () => {
     const steps = fc.array(fc.record({ account: fc.nat(9), bytes: fc.integer({ min: 1, max: 800 }) }), {
       maxLength: 60,
     });
@@ -163,6 +163,6 @@ test('an account that holds memory is limited to its part of the total, even if 
   expect([account.tryTake(20), account.tryTake(5), account.tryTake(1)]).toEqual([true, true, false]);
   expect(bytes.open().tryTake(25)).toBe(true);
   account.release();
-  // An account without memory may take more than its part.
+  // An account that holds no memory may take more than its part of the total.
   expect(account.tryTake(60)).toBe(true);
 });

@@ -24,7 +24,7 @@ function count(value: unknown): Count {
   };
 }
 
-/** Generates documents with their values, in one of the encodings that a parser accepts. */
+/** Generates JSON documents, some of them with white space between the elements. */
 const documents = fc
   .tuple(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t', '  \n'))
   .map(([value, space]) => JSON.stringify(value, null, space));
@@ -96,7 +96,7 @@ describe('scanJson', () => {
     ['repeated keys', `{${'"a":1,'.repeat(300)}"a":1}`, { fields: 256 }, 'too_many_fields'],
     ['a number of a million digits', '1'.repeat(1_000_000), {}, 'number_too_long'],
     ['brackets in a string', JSON.stringify('['.repeat(5_000)), { depth: 0, elements: 1 }, null],
-  ])('checks %s against the limits', (_what, text, limits, fault) => {
+  ])('returns a fault for %s only if a limit is exceeded', (_what, text, limits, fault) => {
     expect(scan(text, limits).fault).toBe(fault);
   });
 

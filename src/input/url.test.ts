@@ -22,7 +22,7 @@ it.each([
   ['https://a.example/x', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/?', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/#', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
-])('parseUrl refuses %s', (text, given, rule, why) => {
+])('parseUrl refuses %j', (text, given, rule, why) => {
   const url = rule === 'length' ? null : URL.parse(text);
   expect(parseUrl(text, given)).toEqual({ kind: 'refused', rule, why, url });
 });
@@ -32,7 +32,7 @@ it('parseUrl admits credentials and a fragment if the rules allow them', () => {
   expect(parseUrl(text, { schemes: socketSchemes, admits: ['credentials', 'fragment'] }).kind).toBe('url');
 });
 
-it('publicUrl formats a URL without the parts that may contain a secret', () => {
+it('publicUrl formats a URL without the parts that can contain a secret', () => {
   expect(publicUrl(new URL('wss://user:secret@a.example:8443/x?token=secret#secret'))).toBe('wss://a.example:8443/x');
 });
 

@@ -23,10 +23,13 @@ import { comparePriority } from './state/priority.ts';
 export interface Labels {
   /**
    * Resolves once the instrument has begun to observe, or after 2 × `clockMs` if it still waits for a correct clock.
-   * Labelers are discovered later.
+   * Does not wait until labelers are discovered.
    */
   start(): Promise<void>;
-  /** Commits unfinished work, stores the time of the stop, and closes the store. */
+  /**
+   * Commits unfinished work and closes the store. Stores and publishes the final state first if this instrument is
+   * active.
+   */
   stop(): Promise<void>;
   /** Rejects when the store can no longer be trusted, or after an unexpected error. */
   readonly failed: Promise<never>;
@@ -123,7 +126,7 @@ async function observe(
       // Closing the store aborts the sealing of a day, because sealing may take longer than the time limit of a stop.
       await store.close();
       await endedByClosing;
-      log.info('stopped');
+      log.info('the label instrument stopped');
     },
   };
 }
@@ -154,7 +157,7 @@ async function endReading(
   const late = new AbortController();
   const inTime = await Promise.race([ended.then(() => true), wait(lateMs, late.signal).then(() => false)]);
   late.abort();
-  if (!inTime) base.log.warn('the reading of some labelers did not stop in time');
+  if (!inTime) base.log.warn('some readers of labelers did not stop in time');
 }
 
 /** Stores and publishes the final state. */
@@ -170,6 +173,6 @@ async function storeFinalState(
     .update()
     .catch((error: unknown) => log.warn('the store record could not be written', errorFields(error)));
   await publish().catch((error: unknown) =>
-    log.warn('the overview could not be written before the exit', errorFields(error)),
+    log.warn('the overview could not be published before the exit', errorFields(error)),
   );
 }

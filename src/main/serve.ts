@@ -22,13 +22,16 @@ export interface ServeOptions {
   readonly start: (registry: Registry | null, asked: AbortSignal) => Promise<Running>;
 }
 
-/** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
+/**
+ * Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. Rejects if the server
+ * cannot start or fails later.
+ */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
   // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
-  if (metrics) log.info('metrics listening', { port: metrics.port });
+  if (metrics) log.info('the metrics port is open', { port: metrics.port });
   try {
     const running = await started(start, registry, asked);
     if (running === null) return 0;
@@ -40,7 +43,7 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   return 0;
 }
 
-/** Returns the started server, or null if a signal arrived first. */
+/** Resolves with the started server, or with null if the start failed after a signal had arrived. */
 async function started(
   start: ServeOptions['start'],
   registry: Registry | null,
@@ -56,13 +59,13 @@ async function started(
   }
 }
 
-/** Stops a server that has failed, then rejects with the error of the failure. */
+/** Waits until a server fails, stops it, and rejects with the original error. */
 async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
   try {
     return await failed;
   } catch (error) {
     await running.stop().catch(() => {
-      // Report the first error and ignore an error of the stop.
+      // Report the original error and ignore any error while stopping.
     });
     throw error;
   }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseContact, userAgent } from './user-agent.ts';
 
 describe('the user agent', () => {
-  it('the user agent names the program, its version and the contact', () => {
+  it('names the program, its version and the contact', () => {
     expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
   });
-  it('the user agent names only the program and its version if no contact is set', () => {
+  it('names only the program and its version if no contact is set', () => {
     expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
   });
 });
@@ -16,14 +16,14 @@ describe('a contact', () => {
     'http://example.org/?a=b#c',
     'ops@example.org',
     'ops+almanac@mail.example.org',
-  ])('the contact %s is accepted', (text) => {
+  ])('is accepted in the form %s', (text) => {
     expect(parseContact(text)).toBe(text);
   });
   it.each([
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['a word', 'ops'],
     ['a mail address without a domain', 'ops@localhost'],
-    ['another scheme', 'ftp://example.org'],
+    ['a scheme other than http and https', 'ftp://example.org'],
     ['a script', 'javascript:alert(1)'],
     ['a parenthesis, which would end the comment', 'https://example.org/)evil'],
     ['a line break, which would end the header', 'https://example.org/\r\nX-Evil: 1'],
@@ -31,7 +31,7 @@ describe('a contact', () => {
     ['a non-ASCII character', 'https://exämple.org'],
     ['credentials', 'https://user:secret@example.org'],
     ['more than 200 characters', `https://example.org/${'a'.repeat(200)}`],
-  ])('a contact is rejected if it is or contains %s', (_, text) => {
+  ])('is rejected if it is or contains %s', (_, text) => {
     expect(parseContact(text)).toBeNull();
   });
 });

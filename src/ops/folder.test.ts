@@ -42,7 +42,7 @@ it.each<[string, (path: string) => string, (path: string) => string]>([
   expect(() => makeFolder(path)).toThrow(new OperatorError(`cannot create the directory ${path}: ${why(folder)}`));
 });
 
-it.skipIf(!existsSync('/proc/self'))('makeFolder terminates on a file system that does not support directories', () => {
+it.skipIf(!existsSync('/proc/self'))('makeFolder reports a file system that does not allow new directories', () => {
   expect(() => makeFolder('/proc/almanac/data')).toThrow(
     new OperatorError(
       'cannot create the directory /proc/almanac/data: the file system does not allow new directories there',

@@ -9,7 +9,7 @@ afterEach(async () => {
   server = null;
 });
 
-test('metrics are served on 127.0.0.1 and on no other address of the machine', async () => {
+test('metrics are served on 127.0.0.1, but not on 127.0.0.2', async () => {
   server = await serveMetrics(0, { contentType: 'text/plain', text: () => Promise.resolve('a 1\n') });
   const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`);
   expect([answer.status, await answer.text()]).toEqual([200, 'a 1\n']);

@@ -22,8 +22,8 @@ export interface Resolved<S extends Settings> {
 export const configFlag = 'config';
 
 /**
- * Resolves a command's settings. Throws OperatorError for an unknown setting, with the nearest known name as a
- * suggestion, and for an invalid value, with its source.
+ * Resolves a command's settings. Throws OperatorError for an unknown setting (and suggests a similar known name if
+ * there is one), for an invalid value (and names its source), and for an unusable config file.
  */
 export function resolveSettings<S extends Settings>(settings: S, sources: SettingSources): Resolved<S> {
   const table = Object.values(settings);
@@ -48,7 +48,8 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
 export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
   const { values, positionals } = resolveSettings(settings, sources);
   const [stray] = positionals;
-  if (stray !== undefined) throw new OperatorError(`accepts only settings, such as --NAME VALUE; got ${stray}`);
+  if (stray !== undefined)
+    throw new OperatorError(`this command accepts only settings, such as --NAME VALUE; got ${stray}`);
   return values;
 }
 
@@ -78,7 +79,8 @@ function readConfig(path: string, knownFlags: readonly string[]): Map<string, st
   const object = parseConfig(path);
   const found = new Map<string, string[]>();
   for (const [key, value] of Object.entries(object)) {
-    if (!knownFlags.includes(key)) throw unknown(`setting config key "${key}"`, key, knownFlags, (flag) => `"${flag}"`);
+    if (!knownFlags.includes(key))
+      throw unknown(`key "${key}" in the config file`, key, knownFlags, (flag) => `"${flag}"`);
     const members: unknown[] = Array.isArray(value) ? value : [value];
     if (members.some((member) => !['string', 'number', 'boolean'].includes(typeof member))) {
       throw new OperatorError(`config "${key}" requires a string, a number, true, false, or a list of strings`);
@@ -130,7 +132,7 @@ function textList(variable: string | undefined): string[] | undefined {
   return variable === undefined ? undefined : [variable];
 }
 
-/** Creates the error for an unknown name, with the nearest known name as a suggestion. */
+/** Creates the error for an unknown name, with the nearest known name as a suggestion if it is similar. */
 export function unknown(
   what: string,
   name: string,
@@ -155,7 +157,10 @@ function isSwap(name: string, one: string): boolean {
   return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
-/** Returns true if the names differ by one or two letters. A suggestion for a larger difference would mislead. */
+/**
+ * Returns true if the names differ by at most two letters, and by fewer than half of the letters of `name`. A
+ * suggestion for a larger difference would mislead.
+ */
 function isSlip(edits: number, name: string): boolean {
   return edits <= 2 && edits < name.length / 2;
 }

@@ -13,16 +13,16 @@ const label: ReceivedLabel = {
 };
 
 describe('the identity of a label', () => {
-  it('never changes between versions, because it is stored', () => {
+  it('equals the identity that earlier versions stored', () => {
     expect(identityOf(label).toString('hex')).toBe('911e024837dc18360c227bd82d8a19ce');
   });
 
-  it('ignores the transport, the signature, the version, and whether neg is false or absent', () => {
+  it('ignores the signature, the version, unknown fields, and whether neg is false or absent', () => {
     const { sig: _, ver: __, ...bare } = label;
     expect(identityOf({ ...bare, neg: false, extra: new Uint8Array(3) })).toEqual(identityOf(label));
   });
 
-  it('distinguishes a missing cid or exp from an empty one', () => {
+  it('distinguishes a missing cid or exp from an empty value', () => {
     const { cid: _, ...bare } = label;
     const all = [label, bare, { ...bare, cid: '' }, { ...label, exp: '' }].map((one) =>
       identityOf(one).toString('hex'),

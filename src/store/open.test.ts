@@ -10,7 +10,7 @@ it.each([
 });
 
 it.each([['sqlite:'], ['sqlite://data'], ['data/store'], ['mysql://host/db'], ['']])(
-  'parseStoreUrl refuses the text %j',
+  'parseStoreUrl refuses %j',
   (url) => {
     expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
   },

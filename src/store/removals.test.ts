@@ -13,11 +13,11 @@ it('the removal sentence states the number of labelers and the day, but names no
   expect(removalSentence([])).toBeNull();
   expect(removalSentence([purge({ rows: 0 })])).toBeNull();
   expect(removalSentence([purge({})])).toBe(
-    "Rows of 1 labeler were removed on the operator's request, the last on 2024-10-05.",
+    "Rows of 1 labeler were removed at the operator's request, the last on 2024-10-05.",
   );
   expect(removalSentence([purge({}), purge({ completedAt: at(3) }), purge({ completedAt: null, rows: 2 })])).toBe(
-    "Rows of 2 labelers were removed on the operator's request, the last on 2024-10-07. " +
-      "Rows of 1 labeler are being removed on the operator's request (since 2024-10-04).",
+    "Rows of 2 labelers were removed at the operator's request, the last on 2024-10-07. " +
+      "Rows of 1 labeler are being removed at the operator's request (since 2024-10-04).",
   );
 });
 

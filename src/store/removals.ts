@@ -38,11 +38,11 @@ export interface RemovalReader {
 /** Methods of the writer that remove rows on request. */
 export interface PurgeWriter {
   /**
-   * Requests the removal of every row of a source, durably; `purge` does the work. The same commit records the retained
-   * time before `at` as a `maintenance` gap of the source, because removed rows no longer count as observed. Returns
-   * false without a change if `at` is not after the floor, or if a request with the same or a later time exists. The
-   * caller must not append rows of the source until the request is completed; otherwise it is undefined whether those
-   * rows are removed.
+   * Durably requests the removal of every row of a source; `purge` removes the rows. The same commit records the
+   * retained time before `at` as a `maintenance` gap of the source, because removed rows no longer count as observed.
+   * Returns false without a change if `at` is not after the floor, or if a request with the same or a later time
+   * exists. The caller must not append rows of the source until the request is completed; otherwise it is undefined
+   * whether those rows are removed.
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
@@ -59,13 +59,13 @@ export interface PurgeWriter {
    */
   purge(at: Micros): Promise<boolean>;
   /**
-   * Ends all reads in progress, including those of a revision up to `revision` that the store may have lost, because
-   * rows that they returned may be missing.
+   * Invalidates all earlier reads, because the store may have lost rows that these reads returned. `revision` is the
+   * highest revision that a reader may have seen, even if the store has lost that revision.
    */
   endReads(revision: number): Promise<void>;
 }
 
-/** Removed rows, as pages and APIs describe them. Requests that matched no rows are excluded. */
+/** Removed rows, as pages and APIs describe them. Completed requests that removed no rows are excluded. */
 export interface Removals {
   /** Completed requests: number of labelers and time of the last removal, or null if no request is completed. */
   readonly purged: { readonly labelers: number; readonly last: Micros } | null;
@@ -94,20 +94,21 @@ export async function readRemovals(store: RemovalReader): Promise<Removals> {
 }
 
 /**
- * Returns the sentence that every API shows after rows were removed on the operator's request: the number of labelers
- * and the day of the last removal. Requests that matched no rows are excluded. Returns null if no rows were removed.
+ * Returns the sentences that every API shows about removals at the operator's request: the number of labelers whose
+ * rows were removed, with the day of the last removal, and the number of labelers whose rows are being removed.
+ * Completed requests that removed no rows are excluded. Returns null if no request remains.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {
   const { purged, pending } = summarizePurges(purges);
   const parts: string[] = [];
   if (purged) {
     parts.push(
-      `Rows of ${labelers(purged.labelers)} were removed on the operator's request, the last on ${dateOf(purged.last)}.`,
+      `Rows of ${labelers(purged.labelers)} were removed at the operator's request, the last on ${dateOf(purged.last)}.`,
     );
   }
   if (pending) {
     parts.push(
-      `Rows of ${labelers(pending.labelers)} are being removed on the operator's request (since ${dateOf(pending.since)}).`,
+      `Rows of ${labelers(pending.labelers)} are being removed at the operator's request (since ${dateOf(pending.since)}).`,
     );
   }
   return parts.length === 0 ? null : parts.join(' ');
@@ -122,7 +123,7 @@ export function spaceRemovalSentence(removal: SpaceRemoval | null): string | nul
   return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
 }
 
-/** Returns all sentences about removed rows, for every API, or null if no row was removed. */
+/** Returns all sentences about removed rows, for every API, or null if there is nothing to report. */
 export async function removedRowsSentence(store: RemovalReader): Promise<string | null> {
   const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
   const sentences = [removalSentence(purges), spaceRemovalSentence(spaces)].filter((sentence) => sentence !== null);

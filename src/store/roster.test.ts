@@ -7,6 +7,6 @@ test.each([
   ['<b>mod</b>', true, null],
   ['', false, null],
   [null, true, null],
-])('labelerHandle parses the stored text %s with confirmed = %s', (name, confirmed, handle) => {
+])('labelerHandle(%j, %j) returns %j', (name, confirmed, handle) => {
   expect(labelerHandle(name, confirmed)).toEqual(handle);
 });

@@ -32,7 +32,7 @@ describe('the subject of a label', () => {
     expect(targetOf(uri)).toBe(target);
   });
 
-  it('has its exact original uri after splitUri and joinUri', () => {
+  it('keeps its exact AT-URI when splitUri and joinUri process the uri', () => {
     const rest = fc.string({ unit: fc.constantFrom('/', 'a', '.', '#', '?', 'é', ' ') });
     fc.assert(
       fc.property(rest, (text) => {

@@ -14,6 +14,6 @@ it('dayOf returns a negative day for an instant before 1970', () => {
   expect([dayOf(-1), dayOf(0), dayOf(-day)]).toEqual([-1, 0, -1]);
 });
 
-it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])('dayFromName returns null for the text %j', (name) => {
+it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])('dayFromName returns null for %j', (name) => {
   expect(dayFromName(name)).toBeNull();
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countText, dateText, instantText, missedText, percentText, rateText, spanText } from './format.ts';
 
-describe('a number on a page', () => {
+describe('a number or an instant on a page', () => {
   it.each([
     [countText(0), '0'],
     [countText(41_812_377), '41,812,377'],
@@ -47,7 +47,7 @@ describe('a number on a page', () => {
     expect(text.replaceAll('\u00a0', ' ')).toBe(expected);
   });
 
-  it('never shows a share below one as 100 %, nor a positive number as zero', () => {
+  it('is never shown as 100 % if it is a share below one, and never as zero if it is positive', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true, minExcluded: true, maxExcluded: true }), (share) => {
         expect(percentText(share)).not.toMatch(/^100\s%|^0\s%/);

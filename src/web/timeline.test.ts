@@ -20,19 +20,19 @@ describe('layTimeline', () => {
     });
   });
 
-  it('returns no rest if one gap covers the whole window', () => {
+  it('returns only the gap if one gap covers the whole window', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: -day, end: 31 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 0, to: 1000 }],
       rest: [],
     });
   });
 
-  it('draws nothing for an empty window and no part outside the window', () => {
+  it('draws nothing for an empty window, and nothing outside the window', () => {
     expect(layTimeline({ start: 5, end: 5 }, [{ kind: 'gap', start: 0, end: 9 }])).toEqual({ parts: [], rest: [] });
     expect(layTimeline(window, [{ kind: 'gap', start: -9, end: 0 }]).parts).toEqual([]);
   });
 
-  it('never hides a gap, never draws the rest over a gap, and covers the whole window', () => {
+  it('draws every gap, never draws the rest of the window over a gap, and fills the whole window', () => {
     const instant = fc.integer({ min: -day, max: 31 * day });
     const gaps = fc.array(
       fc

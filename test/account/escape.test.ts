@@ -5,9 +5,9 @@ import { hostileTexts } from '../../harness/accounts/account-history.ts';
 import { account, bodyOf, labelers, viewOf } from '../../harness/accounts/account-view.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 
-/** Renders the account page of labels that have this text in every field that another party controls. */
+/** Renders the page of an account whose labels have `text` in every field that another party controls. */
 async function pageOf(text: string): Promise<string> {
-  // Replace slashes, because a slash in the URI would turn the subject into one of another kind.
+  // Replace slashes, because a slash in the URI would change the kind of the subject.
   const part = `r${text.replaceAll('/', '∕')}`;
   const label = { val: `v${text}`, cts: text, exp: text, cid: text };
   const view = await viewOf({
@@ -24,15 +24,15 @@ async function pageOf(text: string): Promise<string> {
 }
 
 /**
- * Returns the elements of a page with the names of their attributes, as the browser parses them. Elements with
- * untrusted text are returned separately.
+ * Parses a page with the browser. Returns its elements with the names of their attributes, the number of untrusted
+ * texts that contain elements, and the suggested options.
  */
 function shape(page: Page, html: string): Promise<{ elements: string; taken: number; proposed: string[] }> {
   const script = (source: string) => {
     const parsed = new DOMParser().parseFromString(`<!doctype html><main>${source}</main>`, 'text/html');
     // Options are compared separately, because a value with invisible or direction-changing characters is not
     // suggested.
-    const all = [...parsed.querySelectorAll('*')].filter((one) => !one.matches('.cut, .mono, datalist option'));
+    const all = [...parsed.querySelectorAll('*')].filter((one) => !one.matches('.cut, dd code, datalist option'));
     return {
       elements: all.map((one) => `${one.localName}[${one.getAttributeNames().join()}]`).join('\n'),
       taken: [...parsed.querySelectorAll('bdi')].filter((one) =>
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('untrusted text on a page', () => {
     )
     .map((parts) => parts.join('').toWellFormed());
 
-  it('never becomes an element, an attribute or the end of one, and leaves the structure of the page as with plain text', async () => {
+  it('never creates or closes an element or attribute, and does not change the structure of the page', async () => {
     const plain = await shape(page, await pageOf('plain'));
     expect(plain.elements.split('\n').length).toBeGreaterThan(150);
     expect(plain.proposed).toEqual(['<option></option>']);

@@ -20,7 +20,10 @@ const document = {
   labelKeys: [],
 };
 
-/** Requests the page of an account while the store is busy. `accounts` is a client's daily limit. */
+/**
+ * Requests the page of an account. Every read of the store rejects with `trouble`. `accounts` is a client's daily
+ * limit.
+ */
 async function ask(
   search: string,
   findHandle: FindHandle | null,
@@ -58,7 +61,7 @@ async function ask(
 const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
 
 describe('a handle given instead of a DID', () => {
-  it('redirects to its DID and keeps all other parameters', async () => {
+  it('is redirected to its DID with all other parameters', async () => {
     const asked: string[] = [];
     const { status, header, lines } = await ask('did=%40Alice.Example.com&days=7&value=a+b', (handle) => {
       asked.push(handle);
@@ -98,7 +101,7 @@ describe('a handle given instead of a DID', () => {
     );
   });
 
-  it('is not resolved if handle resolution is disabled, which the form states', async () => {
+  it('is not resolved if handle resolution is disabled, and the form reports this', async () => {
     const { status, lines } = await ask('did=alice.example.com', null);
     expect(status).toBe(409);
     expect(lines).toContain('DID of an account');
@@ -112,24 +115,27 @@ describe('a handle given instead of a DID', () => {
   });
 });
 
-describe('a DID pasted in another form', () => {
+describe('a pasted DID', () => {
   const never: FindHandle = () => Promise.reject(new Error('looked up'));
 
-  it.each([never, null])('redirects to the canonical DID and keeps all other parameters', async (findHandle) => {
-    for (const text of [
-      ` ${did}`,
-      `@${did}`,
-      `at://${did}/app.bsky.feed.post/3k`,
-      `DID:${did.slice(4)}`,
-      `\u2068${did}\u2069`,
-    ]) {
-      const { status, header } = await ask(`days=7&value=a+b&did=${encodeURIComponent(text)}`, findHandle, 0);
-      expect([status, header('Location')]).toEqual([
-        303,
-        '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
-      ]);
-    }
-  });
+  it.each([never, null])(
+    'is redirected to its canonical form with all other parameters and without a look-up',
+    async (findHandle) => {
+      for (const text of [
+        ` ${did}`,
+        `@${did}`,
+        `at://${did}/app.bsky.feed.post/3k`,
+        `DID:${did.slice(4)}`,
+        `\u2068${did}\u2069`,
+      ]) {
+        const { status, header } = await ask(`days=7&value=a+b&did=${encodeURIComponent(text)}`, findHandle, 0);
+        expect([status, header('Location')]).toEqual([
+          303,
+          '/at/account?did=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz&days=7&value=a+b',
+        ]);
+      }
+    },
+  );
 
   it.each([
     ['days=9', 'unsupported_interval'],
@@ -141,7 +147,7 @@ describe('a DID pasted in another form', () => {
     expect(lines).toContain(code);
   });
 
-  it('causes no redirect if it is already canonical', async () => {
+  it('is not redirected if it is already canonical', async () => {
     const { status, lines } = await ask(`did=${did}`, never);
     expect(status).toBe(503);
     expect(lines).toContain('store_busy');
@@ -191,14 +197,14 @@ describe('an invalid interval', () => {
     expect(fields(html)).toEqual(['did unseen: '.concat(did), 'start: ', 'end: ']);
   });
 
-  it('can be corrected in the form only on the page of an account', async () => {
+  it('is the only invalid input for which the error page contains the interval form', async () => {
     for (const change of [{ action: 'seen' }, { color: 'red' }, { did: 'alice' }]) {
       const { status, html } = await ask(query(change), null);
       expect([status, fields(html)]).toEqual([409, []]);
     }
   });
 
-  it('is accepted if it is surrounded by white space', async () => {
+  it('is not reported for valid bounds with surrounding white space', async () => {
     const { lines } = await ask(
       query({ start: ' 2026-11-10T00:00:00Z', end: '2026-11-11T00:00:00Z\t', days: ' ' }),
       null,
@@ -207,7 +213,7 @@ describe('an invalid interval', () => {
   });
 });
 
-describe('a busy store', () => {
+describe('a failed read of the store', () => {
   it('leads to an error page that states when to retry', async () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
@@ -216,7 +222,7 @@ describe('a busy store', () => {
     );
   });
 
-  it('leads to the error message of the page, not of the export, if the oldest day expires during the request', async () => {
+  it('leads to the error message of the page, not of an export, if the oldest day expires during the request', async () => {
     const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
     expect(status).toBe(410);
     expect(lines.join(' ')).toContain('left the window while the page was rendered');

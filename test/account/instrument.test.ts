@@ -12,7 +12,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('a page shows verbatim what labelers sent about an account while the instrument continues to observe', async () => {
+test('a page shows every row about an account, with signatures and a definition, while the instrument continues to observe', async () => {
   const made = createSim({ seed: 5, labelers: 6, labelRate: 120, rate: 1, historyHours: 0, population: 'plain' });
   stage.sim = made;
   const { seeds, plc, relays, jetstream } = await made.start();

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('account pages in every language', () => {
     240_000,
   );
 
-  it('follow the language of the browser, and offer a link to change it without scripts', async () => {
+  it('use the language of the browser, and link to other languages without scripts', async () => {
     const context = await browser.newContext({ locale: 'de-AT', javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto(`${old.url}${plain}&value=spam`);

@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
   const particulars = (page: Page, nth: number): Promise<string[]> =>
     page.locator('.row').nth(nth).locator('dl > div').allInnerTexts();
 
-  it('show an ordinary account in three parts, with both times and the labeler’s definition', async () => {
+  it('show the labels of an ordinary account in three parts, each with two times and the labeler’s definition', async () => {
     const { page, asked, complaints, headers } = await open(account('plain'));
     expect(await page.locator('h2').allInnerTexts()).toEqual([
       'By day',
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
   });
 
-  it('show the newest of 165,000 rows, count all rows, and offer them in parts that fit', async () => {
+  it('show the newest of 165,000 rows, count all rows, and offer them in parts within the row limit', async () => {
     const { page } = await open(account('busy', '&days=30'));
     const headings = await page.locator('h2').allInnerTexts();
     expect(headings.slice(1, 4)).toEqual([
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect([download.count, download.rows.length]).toEqual([rows[0], rows[0]]);
   });
 
-  it('continue a list of one kind without losing or repeating a row, and keep the filters', async () => {
+  it('continue the list of one target kind without losing or repeating a row, and keep the filters', async () => {
     const { page } = await open(
       account('busy', `&days=7&value=spam&action=removal_observed&labeler=${labelers.careful}`),
     );
@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
         ...(await page.locator('.row time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime') ?? ''))),
       );
       expect(new Set(await page.locator('.row .row-head').allInnerTexts())).toEqual(new Set(['Removed spam']));
-      const older = page.getByText('Older ones');
+      const older = page.getByText('Older observations');
       if ((await older.count()) === 0) break;
       await toNext(page, older);
       expect(page.url()).toContain('value=spam&action=removal_observed');
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
   });
 
-  it('keep the filters in every link and form, and offer to remove each of them', async () => {
+  it('keep the filters when the interval changes, and remove only the filter whose link is used', async () => {
     const { page } = await open(account('plain'));
     await page.getByText('Filter', { exact: true }).first().click();
     await page.getByLabel('Value', { exact: true }).fill('rude');
@@ -199,7 +199,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(await textOf(page.locator('h1'))).toBe('No data is available for this interval');
   });
 
-  it('show hostile values and definitions of any content as text', async () => {
+  it('show hostile values and hostile definitions only as text', async () => {
     const { page, complaints, asked } = await open(account('hostile'), { javaScriptEnabled: true });
     expect(await page.title()).toBe(`Labels observed on ${accounts.hostile} · Almanac`);
     expect(await page.locator('main script, main img, main style, main a[href^=javascript]').count()).toBe(0);
@@ -223,7 +223,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     [`/account?did=${accounts.plain}&target_kind=post&before=then`, 409, 'invalid_cursor'],
     [`/account?did=${accounts.plain}&before=2026-01-01T00:00:00Z`, 409, 'invalid_cursor'],
     ['/account?did=alice.test', 409, 'invalid_account'],
-  ])('include an error page for %s with the status %i, the error code and the form', async (path, status, code) => {
+  ])('show an error page with the error code and the form (%s, status %i)', async (path, status, code) => {
     const opened = await open(path);
     expect(opened.status).toBe(status);
     expect(opened.headers['cache-control']).toBe('no-store');
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(await opened.page.getByRole('button', { name: 'Show observations' }).count()).toBe(1);
   });
 
-  it('can be operated with the keyboard alone, from the form to the filters', async () => {
+  it('can be operated with only the keyboard, from the form to the choice of another interval', async () => {
     const { page } = await open('/');
     await page.keyboard.press('Tab');
     expect(await textOf(page.locator(':focus'))).toBe('Skip to the content');
@@ -248,7 +248,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(await page.getByLabel('From (UTC, included)').isVisible()).toBe(true);
   });
 
-  it('never state that a label is in effect', async () => {
+  it('do not describe labels as active, current or in effect', async () => {
     for (const path of ['/', account('plain'), account('none'), account('busy')]) {
       const { page } = await open(path);
       expect(await textOf(page.locator('main'))).not.toMatch(/\b(?:active|current|currently|in effect)\b/i);

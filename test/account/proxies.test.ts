@@ -16,7 +16,7 @@ async function surface(args: readonly string[]) {
 }
 
 async function metricsPortOf(program: Program): Promise<number> {
-  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'the metrics port is open')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
   return Number(announcedPort());
 }
@@ -24,7 +24,7 @@ async function metricsPortOf(program: Program): Promise<number> {
 const warnings = ({ log }: Program) => log().filter(({ msg }) => String(msg).includes('--trust-proxy'));
 
 it.each(['X-Forwarded-For', 'Forwarded', 'Via', 'X-Real-IP'])(
-  'the account surface logs only once that all clients count as one if an untrusted proxy sends %s',
+  'the account surface warns once that all clients count as one if requests have the header of an untrusted proxy (%s)',
   async (name) => {
     const { program, url, metricsPort } = await surface([]);
     expect(await checkProxyTrust(metricsPort)).toMatchObject({ level: 'ok' });
@@ -50,7 +50,7 @@ it('the account surface logs no warning if the proxy is trusted or there is no p
   }
 });
 
-it('the networks of one IPv6 site cannot evade the daily limit on accounts', async () => {
+it('a client cannot evade the daily limit on accounts by using many networks of one IPv6 site', async () => {
   const { url } = await surface(['--trust-proxy', '1', '--client-accounts', '2']);
   const statuses: number[] = [];
   for (let n = 0; n < 64; n++) {

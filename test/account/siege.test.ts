@@ -34,7 +34,7 @@ describe('the account surface under attack', () => {
     ['from many addresses', 'direct', '0'],
     ['behind a proxy that forwards their addresses', 'forwarded', '1'],
   ] as const)(
-    'sends the documented responses to honest readers %s, with bounded memory',
+    'sends the documented responses to honest readers, with bounded memory (%s)',
     async (_who, kind, proxies) => {
       expect(hostile % Object.keys(hostileKinds).length).toBe(0);
       const { port, pid, program } = await besieged(['--trust-proxy', proxies]);
@@ -55,7 +55,7 @@ describe('the account surface under attack', () => {
       // scripts/siege-account.ts measures it.
       expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
       expect(peakMb).toBeLessThan(maxMb);
-      // Send SIGTERM during the siege.
+      // The service must also end normally after the siege.
       program.child.kill('SIGTERM');
       expect(await program.ended()).toBe(0);
     },
@@ -63,7 +63,7 @@ describe('the account surface under attack', () => {
   );
 });
 
-it('the account surface ends within 10 s after SIGTERM during a siege', async () => {
+it('the account surface exits within 10 s of SIGTERM under attack', async () => {
   const { port, pid, program } = await besieged(['--trust-proxy', '1']);
   const stop = new AbortController();
   const siege = besiege({
@@ -92,7 +92,7 @@ describe('labels of maximum size', () => {
     while (idle.length < 40 && refused < 20) {
       const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
       socket.write(`GET /exports?cursor=${cursor} HTTP/1.1\r\nHost: a\r\n\r\n`);
-      // Wait for the first bytes of the response without reading them.
+      // Wait for the response, read only its beginning, and leave the rest unread.
       await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
       if (String(socket.read(12)) === 'HTTP/1.1 200') idle.push(socket);
       else {
@@ -106,7 +106,7 @@ describe('labels of maximum size', () => {
     expect(grown).toBeLessThan(200);
   }, 240_000);
 
-  it('make export pages shorter, because pages are also limited in bytes, without losing a row of the export', async () => {
+  it('make the pages of an export shorter, because a page is also limited in bytes, but no row is lost', async () => {
     const { url } = await besieged([]);
     const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const sizes: number[] = [];
@@ -121,7 +121,7 @@ describe('labels of maximum size', () => {
     expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
   });
 
-  it("do not make an account's page larger", async () => {
+  it("do not make an account's page larger than 1 MiB", async () => {
     const { url } = await besieged([]);
     const html = await (await fetch(`${url}/account?did=${siegeTargets.large}`)).text();
     expect(html.length).toBeLessThan(1024 * 1024);

@@ -40,7 +40,7 @@ function archivedLines(folder: string): Record<string, string> {
 }
 
 describe('almanac archive', () => {
-  it('archives the responses of a facts service byte for byte, and continues after a kill without repeating an hour', async () => {
+  it('archives the responses of a facts service, and continues after a kill without changing the archived lines', async () => {
     const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
     const args = ['archive', '--facts', url, '--archive', archive];
     const first = startProgramInTest(args);
@@ -73,7 +73,7 @@ describe('almanac archive', () => {
     expect(verified.stdout.join('\n')).toContain('warning: first contact');
   });
 
-  it('is refused in a directory in which another archiver is running', async () => {
+  it('does not start in a directory in which another archiver is running', async () => {
     const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
     const args = ['archive', '--facts', url, '--archive', archive];
     await startProgramInTest(args).line(/^almanac archive writing to /);
@@ -84,7 +84,7 @@ describe('almanac archive', () => {
 });
 
 describe('almanac up --archive', () => {
-  it('archives what its own facts API publishes, including refusals, and stops with the other parts', async () => {
+  it('archives the responses of its own facts API, including refusals, and stops together with the other parts', async () => {
     const folder = folderInTest();
     const archive = join(folder, 'archive');
     const up = ['up', '--data', folder, '--port', '0', '--account-port', '0', '--archive', archive];
@@ -108,7 +108,7 @@ describe('almanac up --archive', () => {
 });
 
 describe('almanac archive verify', () => {
-  it('verifies a directory and a URL, keeps the checkpoint, and reports a fork with its exit code', async () => {
+  it('verifies a directory and a URL, and exits with a specific code for a different key and for a removed log', async () => {
     const folder = folderInTest();
     const [root, kept] = [join(folder, 'archive'), join(folder, 'kept.json')];
     const archive = simulateArchive();
@@ -120,7 +120,7 @@ describe('almanac archive verify', () => {
       else response.end(readFileSync(path));
     });
     const url = `http://127.0.0.1:${(await listenForTest(server)).port}`;
-    // The simulated days may lie in the future of this machine's clock, which the check of their order would report.
+    // `kinds` ignores the finding `order`, because simulated days can be in the future by this machine's clock.
     const verify = async (place: string, ...more: string[]) => {
       const program = startProgramInTest(['archive', 'verify', place, '--json', ...more]);
       const code = await program.ended();
@@ -143,7 +143,7 @@ describe('almanac archive verify', () => {
     expect((await verify(root, '--checkpoint', kept)).code).toBe(9);
   });
 
-  it('ends at its time limit if a server never ends a response', async () => {
+  it('stops at its time limit if a server never completes a response', async () => {
     const server = createServer((_, response) => {
       const timer = setInterval(() => response.write(' '), 1);
       response.on('close', () => clearInterval(timer));
@@ -156,7 +156,7 @@ describe('almanac archive verify', () => {
     expect(report).toMatchObject({ limit: 'ms', keep: null, findings: [{ kind: 'unreadable', path: '.' }] });
   });
 
-  it('exits with 1 for a directory that does not exist, and for a text that is not a key', async () => {
+  it('exits with 1 for a missing directory and for a malformed key', async () => {
     const folder = folderInTest();
     expect(await startProgramInTest(['archive', 'verify', join(folder, 'no')]).ended()).toBe(1);
     expect(await startProgramInTest(['archive', 'verify', folder, '--key', 'abc']).ended()).toBe(1);
@@ -164,7 +164,7 @@ describe('almanac archive verify', () => {
 });
 
 describe('almanac archive rebuild and withdraw', () => {
-  it('restore a removed table, and leave a tombstone that verify accepts', async () => {
+  it('restore a missing table, and replace a withdrawn table with a tombstone that verify accepts', async () => {
     const root = join(folderInTest(), 'archive');
     const archive = simulateArchive();
     await archive.run(1);

@@ -23,7 +23,7 @@ import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { KeptCheckpoint } from '../../src/archive/verify/report.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** A copied or restored directory continues its archive, and an older copy never publishes a fork silently. */
+/** Tests that an archiver can continue on a copied directory, and never silently publishes a fork of the log. */
 
 const pause =
   'a day became due for closing while the archive was not being written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published log';
@@ -41,7 +41,7 @@ interface State {
   readonly kept: KeptCheckpoint | null;
 }
 
-/** States after 60, 80, 90 and 121 hours. They have none, one, one and three closed days. */
+/** States after 60, 80, 90 and 121 hours. They have 0, 1, 1 and 3 closed days. */
 let states: { readonly at60: State; readonly at80: State; readonly at90: State; readonly at120: State };
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ beforeAll(async () => {
   states = { at60, at80: await runUntil(60, 80), at90: await runUntil(80, 90), at120: await runUntil(90, 121) };
 });
 
-/** Writes a state to a directory, together with the checkpoint of this or of another state. */
+/** Writes a state to a directory, together with the checkpoint of that state or of another state. */
 function directoryOf({ content }: State, { head }: State): string {
   const folder = folderInTest();
   for (const [path, bytes] of content) {
@@ -95,7 +95,7 @@ describe('an archiver on a copied directory', () => {
     expect(archive.messages).toEqual([]);
   });
 
-  it('continues an older copy that has the same closed days, and records a gap', async () => {
+  it('continues an outdated copy that contains every closed day, and records a gap', async () => {
     const { at80, at90 } = states;
     const archive = archiverOf(directoryOf(at80, at90));
     await archive.run(31, 90);
@@ -115,7 +115,7 @@ describe('an archiver on a copied directory', () => {
     expect(bytesBelow(folder)).toEqual(before);
   });
 
-  it('warns of a possible fork, which a verifier reports, if both the copy and the checkpoint of its key are older', async () => {
+  it('warns of a possible fork if both the copy and the checkpoint of its key are outdated, and a verifier reports the fork', async () => {
     const { at60, at120 } = states;
     const archive = archiverOf(directoryOf(at60, at60));
     await archive.run(26, 121);
@@ -134,7 +134,7 @@ describe('an archiver on a copied directory', () => {
 });
 
 describe('almanac archive on a copy', () => {
-  it('continues with the copied lock file, and refuses a second archiver in the same directory', async () => {
+  it('starts despite a copied lock file, and refuses a second archiver in the same directory', async () => {
     const artifacts = artifactFolderInTest();
     writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify(youngArtifact('recent')));
     writeFileSync(join(artifacts, artifactNames.weather), JSON.stringify(youngArtifact('weather')));
@@ -152,7 +152,7 @@ describe('almanac archive on a copy', () => {
     const second = start(copy);
     expect(await second.ended()).toBe(1);
     expect(second.stderr.join()).toContain('another process is archiving there; stop it first');
-    // The original archive is in another directory, which is not locked.
+    // The original directory is not locked, so an archiver can start there.
     await start(first).line(/^almanac archive writing to /);
     expect(readFileSync(join(copy, 'archive.key'), 'utf8')).toBe(key);
     expect(statSync(join(copy, 'archive.key')).mode & 0o777).toBe(0o600);

@@ -80,7 +80,7 @@ function secondsIn(day: string, gaps: readonly Gap[]): Uint8Array {
 const startsOf = (day: string): number[] => hoursOf(day).map((hour) => Date.parse(hour));
 
 describe('thirty simulated days with every injected fault', () => {
-  it('are closed in order, at the earliest 48 hours after their end, and verify', async () => {
+  it('are closed in order, no earlier than 48 hours after their end, and pass verification', async () => {
     expect([...month.closedAt.keys()].slice(0, days.length)).toEqual(days);
     for (const [day, at] of month.closedAt) expect(at, day).toBeGreaterThanOrEqual(Date.parse(day) + 3 * dayMs);
     expect((await month.archive.verify()).findings).toEqual([]);
@@ -96,14 +96,14 @@ describe('thirty simulated days with every injected fault', () => {
     }
   });
 
-  it('have CSV files with the same texts that DuckDB reads from them', async () => {
+  it('have weather rows in CSV that equal, as text, the rows that DuckDB reads from the Parquet files', async () => {
     for (const day of days) {
       const [, ...rows] = parseCsv(textOf(day, 'weather-by-hour.csv'));
       expect(rows, day).toEqual(await tableOf(day, 'weather-by-hour', 'parquet'));
     }
   });
 
-  it('have no count of 0 for an hour that was not observed', async () => {
+  it('never have a count of 0 for an unobserved hour', async () => {
     const zeros = async (table: string, sql: string) =>
       (await query(`SELECT count(*) FROM 'days/*/${table}.parquet' WHERE ${sql}`))[0];
     const none = 'coalesce(observed_seconds, 0) = 0';
@@ -114,7 +114,7 @@ describe('thirty simulated days with every injected fault', () => {
     expect(Number((await zeros('weather-by-hour', none))?.[0])).toBeGreaterThan(300);
   });
 
-  it('list every unobserved second of the weather, and no observed one, in the gap manifest by host and collection', () => {
+  it('list in the gap manifest exactly the unobserved seconds of the weather, by host and collection', () => {
     for (const day of days) {
       const gaps = gapsOf(day);
       const unknown = secondsIn(
@@ -150,7 +150,7 @@ describe('thirty simulated days with every injected fault', () => {
     }
   });
 
-  it('list every unobserved second of the label instrument and of each labeler, and no observed one, in the gap manifest', () => {
+  it('list in the gap manifest exactly the unobserved seconds of the label instrument and of each labeler', () => {
     for (const day of days) {
       const gaps = gapsOf(day).filter(({ source }) => source !== 'publication');
       const unknown = secondsIn(
@@ -197,7 +197,7 @@ describe('thirty simulated days with every injected fault', () => {
           const [, outcome] = expected[place] ?? [];
           if (typeof outcome === 'number')
             expect(['source_held', 'source_stale', `status_${outcome}`]).toContain(reason);
-          // A process that was started again does not know the failures of the one before.
+          // Accept `not_archived`, because a restarted process has no record of earlier failures.
           else expect(outcome === 'unreachable' ? ['unreachable', 'not_archived'] : [outcome]).toContain(reason);
         }
       }
@@ -217,7 +217,7 @@ describe('thirty simulated days with every injected fault', () => {
     }
   });
 
-  it('are rebuilt byte for byte from the kept inputs', () => {
+  it('can be rebuilt byte for byte from the retained inputs', () => {
     const { content, files } = month.archive;
     const before = new Map(content);
     for (const day of days) {
@@ -228,7 +228,7 @@ describe('thirty simulated days with every injected fault', () => {
     expect(new Map(content)).toEqual(before);
   });
 
-  it('contain no byte of the planted identities', async () => {
+  it('do not contain the planted identities', async () => {
     const words = [planted.did.slice(8), 'planted-person'];
     for (const [path, bytes] of month.archive.content) {
       for (const word of words) expect(bytes.includes(word), `${word} in ${path}`).toBe(false);

@@ -7,7 +7,7 @@ import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-a
 import { formatLeaf } from '../../src/archive/days/leaf.ts';
 import { inclusionProof, leafHash } from '../../src/archive/log/merkle.ts';
 
-/** Sigstore's verifier for transparency logs, which npm contains, accepts the log of an archive but no altered one. */
+/** Tests the log of an archive with Sigstore's verifier for transparency logs, which is part of npm. */
 
 interface SigstoreCheckpoint {
   readonly origin: string;
@@ -36,7 +36,7 @@ function sigstoreOfNpm(): Sigstore | null {
 const sigstore = sigstoreOfNpm();
 
 describe.skipIf(sigstore === null)("Sigstore's verifier", () => {
-  it('accepts the checkpoint of an archive and the inclusion of every closed day, but no altered one', async () => {
+  it('accepts the checkpoint of an archive and the inclusion of every closed day, and rejects an altered checkpoint or day', async () => {
     if (!sigstore) return;
     const archive = simulateArchive();
     await archive.run(24 * 5 + 1);

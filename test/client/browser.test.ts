@@ -13,7 +13,7 @@ import type * as Client from '../../src/client/index.ts';
 const html = `<!doctype html><title>page</title>
 <script type="module" src="/page.js"></script>`;
 
-describe.skipIf(!hasBrowser)('the client package, bundled for a page of another origin', () => {
+describe.skipIf(!hasBrowser)('the client package bundled for a page of another origin', () => {
   const { path: folder, put } = artifactFolder();
   let browser: Browser;
   let program: Server;

@@ -34,7 +34,7 @@ async function station(args: readonly string[] = []) {
 const overview = '/v1/labels/overview';
 
 describe('the client', () => {
-  it('returns each fact as the contract describes it, also below a base path', async () => {
+  it('returns each fact below a base path as the contract describes it', async () => {
     const { client, asked } = await station(['--base-path', '/atproto']);
     const readings = [
       ['/v1/instruments', await client.instruments()],
@@ -49,7 +49,7 @@ describe('the client', () => {
     expect(await asked()).toHaveLength(4);
   });
 
-  it('finds each fact at the base address followed by an endpoint of the index, also below a base path', async () => {
+  it('returns an index whose endpoints respond when they are appended to a base address with a path', async () => {
     const { client, url } = await station(['--base-path', '/atproto']);
     const { instruments } = (await client.instruments()).value;
     expect(url).toMatch(/\/atproto$/);
@@ -58,7 +58,7 @@ describe('the client', () => {
     for (const endpoint of endpoints) expect([endpoint, (await fetch(url + endpoint)).status]).toEqual([endpoint, 200]);
   });
 
-  it('sends no request within max-age, then sends the validator and keeps the reading with its original times', async () => {
+  it('sends no request within max-age, and afterwards revalidates the reading without changing its value', async () => {
     const { client, pass, asked } = await station();
     const first = await client.labelsOverview();
     pass(59.9);
@@ -73,7 +73,7 @@ describe('the client', () => {
     expect(await asked()).toEqual([`${overview} 200`, `${overview} 304`]);
   });
 
-  it('requests again if the clock was set back', async () => {
+  it('requests a fact again if the clock was set back', async () => {
     const { client, pass, asked } = await station();
     await client.labelsOverview();
     pass(-1000);
@@ -92,7 +92,7 @@ describe('the client', () => {
     expect(before.generated_at).not.toBe(value.generated_at);
   });
 
-  it('reports a refusal with its freshness, and never the earlier reading', async () => {
+  it('reports a refusal with its freshness, and never falls back to the earlier reading', async () => {
     const { client, folder, pass } = await station();
     await client.labelsOverview();
     folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
@@ -113,7 +113,7 @@ describe('the client', () => {
     expect((await client.labelsOverview()).via).toBe('fetched');
   });
 
-  it('accepts an older reading after a refusal, because the newer one is no longer valid', async () => {
+  it('accepts an older reading after a refusal, because the refusal invalidates the newer reading', async () => {
     const { client, folder, pass } = await station();
     const newest = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', newest));
@@ -126,7 +126,7 @@ describe('the client', () => {
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
   });
 
-  it('replaces a reading that is dated ahead of its service by any other reading', async () => {
+  it('replaces a reading that is dated ahead of the service’s clock with an older reading', async () => {
     const { client, folder, pass } = await station();
     const now = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', now + 200_000));
@@ -143,7 +143,7 @@ describe('the client', () => {
     expect((await client.labelsOverview()).via).toBe('fetched');
   });
 
-  it('keeps the newer reading if the service sends an older one, and requests again on the next call', async () => {
+  it('keeps the newer reading if the service sends an older reading, and requests the fact again on the next call', async () => {
     const { client, folder, pass } = await station();
     const newest = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', newest));
@@ -159,7 +159,7 @@ describe('the client', () => {
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
   });
 
-  it('accepts an earlier reading of another series, because the times of two epochs are not comparable', async () => {
+  it('accepts an older reading of another series, because the times of two epochs are not comparable', async () => {
     const { client, folder, pass } = await station();
     const newest = Date.now();
     folder.put(artifactNames.weather, youngArtifact('weather', newest));
@@ -169,7 +169,7 @@ describe('the client', () => {
     expect((await client.weatherMetrics()).via).toBe('fetched');
   });
 
-  it('reports a network failure, and never returns the earlier reading', async () => {
+  it('reports a network failure, and never falls back to the earlier reading', async () => {
     const { client, pass, asked } = await station();
     await client.labelsOverview();
     await asked();
@@ -189,7 +189,7 @@ describe('the client', () => {
     expect((await asked()).sort()).toEqual([`${overview} 200`, '/v1/weather/metrics 200']);
   });
 
-  it('reports that another service responds at the address', async () => {
+  it('reports the error not_found if the path of the base address is unknown', async () => {
     const { url } = await station();
     const lost = createFactsClient(`${url}/elsewhere/`);
     await expect(lost.instruments()).rejects.toMatchObject({ name: 'FactsError', status: 404, code: 'not_found' });
@@ -206,7 +206,7 @@ describe('the client', () => {
 });
 
 describe('the module of the client', () => {
-  it('is one file without imports', async () => {
+  it('is one file without imports, smaller than 16 KiB', async () => {
     const { readFileSync } = await import('node:fs');
     const bundle = readFileSync(join(import.meta.dirname, '..', '..', 'dist', 'client.js'), 'utf8');
     expect(bundle).not.toMatch(/^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|node:/m);

@@ -28,7 +28,7 @@ const gone = await client.instruments({ signal: AbortSignal.abort(new Error('gon
 console.log(JSON.stringify([metrics.via, likes?.total, events, gone, FactsError.name]));
 `;
 
-describe('the packed package, installed in another program', () => {
+describe('the packed package installed in another program', () => {
   let folder = '';
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('the packed package, installed in another program', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(['nodenext', 'bundler'])(
-    "has self-contained types under %s resolution that do not depend on Node's types",
+    "has self-contained types that do not depend on Node's types (resolution: %s)",
     async (resolution) => {
       const module = resolution === 'bundler' ? 'esnext' : resolution;
       const options = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--lib', 'es2022,dom'];
@@ -61,7 +61,7 @@ describe('the packed package, installed in another program', () => {
   );
 
   it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))(
-    'runs a program that imports the client on %s',
+    'provides the client to a program that runs on %s',
     async (node) => {
       const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
       const { url } = await program.listening();

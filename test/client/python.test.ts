@@ -16,7 +16,7 @@ for file in pathlib.Path('almanac_client').glob('*.py'):
 `;
 
 describe.skipIf(!runsPython)('the Python client', () => {
-  it('passes its tests against the running service, and skips none', async () => {
+  it('passes all its tests against the running service, without skipping any', async () => {
     const folder = artifactFolderInTest();
     const { url } = await startProgramInTest(['facts', '--port', '0', '--artifacts', folder]).listening();
     const service = { ALMANAC_URL: url, ALMANAC_ARTIFACTS: folder };
@@ -25,11 +25,11 @@ describe.skipIf(!runsPython)('the Python client', () => {
     expect(code).toBe(0);
   });
 
-  it('has only syntax that Python 3.9 supports, and imports only the standard library', async () => {
+  it('uses only syntax that Python 3.9 supports, and imports only the standard library', async () => {
     expect(await runPython(['-c', libraryOnly])).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('has the version of the program', () => {
+  it('has the same version as the program', () => {
     const [, version] =
       /__version__ = "(.*)"/.exec(readFileSync(join(pythonClient, 'almanac_client', 'version.py'), 'utf8')) ?? [];
     expect(version).toBe(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);

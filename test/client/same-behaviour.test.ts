@@ -70,7 +70,7 @@ const step: fc.Arbitrary<Step> = fc
     headers,
     body,
   })
-  // A 304 has no body.
+  // Remove the body of a 304, which cannot have a body.
   .map((next) => (next.status === 304 ? { ...next, body: '' } : next));
 
 async function replay(steps: readonly Step[]) {
@@ -106,7 +106,7 @@ async function replay(steps: readonly Step[]) {
 }
 
 describe.skipIf(!runsPython)('the clients in TypeScript and Python', () => {
-  it('return, send and raise the same for any sequence of responses', async () => {
+  it('return the same results, send the same requests and raise the same errors for 1,000 random sequences of responses', async () => {
     const sequences = fc.sample(fc.array(step, { minLength: 1, maxLength: 12 }), { numRuns: 1000 });
     const { stdout, stderr } = spawnSync('python3', ['-m', 'tests.replay'], {
       cwd: pythonClient,

@@ -26,13 +26,13 @@ interface Answer {
 }
 
 describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
-  it('is accepted by Caddy, and formatted as Caddy formats it', () => {
+  it('is accepted by Caddy, and formatted as `caddy fmt` prints it', () => {
     const run = (...args: string[]) => execFileSync(toolPath('caddy'), args, { encoding: 'utf8', stdio: 'pipe' });
     expect(() => run('validate', '--config', file, '--adapter', 'caddyfile')).not.toThrow();
     expect(run('fmt', file)).toBe(readFileSync(file, 'utf8'));
   });
 
-  it('passes every response through unchanged, logs no query, and responds with an error if the service is gone', async () => {
+  it('passes every response through unchanged, logs no query, and responds with an error if the service is not running', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
     const args = ['--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'];
@@ -66,7 +66,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     expect(JSON.parse(gone.body)).toMatchObject({ error: { status: 503, code: 'source_unavailable' } });
 
     // The log has one line per request, including the first requests during startup.
-    await until('every request in the log', () => log().filter((line) => line.includes('"request":')).length >= 7);
+    await until('the log has every request', () => log().filter((line) => line.includes('"request":')).length >= 7);
     expect(log().join('\n')).not.toMatch(/secret|198\.51|"remote_ip"/);
   });
 });
@@ -107,7 +107,7 @@ async function startCaddy(facts: number) {
         );
       }).once('error', reject);
     });
-  await until('Caddy to answer', () =>
+  await until('Caddy answers', () =>
     ask('/up').then(
       () => true,
       () => false,

@@ -82,7 +82,7 @@ describe.skipIf(lacks('docker-compose'))('deploy/container/compose.yaml', () => 
     }
   });
 
-  it('gives no container a writable root file system, an unnecessary capability, or new privileges', () => {
+  it('denies every container a writable root file system, unnecessary capabilities and new privileges', () => {
     for (const [name, service] of Object.entries(services())) {
       expect([name, service.read_only, service.cap_drop, service.security_opt]).toEqual([
         name,

@@ -15,7 +15,7 @@ const rules = readFileSync(join(root, 'deploy/prometheus/almanac.rules.yml'), 'u
 const made = readFileSync(join(root, 'deploy/prometheus/almanac.rules.test.yml'), 'utf8');
 const dashboard = readFileSync(join(root, 'deploy/grafana/almanac.json'), 'utf8');
 
-/** Returns the metrics that a text names. The series of a histogram count as that histogram. */
+/** Returns the Prometheus metrics named in `text`. The series of a histogram are returned as that histogram. */
 function named(text: string, known: readonly string[]): string[] {
   const found = [...text.matchAll(/\balmanac_[a-z0-9_]+/g)].map(([name]) =>
     known.includes(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''),
@@ -23,21 +23,21 @@ function named(text: string, known: readonly string[]): string[] {
   return [...new Set(found)].sort();
 }
 
-describe('the alerts and the dashboard', () => {
-  it('use only metrics that the program registers', async () => {
+describe('the monitoring configuration', () => {
+  it('uses only metrics that the program registers', async () => {
     const known = [...(await registeredMetrics()), ...(await runtimeMetrics()), ...publishedMetrics()];
     for (const text of [rules, made, dashboard]) {
       expect(named(text, known).filter((name) => !known.includes(name))).toEqual([]);
     }
   });
 
-  it('show every metric of the program', async () => {
+  it('shows every operational metric of the program on the dashboard', async () => {
     const known = await registeredMetrics();
     const drawn = named(dashboard, known);
     expect(known.filter((name) => !drawn.includes(name))).toEqual([]);
   });
 
-  it('link to an existing heading of the incident page', () => {
+  it('links each alert to an existing heading of the incident page', () => {
     const headings = [...readFileSync(join(root, 'docs/operations/incidents.md'), 'utf8').matchAll(/^## (.+)$/gm)].map(
       ([, heading = '']) => heading.toLowerCase().replaceAll(/[`,]/g, '').replaceAll(' ', '-'),
     );
@@ -51,7 +51,7 @@ describe('the scrape jobs', () => {
   const jobs = readFileSync(join(root, 'deploy/prometheus/almanac.scrape.yml'), 'utf8');
   const ports = (line: RegExp): string[] => [...jobs.matchAll(line)].map(([, port = '']) => port);
 
-  it('contain the units that every observatory runs, because AlmanacDown pages for a target that does not exist', () => {
+  it('include only the units that every observatory runs, because AlmanacDown fires for a missing target', () => {
     expect(ports(/^ {4}static_configs: .*:(\d+)"/gm)).toEqual(['9400', '9401', '9402', '9403', '8400']);
   });
 
@@ -69,7 +69,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
     ['check', 'rules', 'almanac.rules.yml'],
     ['test', 'rules', 'almanac.rules.test.yml'],
     ['check', 'config', '--syntax-only', 'almanac.scrape.yml'],
-  ])('accepts the rules of %s (%s %s)', (...args) => {
+  ])('reports no failure (%s %s %s)', (...args) => {
     const { status, stdout, stderr } = spawnSync(toolPath('promtool'), args, {
       cwd: join(root, 'deploy/prometheus'),
       encoding: 'utf8',

@@ -35,7 +35,7 @@ describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the limits of nginx', () => {
-  it('treat an IPv4 address as one client, and likewise an IPv6 /64 within its /48', async () => {
+  it('treat an IPv4 address or an IPv6 /64 as one client, and an IPv6 /48 as one site', async () => {
     const clients = await freePort();
     await startNginx({ facts: await freePort(), clients });
     const counted = async (address: string): Promise<string> => {
@@ -103,7 +103,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   }
 
   it.each(['identity', 'gzip', 'br'])(
-    "serves the service's bytes in %s from its cache, with all headers of the service",
+    "serves the facts from its cache, with the service's validators, cache headers and CORS headers (%s)",
     async (coding) => {
       const headers = { 'Accept-Encoding': coding };
       const first = await nginx.ask(overview, { headers });
@@ -126,7 +126,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
         expect([name, second.headers[name]]).toEqual([name, served.headers.get(name)]);
       }
       expect(second.headers['strict-transport-security']).toBe('max-age=31536000');
-      // The age derives from the date, which is the date of the cached response.
+      // A cached response keeps its original date, from which clients derive the age.
       expect(second.headers.date).toBe(first.headers.date);
     },
   );
@@ -139,7 +139,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     ['brotli', undefined],
     ['gzip;q=0.000, br;q=0.001', 'br'],
     ['GZIP', 'gzip'],
-  ])('never sends an encoding that was not requested to a client that accepts %j', async (asked, coding) => {
+  ])('never sends an encoding that the client did not request (Accept-Encoding: %j)', async (asked, coding) => {
     const answer = await nginx.ask(overview, { headers: { 'Accept-Encoding': asked } });
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
   });
@@ -185,11 +185,11 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect((await nginx.ask(overview)).status).toBe(200);
   });
 
-  it('never serves an older reading for a service that is not running', async () => {
+  it('never serves an older reading while the service is not running', async () => {
     expect((await nginx.ask(overview)).status).toBe(200);
     facts.child.kill('SIGKILL');
     await facts.ended();
-    // The cache may use a response until its max-age ends, and no longer.
+    // The cache may use a response only until the response's max-age has passed.
     expect((await nginx.ask(overview)).status).toBe(200);
     nginx.ahead(61);
     for (const method of ['GET', 'HEAD']) {
@@ -202,7 +202,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect(nginx.log('almanac-error.log').join('\n')).not.toContain('secret');
   });
 
-  it('distinguishes paths exactly as sent, regardless of the query', async () => {
+  it('matches paths exactly as sent, and ignores the query', async () => {
     await nginx.ask(overview);
     expect((await nginx.ask(`${overview}?did=did:plc:secret`)).status).toBe(200);
     for (const path of [
@@ -216,7 +216,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
   });
 
-  it('passes every method to the service, and its errors to the client', async () => {
+  it('passes a POST request to the service and the error to the client, and does not cache the health response', async () => {
     const post = await nginx.ask(overview, { method: 'POST' });
     expect([post.status, post.headers.allow, refusal(post.body)]).toEqual([
       405,
@@ -240,7 +240,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
-  it('receives each request, without a trace of the account in nginx', async () => {
+  it('receives each request, and nginx logs no trace of the account', async () => {
     const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
@@ -270,11 +270,11 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     expect(nginx.log('almanac-account.log').join('\n')).not.toMatch(/did:|HIT|127\.0\.0\.1/);
   });
 
-  it('is never cached, even if its headers allow it, and leaves its queries in no log', async () => {
+  it('is never cached, even if its headers allow caching, and its queries are never logged', async () => {
     let asked = 0;
     const upstream = createServer((_request, response) => {
       asked += 1;
-      // The headers would allow the proxy to cache the response, as after an error of the service.
+      // Simulate a bug of the service, which otherwise never allows caching.
       response.writeHead(200, { 'Cache-Control': 'public, max-age=600' }).end(String(asked));
     });
     const { port } = await listenForTest(upstream);

@@ -7,7 +7,7 @@ import { root } from '../../harness/process/imports.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { commands } from '../../src/main/commands.ts';
 
-/** Tests the units in `deploy/systemd`, also with systemd's own tools. */
+/** Tests the units in `deploy/systemd`, partly with systemd's own tools. */
 
 const folder = join(root, 'deploy/systemd');
 const units = readdirSync(folder).filter((name) => name.endsWith('.service'));
@@ -56,7 +56,7 @@ describe('a unit', () => {
     },
   );
 
-  it.each(units)('has access to its own directories and to no other store (%s)', (unit) => {
+  it.each(units)('has access to its own directories, but not to another store (%s)', (unit) => {
     const given = {
       'almanac-weather.service': [
         ['weather', 'artifacts'],
@@ -82,7 +82,7 @@ describe('a unit', () => {
   });
 });
 
-/** Addresses that no instrument needs: those of the machine, of its network, and of its cloud. */
+/** Internal address ranges that the units must deny: addresses of the machine, its network and its cloud. */
 const inside = ['127.0.0.0/8', '169.254.0.0/16', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 const inside6 = ['fc00::/7', 'fe80::/10'];
 
@@ -91,7 +91,7 @@ describe('a systemd unit', () => {
     values(unit, directive).flatMap((value) => value.split(' '));
 
   it.each(['almanac-weather.service', 'almanac-labels.service', 'almanac-account.service'])(
-    'reaches no internal address except its own machine’s listener and resolver (%s)',
+    'may connect to no internal address except localhost and the local resolver (%s)',
     (unit) => {
       const denied = addresses(unit, 'IPAddressDeny');
       expect([...inside, ...inside6].filter((range) => !denied.includes(range))).toEqual([]);
@@ -99,12 +99,12 @@ describe('a systemd unit', () => {
     },
   );
 
-  it.each(['almanac-facts.service', 'almanac-archive.service'])('reaches only its own machine if it is %s', (unit) => {
+  it.each(['almanac-facts.service', 'almanac-archive.service'])('may connect only to localhost (%s)', (unit) => {
     expect(addresses(unit, 'IPAddressDeny')).toEqual(['any']);
     expect(addresses(unit, 'IPAddressAllow')).toEqual(['localhost']);
   });
 
-  it.each(units)('listens on the ports that its command uses, and writes no core dump (%s)', (unit) => {
+  it.each(units)('may listen only on the ports that its command uses, and writes no core dump (%s)', (unit) => {
     const words = command(unit);
     const ports = ['--port', '--metrics-port'].flatMap((flag) => {
       const at = words.indexOf(flag);
@@ -134,7 +134,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
     expect([status, stderr]).toEqual([0, '']);
   });
 
-  it.each(units)('rates the exposure of %s at most 1.1 of 10', (unit) => {
+  it.each(units)('rates the exposure of a unit at no more than 1.1 out of 10 (%s)', (unit) => {
     const args = ['security', '--offline=true', '--no-pager', '--threshold=11', join(copies, unit)];
     const { status, stdout } = spawnSync(toolPath('systemd-analyze'), args, { encoding: 'utf8' });
     expect([status, stdout.split('\n').filter((line) => line.includes('Overall')).length]).toEqual([0, 1]);

@@ -64,11 +64,11 @@ describe('/llms.txt', () => {
     for (const state of instrumentStates) expect(guide).toContain(state);
   });
 
-  it('lists exactly the errors of the facts address, each with its status', () => {
-    expect(statuses(section('Errors of the facts address')).sort()).toEqual(table(errorTable).sort());
+  it('lists exactly the errors of the facts API, each with its status', () => {
+    expect(statuses(section('Errors of the facts API')).sort()).toEqual(table(errorTable).sort());
   });
 
-  it('lists exactly the paths, parameters and errors of the account address', () => {
+  it('lists exactly the paths, parameters and errors of the account-view API', () => {
     const account = section('Labels observed on one account');
     const reported = [...account.matchAll(/`(\/\w+)\?/g)].map(([, path = '']) => path);
     expect(

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     }
   });
 
-  it('sends a request by keyboard and shows the response, within its content security policy', async () => {
+  it('can send a request by keyboard and show the response without violating its content security policy', async () => {
     const { page, complaints } = await openPage(browser, `${program.url}/docs`, { javaScriptEnabled: true });
     const call = page.locator('section[data-path="/v1/labels/overview"]');
     await call.getByRole('button').focus();
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     await page.close();
   });
 
-  it('fills in the parameters of a path, and shows a refusal', async () => {
+  it('inserts the parameter that a reader enters into the path, and shows the error response', async () => {
     const { page } = await openPage(browser, `${program.url}/docs`, { javaScriptEnabled: true });
     const call = page.locator('section[data-path="/labelers/{did}.json"]');
     expect(await call.getByLabel('did').inputValue()).toBe('did:plc:ar7c4by46qjdydhdevvrndac');

@@ -12,7 +12,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { factsCommonHeaders } from '../../src/facts/app.ts';
 import { archiveReplies } from '../../src/facts/archive/archive-replies.ts';
 
-/** The observatory serves the files of an archive below `/archive/`, and no other file of the archive's directory. */
+/** Tests that the observatory serves the files of an archive below `/archive/`, and no other file. */
 
 const closedDay = 'days/2026-11-20';
 const openDay = 'days/2026-11-23';
@@ -77,7 +77,7 @@ const bytesOf = (path: string): Buffer => content.get(path) ?? Buffer.alloc(0);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('a file of the archive', () => {
-  it('is served byte for byte with its digest as a strong ETag, and never changes once its day is closed', async () => {
+  it('is served byte for byte with its digest as a strong ETag, and as immutable once its day is closed', async () => {
     const { get } = await served(archiveInTest());
     for (const path of content.keys()) {
       const { status, headers, body } = await get(`/archive/${path}`);
@@ -107,7 +107,7 @@ describe('a file of the archive', () => {
     expect(head.headers).toMatchObject(headers);
   });
 
-  it('is served in parts, unless the requested part belongs to another version', async () => {
+  it('is served in ranges, unless the requested range belongs to another version', async () => {
     const { get } = await served(archiveInTest());
     const path = `${closedDay}/labels-overview.jsonl`;
     const whole = bytesOf(path);
@@ -123,7 +123,7 @@ describe('a file of the archive', () => {
     expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${whole.length}`]);
   });
 
-  it('stays public while the operator holds the label facts, with the labels published before', async () => {
+  it('stays public while the operator holds the label facts, even if it contains labels', async () => {
     const artifacts = artifactFolderInTest();
     writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify({ ...youngArtifact('recent'), hold: true }));
     const args = ['facts', '--port', '0', '--artifacts', artifacts, '--archive', archiveInTest()];
@@ -135,7 +135,7 @@ describe('a file of the archive', () => {
     }
   });
 
-  it('is served below the base path, on a connection that also requests facts, and only for GET and HEAD', async () => {
+  it('is served only below the base path and only for GET and HEAD, even on a connection that also requests facts', async () => {
     const { port } = await served(archiveInTest(), ['--base-path', '/obs']);
     const heads = ['/obs/health', '/obs/archive/log/checkpoint', '/obs/health', '/archive/index.json'].map(
       (path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -151,7 +151,7 @@ describe('a file of the archive', () => {
 });
 
 describe('a path below /archive/', () => {
-  it('gives access to no file outside the archive, and to no file that the archive does not list', async () => {
+  it('gives access only to files that are in the archive and that the archive lists', async () => {
     const archive = archiveInTest();
     writeFileSync(join(archive, 'notes.json'), '{}');
     writeFileSync(join(archive, closedDay, 'notes.json'), '{}');
@@ -175,7 +175,7 @@ describe('a path below /archive/', () => {
     }
   });
 
-  it("does not exist without an archive, or while the archive's directory does not exist yet", async () => {
+  it("leads to a 404 response without an archive, and while the archive's directory does not exist yet", async () => {
     const { get } = await served(join(archiveInTest(), 'missing'));
     expect((await get('/archive/index.json')).status).toBe(404);
     const facts = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);

@@ -13,7 +13,7 @@ const descriptors = 128;
 const clients = 400;
 const overview = '/v1/labels/overview';
 
-it('the facts process reads a new artifact while idle clients occupy every descriptor', async () => {
+it('the facts process reads a new artifact while idle clients occupy every file descriptor', async () => {
   const folder = artifactFolder();
   onTestFinished(folder.remove);
   const runtime = join(folder.path, 'few-descriptors.sh');
@@ -40,7 +40,8 @@ it('the facts process reads a new artifact while idle clients occupy every descr
 });
 
 /**
- * Opens a connection. It resolves once the operating system has accepted the connection, even if the process has not.
+ * Opens a connection. Resolves once the operating system has accepted the connection, even if the process has not
+ * accepted it yet.
  */
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {

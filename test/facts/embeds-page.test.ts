@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('an embeddable image in a browser', () => {
     ['current', {}],
     ['refused', { hold: true }],
   ])(
-    'applies its style within its policy, without texts that overlap or extend beyond the image (%s)',
+    'applies its style within its content security policy, without texts that overlap or extend beyond the image (%s)',
     async (_state, held) => {
       folder.put(artifactNames.labels, { ...youngArtifact('recent'), ...held });
       if ('hold' in held) folder.put(artifactNames.weather, {});
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('an embeddable image in a browser', () => {
     },
   );
 
-  it('is shown on a page of another origin, even one that requires permission for its content', async () => {
+  it('is shown on a page of another origin, even if that page requires a cross-origin resource policy', async () => {
     const markup = images.map((name) => `<img src="${program.url}/embed/${name}.svg">`).join('');
     const server = createServer((_request, response) => {
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
@@ -173,7 +173,7 @@ describe('the preview of the observatory page', () => {
     expect(picture.length).toBeLessThan(100_000);
   });
 
-  it('does not exist for simulated facts, which could be mistaken for live ones', async () => {
+  it('is omitted for simulated facts, because they could be mistaken for live facts', async () => {
     folder.put(artifactNames.weather, { ...youngArtifact('weather'), origin: 'simulated' });
     expect(await (await fetch(`${program.url}/`)).text()).not.toContain('og:');
   });

@@ -93,10 +93,10 @@ describe('an invalid request', () => {
     ['a path of 100 kB', `GET /${'a'.repeat(100_000)} HTTP/1.1\r\n${host}\r\n`, 414, 'uri_too_long'],
     ['a field of 100 kB', `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a flood of fields', `GET / HTTP/1.1\r\n${host}${'X: a\r\n'.repeat(200_000)}\r\n`, 431, 'headers_too_large'],
-  ])('gets its refusal although the peer is still sending (%s)', async (_what, sent, status, code) => {
+  ])('gets an error response while the peer is still sending (%s)', async (_what, sent, status, code) => {
     const [answer, ...more] = answersIn(await exchange(port, [sent], false));
     expect([answer?.status, JSON.parse(answer?.body ?? 'null'), more]).toEqual([status, errorBody(code), []]);
-    // Send the request in pieces, so that the parser can no longer tell which part was too long.
+    // Send the request in pieces, so that the parser can no longer determine which part was too long.
     const pieces = Array.from({ length: Math.ceil(sent.length / 4_000) }, (_, n) =>
       sent.slice(n * 4_000, (n + 1) * 4_000),
     );
@@ -127,14 +127,14 @@ describe('an unusual but valid request', () => {
     ['an empty line first', `\r\n${plain}`, [200]],
     ['half a request', 'GET /hea', [400]],
     ['nothing', '', []],
-  ])('gets the expected responses (%s)', async (_what, sent, statuses) => {
+  ])('gets the responses that HTTP defines, and the server continues to serve (%s)', async (_what, sent, statuses) => {
     const answers = answersIn(await exchange(port, sent === '' ? [] : [sent]));
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe('*');
     await stillServes();
   });
 
-  it('receives the headers of GET for HEAD, without a body, from both parsers', async () => {
+  it('gets the headers of GET without a body if its method is HEAD, from both parsers', async () => {
     for (const more of ['', 'X-Pad: a\r\nConnection: keep-alive, x\r\n']) {
       for (const path of ['/health', '/v1/labels/overview', '/v1/weather/metrics', '/nowhere']) {
         const sent = (method: string) => `${method} ${path} HTTP/1.1\r\n${host}${more}\r\n`;

@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     }
   });
 
-  it('can be searched, filtered and sorted without scripts, by keyboard alone', async () => {
+  it('can be searched by keyboard, sorted and paged without scripts', async () => {
     const { page, close } = await open('/labelers', { javaScriptEnabled: false });
     await page.locator('#q').focus();
     const [first = '', ...others] = handles;
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     await close();
   });
 
-  it('advise the operator of a failing labeler how to fix it', async () => {
+  it('state the problem of a failing labeler for the operator of that labeler', async () => {
     const { page, close } = await open(`/labelers/${failing?.did}`);
     expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous requests with 401 or 403');
     await close();

@@ -33,7 +33,7 @@ describe('the facts process with a labelers artifact', () => {
       seen.add(await status('/labelers.json'));
       return (await list()).facts.labelers.length === 4;
     });
-    // No request was refused while the files were being replaced.
+    // Every request during the replacement of the files got a 200 response.
     expect([...seen]).toEqual([200]);
   });
 
@@ -49,7 +49,12 @@ describe('the facts process with a labelers artifact', () => {
     writeFileSync(join(folder, artifactNames.labelers), lines.join('\n'));
     await until('the labelers are refused', async () => (await status('/labelers.json')) === 503);
     expect(program.log()).toContainEqual(
-      expect.objectContaining({ msg: 'artifact refused', artifact: 'labelers', file: 'labelers.ndjson', line: 3 }),
+      expect.objectContaining({
+        msg: 'the artifact is refused',
+        artifact: 'labelers',
+        file: 'labelers.ndjson',
+        line: 3,
+      }),
     );
     expect(await status('/v1/labels/overview')).toBe(200);
     expect(await status('/')).toBe(200);
@@ -59,7 +64,7 @@ describe('the facts process with a labelers artifact', () => {
     await until('the labelers are refused', async () => (await status('/labelers')) === 503);
   });
 
-  it('reads the artifact from a URL, and the definitions from the same place', async () => {
+  it('reads the labelers artifact from a URL, and the definitions from the same directory of the server', async () => {
     const folder = artifactFolderInTest();
     const fixture = labelerFixture({ count: 3, seed: 1 });
     writeFileSync(join(folder, artifactNames.labels), JSON.stringify(fixture.overview));
@@ -82,7 +87,7 @@ describe('the facts process with a labelers artifact', () => {
     expect(new Set(asked)).toEqual(new Set(['/at/l.ndjson', '/at/labeler-definitions.ndjson']));
   });
 
-  it('describes the labeler documents in an OpenAPI document, and links to them', async () => {
+  it('describes the labeler documents in an OpenAPI document, and links to labelers from the observatory page', async () => {
     const folder = artifactFolderInTest();
     putLabelers({ path: folder }, labelerFixture({ count: 3, seed: 1 }));
     const { url } = await started(folder);

@@ -45,7 +45,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), pick: fc.nat(), times: fc.integer({ min: 2, max: 140 }) }),
 );
 
-/** Generates damage to the bytes. It is applied after the damage to the values. */
+/** Generates damage to the bytes, which is applied after the damage to the values. */
 const bytesDamage = fc.oneof(
   { weight: 8, arbitrary: fc.constant({ kind: 'none' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }) },
@@ -119,7 +119,7 @@ function leaves(value: unknown, into = new Set<string>()): Set<string> {
  */
 function mayAdd(pointer: string, leaf: string): boolean {
   if (leaf === 'null' || leaf === '"unknown"') return true;
-  // An inconsistent overview is published with the weaker of the two statuses.
+  // Allow the weaker of two statuses, with which an inconsistent overview is published.
   if (pointer === '/facts/coverage/status') return /^"(?:gapped|warming_up)"$/.test(leaf);
   if (pointer === '/facts/coverage/observed_days') return true;
   if (/^\/facts\/(?:alert_count_window|census\/\w+\/unknown)$/.test(pointer)) return true;
@@ -155,7 +155,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
   const facts = factsInMemory(fixtureNow[name]);
   const original = JSON.parse(fixtureText(artifactFixtures[name])) as Json;
 
-  it('is refused, or served with its own values', () => {
+  it('is refused, or its values are served unchanged', () => {
     const seen = { served: 0, refused: 0, alarmed: 0 };
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), bytesDamage, (changes, damage) => {
@@ -184,7 +184,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
       }),
       { numRuns: mutationsEach, seed },
     );
-    // Ensure that the run reached every outcome: some mutations were served, some were refused, and some raised an alarm.
+    // Ensure that the run reached every outcome: some mutations were served, some were refused, some raised an alarm.
     expect(seen.served).toBeGreaterThan(mutationsEach / 20);
     expect(seen.refused).toBeGreaterThan(mutationsEach / 20);
     expect(seen.alarmed).toBeGreaterThan(0);

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
   const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
   const refused = (page: Page, name: string) => read(page.locator(`[data-refused="${name}"]`));
 
-  describe('the observatory page that updates itself', () => {
+  describe('with its script', () => {
     it('shows a changed artifact once the previous response has expired, and contacts no other origin', async () => {
       set(pageStates.fresh());
       const { page, asked, complaints, close } = await open();
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
-    it('removes every number while the service does not respond, and restores them afterwards', async () => {
+    it('removes every number while the service does not respond, and shows numbers again afterwards', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();
       await live(page);
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
-    it('sends validators and keeps unchanged facts', async () => {
+    it('requests a fact again with its validator, and continues to show all facts', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();
       await live(page);
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
-    it('announces that a live observatory has become a simulated one', async () => {
+    it('shows a banner and changes its title when live facts are replaced by simulated facts', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();
       await live(page);
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     });
   });
 
-  it('looks the same with and without its script', async () => {
+  it('has the same text with and without its script', async () => {
     set(pageStates.gaps());
     const scripted = await open();
     await live(scripted.page);
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
   ] as const;
 
   it.each(Object.keys(pageStates) as PageStateName[])(
-    'shows the facts of "%s" at 320, 768 and 1280 px, light and dark, without overflow or an accessibility violation',
+    'shows the facts at 320, 768 and 1280 px, light and dark, without overflow or an accessibility violation (%s)',
     async (name) => {
       set(pageStates[name]());
       const { page, complaints, close } = await open({ viewport: { width: 320, height: 800 } });

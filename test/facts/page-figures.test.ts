@@ -7,8 +7,8 @@ import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
 /**
- * Pairs of artifacts and their documents. Every number on the observatory page must also be in the JSON for the same
- * time.
+ * Paths of the documents whose numbers the observatory page shows. Every number on the page must also be in the JSON
+ * for the same time.
  */
 
 const documentsOf = {
@@ -36,7 +36,7 @@ describe.each([
   ['recent', 'weather'],
   ['legacy', 'weatherwatch'],
 ] as const)('the observatory page of generated %s and %s artifacts', (labels, weather) => {
-  it('shows no number, and quotes no text, that the JSON does not contain', () => {
+  it('shows only numbers and quoted texts that the JSON contains', () => {
     const seen = { served: 0, refused: 0 };
     fc.assert(
       fc.property(
@@ -70,7 +70,7 @@ describe('the observatory page of the fixtures', () => {
     return pageAndDocuments(facts, now);
   };
 
-  it('shows every number of the artifacts that it must show', () => {
+  it('shows the rates, totals, coverage, counts, gaps and limits of the artifacts', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     const shown = new Set(figuresOn(html));
     const { facts } = documents.metrics;
@@ -99,7 +99,7 @@ describe('the observatory page of the fixtures', () => {
     expect(wanted.filter((at) => !shown.has(at))).toEqual([]);
   });
 
-  it('fails the comparison if a number is changed or has no source', () => {
+  it('fails the comparison with the JSON if a number is changed or has no source', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     expect(untrueOn(html, documents)).toEqual([]);
     expect(untrueOn(html.replace('>1,391,204<', '>1,391,205<'), documents)).toHaveLength(1);

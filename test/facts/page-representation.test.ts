@@ -14,7 +14,7 @@ function filled() {
 }
 
 describe('the representation of the observatory page', () => {
-  it('is rendered once for each artifact and minute of its age', () => {
+  it('is rendered only once for each artifact and each minute of the artifact’s age', () => {
     const { page, set } = filled();
     const first = page();
     expect(page(now + 5_000)).toBe(first);
@@ -31,7 +31,7 @@ describe('the representation of the observatory page', () => {
     expect(text(now + 5_000)).toContain('data-at="labels/age_seconds">35');
   });
 
-  it('changes from fresh to refused with the clock alone, and updates the age every minute', () => {
+  it('changes from fresh to refused when only the clock advances, and shows a new age every minute', () => {
     const { text, page } = filled();
     const made = Date.parse('2026-11-20T12:00:00Z');
     const collected = Date.parse('2026-11-20T11:59:48.120Z');
@@ -46,7 +46,7 @@ describe('the representation of the observatory page', () => {
     expect(text(made + 7_261_000)).toContain('>2\u00a0h\u00a01\u00a0min<');
   });
 
-  it('shows a fact that contains an identity as a failure, without any of its content', () => {
+  it('shows a failure in place of a fact that contains an identity, and no content of that fact', () => {
     const { set, text, alarms } = filled();
     const subject = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
     set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), caveats: [`seen: ${subject}`] })));
@@ -60,7 +60,7 @@ describe('the representation of the observatory page', () => {
     expect(alarms).toHaveLength(1);
   });
 
-  it('links to the account surface only if one is configured', () => {
+  it('links to the account surface only if its address is configured', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const led = factsInMemory(now, { url: 'http://127.0.0.1:8401', samples: [{ did, shows: 'none observed' }] });
     const html = led.get('/').body?.toString('utf8') ?? '';

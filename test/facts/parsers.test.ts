@@ -119,7 +119,7 @@ describe('the fast path and the full parser', () => {
     expect(parsedInLane).toBeGreaterThan(200);
   });
 
-  it('agree on header fields up to the maximum number', async () => {
+  it('agree on requests whose number of header fields is below, at or above the maximum', async () => {
     for (const count of [1, 98, 99, 100, 101, 150]) {
       const fields = Array.from({ length: count }, (_, index) => `X-${index}: a\r\n`).join('');
       const sent = [`GET / HTTP/1.1\r\n${fields}Host: a\r\n\r\n`];
@@ -136,7 +136,7 @@ describe('the fast path and the full parser', () => {
     }
   });
 
-  it('respond to a whole conversation in order, once to each request, wherever the bytes are split', async () => {
+  it('respond to the requests of a connection in order, once to each request, wherever the bytes are split', async () => {
     const step = fc.constantFrom(
       (n: number) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
       (n: number) => `HEAD /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -163,7 +163,7 @@ describe('the fast path and the full parser', () => {
     );
   });
 
-  it('announce that the connection will close if they do not read the rest of the input after an upgrade', async () => {
+  it('announce that the connection will close after a request with an upgrade, because they ignore the input that follows', async () => {
     const sent =
       'GET /0 HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n';
     const answers = answersIn(await exchange(lanePort, [sent], false));

@@ -41,7 +41,7 @@ function pids(program: Program): number[] {
 
 /** Returns the port of the metrics from the log. The log and the announced address are on different output streams. */
 async function metricsPort(program: Program): Promise<number> {
-  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
+  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'the metrics port is open')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
   return Number(announcedPort());
 }
@@ -72,7 +72,7 @@ describe('a facts process that receives SIGTERM', () => {
     for (const socket of [...idle, ...slow, inFlight]) socket.destroy();
   });
 
-  it('exits immediately if it is idle', async () => {
+  it('exits within 2 s if it is idle', async () => {
     const program = startFacts();
     await program.listening();
     const started = performance.now();
@@ -84,7 +84,7 @@ describe('a facts process that receives SIGTERM', () => {
 });
 
 describe('the worker processes of --workers 2', () => {
-  it('share one port and their validators, replace a worker that exits, and stop together', async () => {
+  it('share one port and send the same validators, are replaced if they exit, and stop together', async () => {
     const program = startFacts(['--workers', '2', '--access-log']);
     const { port } = await program.listening();
     const etags = new Set<string>();
@@ -96,7 +96,7 @@ describe('the worker processes of --workers 2', () => {
       etags.add(answer?.headers.etag ?? '');
       return answering().size === 2;
     });
-    // Allow two validators, because the age may have passed a whole minute meanwhile.
+    // Allow two validators, because a new age bucket may have begun in the meantime.
     expect(etags.size).toBeLessThanOrEqual(2);
     expect([...etags].every((etag) => /^W\/"[^"]+"$/.test(etag))).toBe(true);
 
@@ -167,7 +167,7 @@ describe('the metrics of the facts process', () => {
   it('are off by default, and served on loopback only', async () => {
     const without = startFacts();
     await without.listening();
-    expect(without.log().map(({ msg }) => msg)).not.toContain('metrics listening');
+    expect(without.log().map(({ msg }) => msg)).not.toContain('the metrics port is open');
     const program = startFacts(['--metrics-port', '0']);
     const { port } = await program.listening();
     await exchange(port, [plain]);
@@ -211,13 +211,16 @@ describe('the access log', () => {
       ['--access-log-clients', '--trust-proxy', '2'],
       [{ client: '127.0.0.1' }, { client: '198.51.100.7' }],
     ],
-  ])('contains the expected lines for %j', async (args, wanted) => {
-    expect(await logged(args)).toEqual(wanted.map((client) => ({ route: '/health', status: 200, ...client })));
-  });
+  ])(
+    'names clients only with --access-log-clients, and identifies clients as --trust-proxy specifies (%j)',
+    async (args, wanted) => {
+      expect(await logged(args)).toEqual(wanted.map((client) => ({ route: '/health', status: 200, ...client })));
+    },
+  );
 });
 
 describe('the metrics of several workers', () => {
-  it('are added up on one listener', async () => {
+  it('are summed, and served by one listener', async () => {
     const program = startProgramInTest([
       'facts',
       '--port',
@@ -253,7 +256,7 @@ describe('an artifact that cannot be published', () => {
   it.each([
     [
       'labels',
-      'half of one',
+      'truncated',
       '{"schema":',
       { reading: 'malformed', why: 'the artifact is not a single JSON value', pointer: '' },
     ],
@@ -274,7 +277,7 @@ describe('an artifact that cannot be published', () => {
         'source_unavailable',
       ]);
       const refused = (): Record<string, unknown> | undefined =>
-        program.log().find(({ msg }) => msg === 'artifact refused');
+        program.log().find(({ msg }) => msg === 'the artifact is refused');
       await until('the line of the log', () => refused() !== undefined);
       expect(refused()).toMatchObject({ level: 'warn', instrument, ...said });
     },

@@ -57,20 +57,20 @@ describe('a representation', () => {
     expect(body(next).age_seconds).toBe(120);
   });
 
-  it('has the same validator in every process, even if each process built it at a different time', () => {
+  it('has the same validator in two applications that built it at different times', () => {
     const one = over('recent').get(overview, generatedAt + 61_000);
     const other = over('recent').get(overview, generatedAt + 90_000);
     expect(header(other, 'ETag')).toBe(header(one, 'ETag'));
     expect(body(other).retrieved_at).not.toBe(body(one).retrieved_at);
   });
 
-  it('is built again after the clock was set back, so that no response is dated after its own time', () => {
+  it('is rebuilt after the clock is set back, so that retrieved_at is never in the future', () => {
     const facts = over('recent');
     facts.get(overview, generatedAt + 110_000);
     expect(body(facts.get(overview, generatedAt + 70_000)).retrieved_at).toBe('2026-11-20T12:01:10.000Z');
   });
 
-  it('is refused as soon as the artifact is too old, within the same bucket', () => {
+  it('is refused as soon as the artifact is too old, even within an age bucket', () => {
     const facts = over('recent', {
       coverage: { ...(fixture('recent').coverage as object), observed_through: '2026-11-20T12:00:00Z' },
     });
@@ -79,8 +79,8 @@ describe('a representation', () => {
     expect(facts.get(overview, generatedAt + 7_200_000).status).toBe(200);
   });
 
-  it("has a Last-Modified that is not later than its Date, whatever the writer's clock", () => {
-    // The modification time of the artifact in memory is that of the fixture.
+  it("has a Last-Modified that is not later than its Date, even if the writer's clock is ahead", () => {
+    // Set the clock before the modification time of the artifact, which is the time of the fixture.
     const early = fixtureNow.recent - 15_000;
     const reply = over('recent').get(overview, early);
     expect(Date.parse(header(reply, 'Last-Modified') ?? '')).toBeLessThanOrEqual(early);
@@ -96,10 +96,10 @@ describe('a representation', () => {
   });
 });
 
-describe('weather without a generation time', () => {
+describe('the weather metrics', () => {
   const metrics = '/v1/weather/metrics';
 
-  it('uses the minute of the request as its age bucket', () => {
+  it('have the minute of the request as their age bucket if the artifact has no generation time', () => {
     const facts = over('weather', { generated_at: null });
     const minute = Date.parse('2026-11-21T08:15:00Z');
     const first = facts.get(metrics, minute);
@@ -108,7 +108,7 @@ describe('weather without a generation time', () => {
     expect([body(first).generated_at, body(first).age_seconds]).toEqual([null, null]);
   });
 
-  it('is never refused because of its age, and has a caveat if its time is in the future', () => {
+  it('are served at any age, and have a caveat if their generation time is in the future', () => {
     const facts = over('weather');
     expect(facts.get(metrics, generatedAt + 400 * 86_400_000).status).toBe(200);
     const ahead = body(facts.get(metrics, generatedAt - 86_400_000));
@@ -118,7 +118,7 @@ describe('weather without a generation time', () => {
 });
 
 describe('a fact that contains an identity', () => {
-  it('raises one alarm for any number of requests, which states the location but not the identity', () => {
+  it('causes only one alarm for any number of requests, which states the location but not the identity', () => {
     const facts = over('weather', { measures: 'what did:plc:ar7c4by46qjdydhdevvrndac did' });
     for (let n = 0; n < 5; n++) expect(facts.get('/v1/weather/metrics').status).toBe(500);
     expect(facts.alarms.map(String)).toEqual(['PrivacyAlarm: refused to publish: a DID is at /provenance/measures']);

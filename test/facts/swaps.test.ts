@@ -9,7 +9,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 
 const swaps = 400;
 
-/** Returns version `n` of the artifact, which contains `n` in five places. Large versions take more than one read. */
+/** Returns version `n` of the artifact, which contains `n` in five places. Large versions require several reads. */
 function version(n: number): string {
   const artifact = fixture('recent') as Record<string, unknown> & { counts: object; coverage: { sources: object } };
   const now = new Date().toISOString();
@@ -23,7 +23,7 @@ function version(n: number): string {
   });
 }
 
-it('artifacts that are replaced under load never lead to mixed responses or to a validator of two artifacts', async () => {
+it('replacing artifacts under load never mixes two artifacts in a response, and never gives two artifacts the same validator', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-swaps-'));
   const path = join(folder, artifactNames.labels);
   const put = (n: number): void => {

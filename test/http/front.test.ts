@@ -80,11 +80,11 @@ it('admission control never parses the request of a client that disconnects befo
     socket.destroy();
   }
   answersIn(await exchange(port, [get('/stayed', 'Connection: close\r\n')], false));
-  await until('every connection to end', () => server.connections() === 0);
+  await until('every connection has ended', () => server.connections() === 0);
   expect(targets).toEqual(['/stayed']);
 });
 
-it('admission control closes a connection of the client with the most connections when the table is full, using the client that a trusted proxy names', async () => {
+it('when the table is full, admission control closes a connection of the client that has the most connections, even behind a trusted proxy', async () => {
   const { port, cuts } = await serving({ proxies: 1, connections: { total: 4 } });
   const flood = await Promise.all([1, 2, 3, 4].map(() => opened(port)));
   for (const socket of flood) {
@@ -98,13 +98,13 @@ it('admission control closes a connection of the client with the most connection
   for (const socket of flood) socket.destroy();
 });
 
-it('the server sends responses that are no larger than its overload response even if unsent responses use all memory', async () => {
+it('even if unsent responses use up the memory, the server sends responses that are no larger than its overload response', async () => {
   const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
   const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
   expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
 });
 
-it('admission control sends a silent connection the response for a request timeout', async () => {
+it('admission control sends a request timeout response to a silent connection', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);
 }, 30_000);
@@ -115,7 +115,7 @@ it('admission control closes connections without a request when the server stops
   const used = await opened(port);
   used.write(get('/used'));
   await once(used, 'data');
-  await until('both connections', () => server.connections() === 2);
+  await until('both connections are open', () => server.connections() === 2);
   const ended = Promise.all([idle, used].map((socket) => once(socket.resume(), 'end')));
   await server.stop(60_000);
   await ended;

@@ -40,12 +40,12 @@ async function mostInATurn(sockets: number): Promise<number> {
   return most;
 }
 
-it('a server with several sockets accepts several connections per event loop turn, and a server with a single socket only one', async () => {
+it('a server with several sockets accepts several connections per event loop turn, but a server with a single socket accepts only one', async () => {
   expect(await mostInATurn(1)).toBe(1);
   expect(await mostInATurn(8)).toBeGreaterThan(2);
 });
 
-it('all sockets of a server except the first close connections of refused peers immediately', async () => {
+it('every socket of a server, except the first one, immediately closes connections of refused peers', async () => {
   let accepted = 0;
   const asked = new Set<string>();
   const server = createServer((socket) => {

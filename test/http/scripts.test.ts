@@ -30,7 +30,7 @@ const lanes = { 'the fast path': {}, 'the full parser': { Connection: 'keep-aliv
 describe.each(scripts)('%s', (name) => {
   const script = readHttpScript(join(folder, name));
 
-  describe.each(Object.entries(lanes))('through %s', (_lane, laneHeaders) => {
+  describe.each(Object.entries(lanes))('sent to %s', (_lane, laneHeaders) => {
     const artifacts = mkdtempSync(join(tmpdir(), 'almanac-http-'));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const base = script.args[script.args.indexOf('--base-path') + 1];
@@ -97,7 +97,7 @@ describe.each(scripts)('%s', (name) => {
       expect(promised.filter((header) => received[header] === undefined)).toEqual([]);
     }
 
-    it('matches every step of its script', async () => {
+    it('gets the expected response to each request', async () => {
       for (const step of script.steps) {
         if (step.kind === 'artifact') put(step);
         else
@@ -113,7 +113,7 @@ describe.each(scripts)('%s', (name) => {
 
 function fixtureNamed(name: string): ArtifactFixture {
   const found = (Object.keys(artifactFixtures) as ArtifactFixture[]).find((known) => known === name);
-  if (!found) throw new Error(`no fixture ${name}`);
+  if (!found) throw new Error(`unknown fixture ${name}`);
   return found;
 }
 

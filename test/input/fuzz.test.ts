@@ -21,7 +21,7 @@ test('the fuzzer covers every entry point in the table of limits', () => {
   expect(Object.keys(fuzzEntries)).toEqual(Object.keys(inputLimits));
 });
 
-test("the fuzzer derives each input from the input's number alone", () => {
+test('the fuzzer derives each input only from the entry point and the number of the input', () => {
   expect(inputAt('labelFrame', 17)).toEqual(inputAt('labelFrame', 17));
   expect(inputAt('labelPage', 17)).not.toEqual(inputAt('labelPage', 18));
 });
@@ -42,7 +42,7 @@ test('the fuzzer continues at the input at which the previous run ended, and com
   expect((await fuzz(...words, '30', '--until', '60')).out).toContain('| cursor | 60 |');
 });
 
-test('the fuzzer reports a cost that exceeds its budget', () => {
+test('the fuzzer reports a cost that exceeds the budget of the entry point', () => {
   const cost = { bytes: 1_000, microseconds: 10, heap: 1_000 };
   expect(excess('cursor', cost)).toBeNull();
   expect(excess('cursor', { ...cost, microseconds: 1_000_000 })).toContain('processor time');

@@ -72,7 +72,7 @@ test('a writer whose token was replaced while it was suspended stores nothing af
   expect(await endOf(url)).toBe(end);
 });
 
-test('a store has at most one standby, cannot be handed over without one, and keeps its writer when the standby stops', async () => {
+test('a store has at most one standby, cannot be handed over without a standby, and keeps its writer when the standby stops', async () => {
   const { url, args } = await network();
   const writer = start(args);
   await writer.observing;

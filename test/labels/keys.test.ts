@@ -45,7 +45,7 @@ test('a label signed before an unobserved key rotation is verified with the earl
   const station = await startStation({ seeds: [labeler.did], plc }, { folder: first.folder, wall, monotonic });
   stage.station = station;
   labeler.faults.emit(2);
-  await until('all five labels', async () => (await verdicts(station, sim)).length === 5);
+  await until('all five labels are verified', async () => (await verdicts(station, sim)).length === 5);
   const earlier = Array.from({ length: 3 }, () => 'verified_earlier_key');
   expect((await verdicts(station, sim)).sort()).toEqual(['verified', 'verified', ...earlier]);
 });

@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     return parseTimestamp((JSON.parse(record) as { end: string }).end) ?? 0;
   };
   /** Resolves when the record contains rows that are later than `at`. */
-  const recordedAfter = (at: number): Promise<void> => until('later rows in the record', () => recordedEnd() > at);
+  const recordedAfter = (at: number): Promise<void> => until('later rows are in the record', () => recordedEnd() > at);
   const overview = (): RecentOverview =>
     JSON.parse(readFileSync(join(folder, 'artifacts', 'labels-overview.json'), 'utf8')) as RecentOverview;
 
@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     expect((await frontier(url())).generationId).toBe(generation);
     const covers = ({ start, end }: { start: string; end: string }): boolean =>
       (parseTimestamp(start) ?? Number.POSITIVE_INFINITY) <= kept.end && (parseTimestamp(end) ?? 0) >= lostThrough;
-    await until('the gap in the overview', () => overview().coverage.gaps.some(covers));
+    await until('the overview has the gap', () => overview().coverage.gaps.some(covers));
     const reader = await openStoreReader(url());
     const gaps = await reader.gaps({ start: kept.floor, end: micros(Date.now() * 1000) });
     await reader.close();
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     onTestFinished(() => standby.stop());
     await statement(standby, "ALTER SYSTEM SET primary_conninfo = ''");
     await statement(standby, 'SELECT pg_reload_conf()');
-    await until('the end of the replication', async () => {
+    await until('the replication has ended', async () => {
       if ((await statement(standby, 'SELECT 1 FROM pg_stat_wal_receiver')).length > 0) return false;
       const [row] = await statement(standby, 'SELECT pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() AS replayed');
       return row?.replayed === true;
@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres())('an instrument whose database has lost confirmed
     expect(await page(made.body.cursor)).toMatchObject({ status: 410, body: { error: { code: 'snapshot_expired' } } });
   });
 
-  it('publishes a gap from the last row of the copy if an older copy was restored', async () => {
+  it('publishes a gap that begins at the last row of the copy if an older copy was restored', async () => {
     const first = start();
     await first.observing;
     await until(

@@ -29,7 +29,7 @@ async function start() {
   return { outbound, requests, host: new URL(plc).host, url: `${plc}/xrpc/com.atproto.label.queryLabels` };
 }
 
-test('strangers whose documents name the host of a labeler cause few requests there, and do not delay the labeler', async () => {
+test('unrelated sources whose documents name the host of a labeler cause few requests to that host, and do not delay the labeler', async () => {
   const { outbound, requests, url } = await start();
   const stop = new AbortController();
   const ask = (source: string, privileged: boolean) =>
@@ -45,7 +45,7 @@ test('strangers whose documents name the host of a labeler cause few requests th
   expect((await Promise.all(strangers)).filter(({ kind }) => kind === 'aborted').length).toBeGreaterThan(490);
 });
 
-test('strangers whose documents name the host of a labeler hold at most four streams there, and the labeler gets its own', async () => {
+test('unrelated sources whose documents name the host of a labeler hold at most four streams to that host, and the labeler still gets a stream', async () => {
   const { outbound, host } = await start();
   const { signal } = new AbortController();
   const take = (source: string, privileged: boolean) =>

@@ -11,7 +11,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('the logs and the artifact contain no account or record, for any labels and any failures of labelers', async () => {
+test('the logs and the artifacts name no account or record despite odd labels, failing labelers and a full disk', async () => {
   const written: string[] = [];
   const write = (message: string, fields?: LogFields) => void written.push(JSON.stringify({ message, fields }));
   const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
@@ -25,7 +25,7 @@ test('the logs and the artifact contain no account or record, for any labels and
     { log },
   );
   stage.station = observed;
-  await until('read', async () => (await observed.overview()).coverage.sources.established === 3);
+  await until('all are established', async () => (await observed.overview()).coverage.sources.established === 3);
   for (const { faults } of list) {
     faults.emit(50);
     for (const kind of oddKinds) if (kind !== 'huge') faults.labels(kind);
@@ -33,21 +33,21 @@ test('the logs and the artifact contain no account or record, for any labels and
   const [first, second, third] = list;
   const { startedAt: start } = await observed.store.epoch();
   const counts = () => observed.store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
-  await until('labels of all', async () => (await counts()).length === 3);
+  await until('the labels of all labelers are stored', async () => (await counts()).length === 3);
   // Give each labeler a different failure: a reset, a refusal, or more labels than its daily share.
   first?.faults.recreate();
   second?.faults.answer({ kind: 'html' });
   second?.faults.drop('reset');
   third?.faults.emit(1_000);
-  await until('the pause', () => written.some((line) => line.includes('paused')));
-  await until('the refusal', () => written.some((line) => line.includes('cannot be read')));
+  await until('the pause is reported', () => written.some((line) => line.includes('paused')));
+  await until('the refusal is reported', () => written.some((line) => line.includes('cannot be read')));
   observed.store.limitPages(1);
   first?.faults.emit(3_000);
-  await until('the full disk', () => written.some((line) => line.includes('disk_full')));
+  await until('the full disk is reported', () => written.some((line) => line.includes('disk_full')));
   observed.store.limitPages(1_000_000);
-  await until('acceptance to resume', () => written.some((line) => line.includes('label acceptance resumed')));
+  await until('acceptance has resumed', () => written.some((line) => line.includes('label acceptance resumed')));
   const at = (await observed.overview()).generated_at;
-  await until('published', async () => (await observed.overview()).generated_at !== at);
+  await until('a new artifact is published', async () => (await observed.overview()).generated_at !== at);
 
   // Stop the instrument, so that no file changes while the test reads the artifact.
   await observed.stop();

@@ -62,7 +62,7 @@ test('the counts stay exact after a restart while a labeler signs its labels aga
   labeler.faults.signAgain(150);
   await first.stored(450);
   await first.stop();
-  // Publish the remaining repeats while no process is reading. The next process reads some of the earlier rows again.
+  // Publish the remaining repeats while no process is reading. The next process reads some stored rows again.
   labeler.faults.repeat(Array.from({ length: 130 }, (_, i) => 21 + i));
   labeler.faults.emit(7);
   const second = await start(first.folder);
@@ -70,7 +70,7 @@ test('the counts stay exact after a restart while a labeler signs its labels aga
   expect(await second.published()).toEqual({ events: 307, day: 307, top: [307], said: caveat(280) });
 });
 
-test('fewer than 100 repeats after a change of key count as events', async () => {
+test('after a change of key, fewer than 100 repeats count as events', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(120);
@@ -80,7 +80,7 @@ test('fewer than 100 repeats after a change of key count as events', async () =>
   expect(await station.published()).toEqual({ events: 219, day: 219, top: [219], said: [] });
 });
 
-test('repeats without a change of key count as events, whatever their number', async () => {
+test('without a change of key, any number of repeats count as events', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(200);

@@ -50,30 +50,30 @@ async function observedSinceItsCopy() {
   const start = async (folder?: string): Promise<LabelStation> => {
     const started = await startStation({ seeds: [labeler.did], plc }, { ...clocks, ...(folder ? { folder } : {}) });
     station = started;
-    await until('established', async () => (await started.overview()).coverage.sources.established === 1);
+    await until('a labeler is established', async () => (await started.overview()).coverage.sources.established === 1);
     return started;
   };
   const first = await start();
   labeler.faults.emit(5);
-  await until('the first labels', async () => (await rows(first)) === 5);
+  await until('the first labels are stored', async () => (await rows(first)) === 5);
   const { generationId } = await first.store.epoch();
   await first.stop();
   const [store, copy] = ['store', 'copy'].map((name) => join(first.folder, name));
-  if (!store || !copy) throw new Error('two folders');
+  if (!store || !copy) throw new Error('the directories have no names');
   cpSync(store, copy, { recursive: true });
   const copied = clocks.wall();
 
   passed += hour;
   const second = await start(first.folder);
   labeler.faults.emit(7);
-  await until('the others', async () => (await rows(second)) === 12);
-  // The copy is made after a heartbeat that recorded the time of the newest rows.
-  await until('noted', async () => {
+  await until('the other labels are stored', async () => (await rows(second)) === 12);
+  // Wait for a heartbeat that records the time of the newest rows.
+  await until('the newest observed time is stored', async () => {
     const { observedThrough } = await second.store.frontier();
     return Number(await second.store.note('observed-through')) === observedThrough;
   });
   passed += hour;
-  await until('a later page', async () => {
+  await until('a later page is stored', async () => {
     labeler.faults.emit(1);
     return ((await second.store.frontier()).observedThrough ?? 0) > copied + 2 * hour;
   });
@@ -92,7 +92,7 @@ async function expectGapSinceTheCopy(
   { copied, generationId, labeler }: Awaited<ReturnType<typeof observedSinceItsCopy>>,
   restored: LabelStation,
 ): Promise<void> {
-  await until('all that it has', async () => (await rows(restored)) === labeler.edge);
+  await until('all labels of the labeler are stored', async () => (await rows(restored)) === labeler.edge);
   const { startedAt, generationId: now } = await restored.store.epoch();
   expect(now).toBe(generationId);
   const gaps = await restored.store.gaps({ start: startedAt, end: micros(clocks.wall() + day) });
@@ -105,12 +105,12 @@ const whole = ['state.sqlite', 'days'];
 
 test.each([
   { what: 'the whole store', parts: whole, when: 'within a day', hourOfDay: 12 },
-  { what: 'its days alone', parts: ['days'], when: 'within a day', hourOfDay: 12 },
-  { what: 'its state alone', parts: ['state.sqlite'], when: 'within a day', hourOfDay: 12 },
-  { what: 'the whole store', parts: whole, when: 'over a midnight', hourOfDay: 23 },
-  { what: 'its state alone', parts: ['state.sqlite'], when: 'over a midnight', hourOfDay: 23 },
+  { what: 'only its days', parts: ['days'], when: 'within a day', hourOfDay: 12 },
+  { what: 'only its state', parts: ['state.sqlite'], when: 'within a day', hourOfDay: 12 },
+  { what: 'the whole store', parts: whole, when: 'across midnight', hourOfDay: 23 },
+  { what: 'only its state', parts: ['state.sqlite'], when: 'across midnight', hourOfDay: 23 },
 ])(
-  'a restored copy of $what ($when) has a gap from the time of the copy, keeps its generation, and reads available labels again',
+  'an instrument with a restored store records a gap since the copy, keeps the generation, and reads available labels again ($what, $when)',
   async ({ parts, hourOfDay }) => {
     beginAt(hourOfDay);
     const observed = await observedSinceItsCopy();

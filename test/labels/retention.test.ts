@@ -24,7 +24,7 @@ afterEach(async () => {
   [passed, stepped, others] = [0, 0, 0];
 });
 
-test('a clock that is set ahead removes no day within an hour, or before an upstream confirms the clock', async () => {
+test('a clock that is set ahead does not cause the removal of a day within an hour, or before an upstream confirms the clock', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     clock: () => Date.now() + (passed + others) / 1000,
@@ -45,19 +45,19 @@ test('a clock that is set ahead removes no day within an hour, or before an upst
   };
   const floor = async () => (await store.frontier()).floor;
   labeler.faults.emit(1);
-  await until('a row of the first day', async () => (await rows()) === 1);
+  await until('a row of the first day is stored', async () => (await rows()) === 1);
   const before = await floor();
   passed += day;
   labeler.faults.emit(1);
-  await until('a row of the next day', async () => (await rows()) === 2);
+  await until('a row of the next day is stored', async () => (await rows()) === 2);
 
   const maintain = vi.spyOn(store, 'maintain');
   const beat = vi.spyOn(store, 'beat');
-  await until('upkeep', () => maintain.mock.calls.length > 2);
+  await until('the upkeep has run', () => maintain.mock.calls.length > 2);
   /** Waits for several heartbeats, because upkeep runs as often as heartbeats. */
   const turns = async (): Promise<void> => {
     const beats = beat.mock.calls.length;
-    await until('heartbeats', () => beat.mock.calls.length > beats + 10);
+    await until('several heartbeats have occurred', () => beat.mock.calls.length > beats + 10);
   };
   stepped += 40 * day;
   maintain.mockClear();

@@ -66,7 +66,7 @@ async function settle(observed: { sim: Sim; station: LabelStation }) {
     return isDeepStrictEqual(rows, expected.byAction) && isDeepStrictEqual(counted, toRefuse(expected));
   };
   // Ignore the timeout, because the comparison below reports any remaining differences.
-  await until('the same rows as the record', same, 60_000).catch(() => undefined);
+  await until('the rows agree with the record', same, 60_000).catch(() => undefined);
 }
 
 describe('the stored rows', () => {
@@ -75,7 +75,7 @@ describe('the stored rows', () => {
     async (seed) => {
       const observed = await observe({ seed, labelers: 30, labelRate: 150, population: 'troubled' });
       const { store } = observed.station;
-      await until('some traffic', async () => (await truth(observed)).accepted > 600);
+      await until('some traffic is accepted', async () => (await truth(observed)).accepted > 600);
       await settle(observed);
       const expected = await truth(observed);
       expect(await stored(observed.station)).toEqual(expected.byAction);
@@ -108,7 +108,7 @@ test('the instrument finds the start of the epoch in many pages of earlier label
   });
   const { store } = observed.station;
   await until(
-    'all are read',
+    'all labelers are read',
     async () => (await observed.station.overview()).coverage.sources.established === 4,
     60_000,
   );
@@ -118,12 +118,12 @@ test('the instrument finds the start of the epoch in many pages of earlier label
   }
   const { startedAt } = await store.epoch();
   const { labelers } = observed.sim;
-  // Rows that were replaced before the first read no longer exist.
+  // Do not wait for replaced rows, because a row that was replaced before the first read no longer exists.
   const given = ({ labeler, n, served }: EmittedLabel): boolean => served || isReplaced(labelers.of(labeler), n);
-  await until('all are given', () => [...labelers.truth.emitted(startedAt)].every(given), 60_000);
+  await until('all labels are served', () => [...labelers.truth.emitted(startedAt)].every(given), 60_000);
   const rows = async () => [...(await stored(observed.station))].sort();
   await until(
-    'all is stored',
+    'all rows are stored',
     async () =>
       JSON.stringify(await rows()) ===
       JSON.stringify([...labelers.truth.expected({ epochUs: startedAt, fromUs: startedAt }).byAction].sort()),
@@ -133,12 +133,12 @@ test('the instrument finds the start of the epoch in many pages of earlier label
   expect({ gaps, established: sources.established }).toEqual({ gaps: [], established: 4 });
 }, 180_000);
 
-test('a row that was sampled and then replaced before it was read in order is stored', async () => {
+test('the reader stores a row that the cursor search has sampled, even if the labeler replaces it before the read reaches it', async () => {
   const shape = { software: 'ozone', oddShare: 0, ailment: 'no_stream' } as const;
   const observed = await observe({ labelers: 1, labelRate: 120, shapeLabeler: () => shape });
   // The delay gives the labeler time to replace rows between two pages.
   for (const { faults } of observed.sim.labelers.list) faults.delayed(700);
-  await until('it is read', async () => (await truth(observed)).accepted > 300);
+  await until('the labeler is read', async () => (await truth(observed)).accepted > 300);
   await settle(observed);
   expect(await stored(observed.station)).toEqual((await truth(observed)).byAction);
 }, 120_000);
@@ -166,7 +166,7 @@ describe('a label that must not be stored', () => {
     await until('both are read', async () => (await observed.station.overview()).coverage.sources.established === 2);
     for (const { faults } of labelers.list) {
       for (const [kind] of kinds) {
-        // Compare with the previous, ordinary label, which the repeated label repeats.
+        // Emit an ordinary label first, so that a duplicate repeats an ordinary label.
         faults.emit(1);
         faults.labels(kind, { count: 2 });
       }
@@ -175,7 +175,7 @@ describe('a label that must not be stored', () => {
     }
     const { startedAt: epochUs } = await observed.station.store.epoch();
     await until(
-      'all are given',
+      'all labels are served',
       () => {
         const [emitted, served] = (['emitted', 'served'] as const).map((which) =>
           labelers.truth.expected({ epochUs, which }),

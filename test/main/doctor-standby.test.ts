@@ -31,7 +31,7 @@ async function written() {
 
 test('the doctor reports whether a standby can replace the writer', async () => {
   const { folder, found } = await written();
-  expect(await found()).toMatchObject([{ level: 'ok', found: expect.stringContaining('none is running') }]);
+  expect(await found()).toMatchObject([{ level: 'ok', found: expect.stringContaining('no standby is running') }]);
   const standby = openSqliteStandby({ folder, clock: () => at });
   onTestFinished(() => standby.close());
   expect(await found()).toMatchObject([{ level: 'warn', found: expect.stringContaining('not ready yet') }]);

@@ -20,7 +20,7 @@ import { weatherStoreVersion } from '../../src/weather/window/store-schema.ts';
 
 /**
  * Tests the doctor as an operator runs it: the real program with a simulated network. Covers a set-up without errors,
- * and each error.
+ * and set-ups with one error each.
  */
 
 interface Found {
@@ -105,7 +105,7 @@ function everything(folder = data): Record<string, string> {
 }
 
 describe('almanac doctor', () => {
-  it('reports one line per check for a running observatory, all of them ok', async () => {
+  it('reports every check of a running observatory as ok, in one line each', async () => {
     const env = { ALMANAC_PUBLISH_SECONDS: '1', ALMANAC_LOG_LEVEL: 'silent' };
     const [streams, sources] = [
       ['--jetstream', network.jetstream, '--allow-loopback', '--artifacts', join(data, 'artifacts')],
@@ -120,13 +120,13 @@ describe('almanac doctor', () => {
     startProgramInTest(['weather', '--data', data, ...streams], { env });
     startProgramInTest(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
     const written = (name: string) => statSync(join(data, 'artifacts', name), { throwIfNoEntry: false }) !== undefined;
-    await until('both artifacts', () => Object.values(artifactNames).every(written));
+    await until('both artifacts are written', () => Object.values(artifactNames).every(written));
     const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
     // Wait for a page, because the first artifact may describe a time before any page was accepted.
-    await until('a first accepted page', async () => {
+    await until('a first page is accepted', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
@@ -160,7 +160,7 @@ describe('almanac doctor', () => {
     expect([0, 2]).toContain(said.code);
   });
 
-  it('changes no file, after a clean stop and after a crash', async () => {
+  it('changes no file, whether the observatory stopped cleanly or crashed', async () => {
     await settle();
     const before = everything();
     expect((await doctor()).of('label store')).toMatchObject([{ level: 'ok' }]);
@@ -179,7 +179,7 @@ describe('almanac doctor', () => {
     expect(everything()).toEqual(crashed);
   });
 
-  it('reports what does not exist yet before a first start, without a failure', async () => {
+  it('reports the missing data directory, stores and artifacts as warnings before the first start', async () => {
     const said = await doctor([...flags(), '--data', join(data, 'new'), '--min-free-megabytes', '0']);
     expect(said.unwell().filter((name) => name !== 'warn disk')).toEqual([
       'warn data directory',
@@ -273,7 +273,7 @@ describe('the check of the upstreams', () => {
     ]);
   });
 
-  it('checks both weather hosts, and names the published one', async () => {
+  it('includes both weather hosts, and names the published host', async () => {
     await settle();
     const closed = `ws://127.0.0.1:${await freePort()}/subscribe`;
     const second = network.jetstream;
@@ -324,7 +324,7 @@ describe('the check of the upstreams', () => {
 });
 
 describe('the check of the data', () => {
-  it('fails if its directory cannot be written or is a file', async () => {
+  it('fails if the data directory cannot be written or is a file', async () => {
     // Use a directory below /proc, where not even root can write.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
@@ -420,8 +420,8 @@ describe('the check of the artifacts', () => {
     ],
     ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
     ['of an unknown producer', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
-    ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
-  ])('judges an artifact that is %s as the facts API does', async (_name, level, found, content) => {
+    ['of the other instrument', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
+  ])('reports the problem of an artifact that is %s', async (_name, level, found, content) => {
     await settle();
     put(artifactNames.labels, content);
     expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
@@ -442,7 +442,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('detects whether the listening Almanac uses these artifacts and this store, or reports that it cannot tell', async () => {
+  it('reports whether the Almanac process on the port uses the given artifacts and store, or that this is unknown', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });
@@ -469,8 +469,8 @@ describe('the check of a port', () => {
     ]);
     const theirs = place(other);
     expect(await asked(theirs)).toEqual([
-      ['fail', `127.0.0.1:${facts} is used by an Almanac other than that of ${theirs.artifacts}`],
-      ['fail', `127.0.0.1:${account} is used by an Almanac other than that of ${theirs.store}`],
+      ['fail', `127.0.0.1:${facts} is used by an Almanac that does not use ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is used by an Almanac that does not use ${theirs.store}`],
     ]);
     const untold = (port: number) => `127.0.0.1:${port} is used by an Almanac whose set-up is unknown`;
     expect(await asked(place(join(data, 'none')))).toEqual([
@@ -479,7 +479,7 @@ describe('the check of a port', () => {
     ]);
   });
 
-  it('does not mistake the metrics of another Almanac for those of this one', async () => {
+  it('reports an unknown set-up if another Almanac serves metrics on the port', async () => {
     const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
     const { port: taken } = await listenForTest(metrics);
     expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([

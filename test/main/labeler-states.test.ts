@@ -39,7 +39,7 @@ async function observe(clock: ReturnType<typeof simulationClock>, network: Sim):
   });
 }
 
-it('a new labeler is shown as read within two minutes, and a labeler that goes down is shown as unavailable within 17', async () => {
+it('a new labeler is shown as read within two minutes, and a labeler that goes down is shown as unavailable within 17 minutes', async () => {
   const clock = simulationClock(join(folder, 'clock.json'));
   const network = createSim({
     ...{ rate: 3, historyHours: 0, labelers: 3, labelRate: 1, relays: 1, clock: clock.now },

@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
   });
   afterAll(() => server.stop());
 
-  it('observes, survives a kill, can be verified, and is read by the account surface, with the roles of store init', async () => {
+  it('observes, survives a kill, passes verification, and serves the account surface, with the roles of store init', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'almanac-postgres-'));
     const admin = server.url('observatory');
     const made = await runProgram(['store', 'init', '--store', admin]);
@@ -57,12 +57,12 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
     };
 
     const first = await observe();
-    await until('some labels', async () => (await stored()).rows.length > 0);
+    await until('some labels are stored', async () => (await stored()).rows.length > 0);
     first.process.kill('SIGKILL');
     await first.ended;
     const second = await observe();
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('the truth', async () => {
+    await until('the stored rows agree with the record', async () => {
       const { start, rows } = await stored();
       const { byAction } = sim.labelers.truth.expected({ epochUs: start, which: 'emitted' });
       return isDeepStrictEqual(rows, [...byAction].sort());
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
     for (const action of ['deny', 'purge']) {
       expect(await runProgram(['labels', action, gone, ...operated])).toMatchObject({ code: 0, stderr: [] });
     }
-    await until('the removal of a labeler', async () => {
+    await until('a labeler is removed', async () => {
       const { stdout } = await runProgram(['labels', 'purge', ...operated]);
       return stdout.join().includes('completed');
     });

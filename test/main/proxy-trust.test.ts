@@ -5,7 +5,7 @@ import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
 
 /** Tests how the doctor reads a metrics port, on which any program of this machine may listen. */
 
-describe('a program that is not Almanac on the metrics port', () => {
+describe('a response of another program on the metrics port', () => {
   it('is read only up to the maximum size of metrics', async () => {
     let sent = 0;
     const piece = Buffer.alloc(65_536, 'x');
@@ -22,7 +22,7 @@ describe('a program that is not Almanac on the metrics port', () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   });
 
-  it('causes no finding if it sends many content codings and breaks the connection', async () => {
+  it('does not cause a finding if it has many content codings and breaks off', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'Content-Encoding': Array(6).fill('gzip').join(', '), 'Content-Length': '1000' });
       response.write('x');

@@ -40,7 +40,7 @@ describe('the files of a release', () => {
     expect([...checked, 'SHA256SUMS'].sort()).toEqual(readdirSync(out).sort());
   });
 
-  it('include an SBOM of exactly what the program contains', () => {
+  it('include an SBOM of the packages that the program contains, without development tools', () => {
     const text = readFileSync(join(out, `almanac-${version}.cdx.json`), 'utf8');
     const { metadata, components } = JSON.parse(text) as Sbom;
     expect(JSON.parse(text)).toMatchObject({ bomFormat: 'CycloneDX', specVersion: expect.stringMatching(/^1\.\d$/) });
@@ -52,7 +52,7 @@ describe('the files of a release', () => {
     expect(text).not.toContain(root);
   });
 
-  it('include the section of the changelog', () => {
+  it('include the section of the version in the changelog', () => {
     expect(readFileSync(join(out, `CHANGES-${version}.md`), 'utf8')).toMatch(new RegExp(`^## ${version}[,\\n]`));
   });
 

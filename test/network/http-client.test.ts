@@ -67,7 +67,7 @@ describe('a JSON response', () => {
   });
 
   it.each(['', '<!doctype html><html></html>', '{"a":', '{} {}', '{}{}', "{'a':1}", 'NaN', '[1,]'])(
-    'is rejected if it is %j',
+    'is rejected if it is malformed (%j)',
     async (body) => expect(await bodyAnswer(body)).toEqual({ kind: 'not_json' }),
   );
 
@@ -107,7 +107,7 @@ describe('a JSON response', () => {
   });
 });
 
-describe('an error status', () => {
+describe('the result of an error status', () => {
   const answered = async (status: number, body: string | Buffer, headers: Record<string, string> = {}) => {
     const { url } = await serve((_request, response) => response.writeHead(status, headers).end(body));
     return clientFor({ clock: () => Date.UTC(2026, 0, 1) }).getJson(url, limits);
@@ -135,7 +135,7 @@ describe('an error status', () => {
     expect(await answered(204, '')).toEqual(status(204));
   });
 
-  it('includes the delay that the peer asks for', async () => {
+  it('includes the delay that the peer requests', async () => {
     const waitOf = (text: string, date = 'Thu, 01 Jan 2026 00:00:00 GMT') =>
       answered(429, '', { 'retry-after': text, date });
     expect(await waitOf('30')).toEqual(status(429, { retryAfterMs: 30_000 }));
@@ -169,7 +169,7 @@ describe('a large response', () => {
     expect(await clientFor().getJson(chunked.url, limits)).toEqual(tooLarge);
   });
 
-  it('is not read if it arrives in pieces of one byte, each of which would cost memory and time', async () => {
+  it('is rejected if it arrives in pieces of one byte, because each piece costs memory and time', async () => {
     const tiny = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
       flood(socket, '1\r\n \r\n'.repeat(10_000)),
     );
@@ -182,12 +182,12 @@ describe('a large response', () => {
     expect(user + system).toBeLessThan(3_000_000);
   });
 
-  it('is not awaited after an endless series of informational responses', async () => {
+  it('is rejected if it follows an endless series of informational responses', async () => {
     const informed = await serveBytes('', (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
     expect(await clientFor().getJson(informed.url, { ...limits, timeoutMs: 60_000 })).toEqual(tooLarge);
   });
 
-  it('is not accepted in the headers or the body of an error', async () => {
+  it('is rejected if its headers are large, and reported by its status if it is an error with a large body', async () => {
     const headers = await serveBytes(head, (socket) => flood(socket, `X: ${'x'.repeat(1000)}\r\n`));
     expect(await clientFor().getJson(headers.url, limits)).toEqual(tooLarge);
     const error = await serveBytes('HTTP/1.1 500 No\r\n\r\n', (socket) => flood(socket, 'x'.repeat(1000)));
@@ -203,7 +203,7 @@ describe('a large response', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('is not decompressed from a small body (%s)', async (coding, pack) => {
+  ] as const)('is rejected before its small compressed body is completely decompressed (%s)', async (coding, pack) => {
     const bomb = pack(Buffer.alloc(100_000_000, ' '));
     expect(bomb.length).toBeLessThan(limits.maxBytes + 10_000);
     const { url } = await serve((_request, response) =>
@@ -218,7 +218,7 @@ describe('a large response', () => {
     ['3.9 million empty arrays, 11 kB of gzip', gzipSync(`[${'[],'.repeat(3_900_000)}0]`)],
     ['300,000 empty arrays, in a body that is small after decoding', gzipSync(`[${'[],'.repeat(300_000)}0]`)],
     ['5,000 levels', gzipSync(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
-  ])('is not parsed if its objects would take far more memory than its bytes (%s)', async (_what, bomb) => {
+  ])('is not parsed if the parsed objects would take far more memory than its bytes (%s)', async (_what, bomb) => {
     const { url } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
@@ -228,11 +228,11 @@ describe('a large response', () => {
   });
 
   it.each([
-    ['no JSON', gzipSync(Buffer.alloc(1_000_000, ' ')), 'not_json', 1_000_000],
+    ['white space instead of JSON', gzipSync(Buffer.alloc(1_000_000, ' ')), 'not_json', 1_000_000],
     ['a body that decodes to more than its limit', gzipSync(Buffer.alloc(3_000_000, ' ')), 'too_large', 1_048_576],
     ['a body that is cut off', gzipSync(Buffer.alloc(1_000_000, ' ')).subarray(0, 900), 'not_json', 1_048_576],
     ['JSON', gzipSync(`"${'x'.repeat(1_000_000)}"`), 'json', 1_000_002],
-  ] as const)('is charged with its decoded bytes, even if it cannot be used (%s)', async (_, body, kind, bytes) => {
+  ] as const)('causes a charge for its decoded bytes, even if it cannot be used (%s)', async (_, body, kind, bytes) => {
     const { url } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
     );
@@ -244,7 +244,7 @@ describe('a large response', () => {
     expect(charged).toBe(bytes);
   });
 
-  it('is not requested while its domain has used up its decoded bytes, except for privileged sources', async () => {
+  it('is not requested once its domain has used up its budget of decoded bytes, unless the source is privileged', async () => {
     const { url } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`"${'x'.repeat(90_000)}"`)),
     );
@@ -264,7 +264,7 @@ describe('a large response', () => {
     };
     expect(await clientFor().getJson(url, { ...limits, admit: admit(outcome) })).toEqual({ kind: outcome });
     expect(await clientFor().getJson(url, { ...limits, admit: admit('taken') })).toMatchObject({ kind: 'json' });
-    // The expected memory is that of two bytes per character, an object, a key, an array and three numbers.
+    // The expected memory covers two bytes per character, an object, a key, an array and three numbers.
     expect(asked).toEqual([
       [2 * 13 + 6 * 128, 13],
       [2 * 13 + 6 * 128, 13],
@@ -350,7 +350,7 @@ describe('a connection', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('counts against a limit per host and a total limit, beyond which requests wait for their turn', async () => {
+  it('counts against a limit per host and a total limit; requests beyond a limit wait for their turn', async () => {
     let active = 0;
     let most = 0;
     const slow: RequestListener = (_request, response) => {
@@ -374,7 +374,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it('does not block other connections if its host is slow, and fails as busy if it waits too long for its turn', async () => {
+  it('does not block connections to other hosts if its host is slow, and fails as busy if it waits too long for its turn', async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();
@@ -390,10 +390,10 @@ describe('a connection', () => {
     expect(hung.seen).toHaveLength(1);
   });
 
-  it('waits for a permit only if its body is large, with half of the permits reserved for privileged peers', async () => {
+  it('requires a permit only if its body is large, and half of the permits are reserved for privileged peers', async () => {
     const body = JSON.stringify('x'.repeat(400_000));
     let held = 0;
-    // Functions that send the rest of a body, after a first part that exceeds the size allowed without a permit.
+    // Functions that send the rest of a body. The first part already exceeds the size that needs no permit.
     const rest: (() => void)[] = [];
     const large = () =>
       serve((_request, response) => {
@@ -432,7 +432,7 @@ describe('a connection', () => {
     }, 30_000);
   });
 
-  it('is closed with the client, together with its pending requests', async () => {
+  it('is closed when the client is closed, and pending requests are aborted', async () => {
     const [kept, hung] = [await serve((_request, response) => response.end('1')), await serveBytes('')];
     const client = clientFor();
     await client.getJson(kept.url, limits);

@@ -135,7 +135,7 @@ describe('a host name', () => {
     });
   });
 
-  it('is contacted at an allowed address even if it also has forbidden ones', async () => {
+  it('is contacted at an allowed address even if it also has forbidden addresses', async () => {
     const { port, seen } = await json('"good"', '127.0.0.1');
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('10.0.0.1', '127.0.0.1') });
     expect(await client.getJson(`http://labeler.example:${port}/`, limits)).toMatchObject({ value: 'good' });
@@ -144,25 +144,22 @@ describe('a host name', () => {
 });
 
 describe('the HTTP client', () => {
-  it.each([301, 302, 303, 307, 308])(
-    'returns a response with the status %i and does not follow its redirect',
-    async (status) => {
-      const target = await watcher();
-      const { port } = await listenForTest(
-        createHttpServer((_request, response) => {
-          response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
-        }),
-      );
-      const client = clientFor({ policy: { allowLoopback: true } });
-      expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
-        kind: 'status',
-        status,
-        retryAfterMs: null,
-        error: null,
-      });
-      expect(target.seen).toHaveLength(0);
-    },
-  );
+  it.each([301, 302, 303, 307, 308])('returns a redirect response without following it (status %i)', async (status) => {
+    const target = await watcher();
+    const { port } = await listenForTest(
+      createHttpServer((_request, response) => {
+        response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
+      }),
+    );
+    const client = clientFor({ policy: { allowLoopback: true } });
+    expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
+      kind: 'status',
+      status,
+      retryAfterMs: null,
+      error: null,
+    });
+    expect(target.seen).toHaveLength(0);
+  });
 
   it('does not contact a proxy named in the environment', async () => {
     const proxy = await watcher();

@@ -71,7 +71,7 @@ describe('a did:plc', () => {
     expect(await ask(other)).toEqual({ kind: 'invalid_document', reason: 'other_id' });
   });
 
-  it('is accepted like a did:web, unlike other texts, which cause no request', async () => {
+  it('is rejected without a request if it is malformed, as are malformed and unsupported DIDs of other methods', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory);
     for (const did of [
@@ -105,7 +105,7 @@ describe('a replica of the directory', () => {
   const atPrimary = `/${moderation}`;
   const unavailable = { status: 503 };
 
-  it('is requested only while the primary does not respond, and may use its own form of the document', async () => {
+  it('is queried only while the primary does not respond, and may use its own form of the document', async () => {
     const primary = await startDirectory({ [atPrimary]: { document: labelerDocument } });
     const [broken, replica] = [await startDirectory({ [atPrimary]: unavailable }), await startDirectory()];
     replica.entries.set(atPrimary, { document: replicated });
@@ -127,7 +127,7 @@ describe('a replica of the directory', () => {
     expect(await ask()).toEqual(whole);
   });
 
-  it('may be outdated, so only the primary can prove that a DID does not exist or that its document is invalid', async () => {
+  it('may lag, so only the primary can prove that a DID does not exist or that its document is invalid', async () => {
     const [primary, replica] = [await startDirectory({ [atPrimary]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
     const failed = { kind: 'failed', answer: { kind: 'status', status: 503, retryAfterMs: null, error: null } };
@@ -139,7 +139,7 @@ describe('a replica of the directory', () => {
     expect(await resolver.resolve(moderation, { signal: never })).toEqual({ kind: 'not_found', status: 404 });
   });
 
-  it('is asked for the audit log if the primary sends none', async () => {
+  it('is queried for the audit log if the primary does not send it', async () => {
     const log = `${atPrimary}/log/audit`;
     const [primary, replica] = [await startDirectory({ [log]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
@@ -149,7 +149,7 @@ describe('a replica of the directory', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('is never requested for a did:web', async () => {
+  it('is never queried for a did:web', async () => {
     const replica = await startDirectory();
     const host = await startDirectory({ '/.well-known/did.json': { status: 503 } });
     const resolver = resolverFor(null, { plcReplicas: [replica.url] });
@@ -159,7 +159,7 @@ describe('a replica of the directory', () => {
 });
 
 describe('a did:web', () => {
-  it('is resolved by its host, or over loopback in plain http if that is allowed', async () => {
+  it('is resolved by its host, over loopback in plain http if that is allowed', async () => {
     const host = await startDirectory();
     const did = `did:web:localhost%3A${host.port}`;
     const service = [{ id: `${did}#atproto_labeler`, type: 'AtprotoLabeler', serviceEndpoint: host.url }];
@@ -193,7 +193,7 @@ describe('a did:web', () => {
 });
 
 describe('the response of a directory', () => {
-  it('is cached for its lifetime, unlike a failure, unless a caller requests a fresh document', async () => {
+  it('is cached for its lifetime if it is not a failure, unless a caller requests a fresh document', async () => {
     let now = 0;
     const directory = await startDirectory({ [`/${moderation}`]: { status: 503 } });
     const resolver = resolverFor(directory, { ttlMs: 1000, clock: () => now });
@@ -215,7 +215,7 @@ describe('the response of a directory', () => {
     expect(directory.asked).toHaveLength(5);
   });
 
-  it('is cached up to a maximum number of documents, beyond which the oldest is dropped', async () => {
+  it('is cached until the maximum number of documents is exceeded, when the oldest document is dropped', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory, { maxEntries: 2 });
     const dids = ['2', '3', '4'].map((digit) => `did:plc:${digit.repeat(24)}`);
@@ -276,14 +276,14 @@ describe('a handle', () => {
     return { names, ask: (handle: string, signal = never) => resolveHandle(handle, options, signal) };
   }
 
-  it('is found through DNS and confirmed by the document', async () => {
+  it('is resolved through DNS and confirmed by the document', async () => {
     const { names, ask } = await world(async () => [['v=spf1'], ['did=', did]]);
     expect(await ask('AtProto.com')).toMatchObject({ kind: 'resolved', did, document: { handle: 'atproto.com' } });
     expect(names).toEqual(['_atproto.atproto.com']);
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('is not found if DNS returns several DIDs or none, and is a failure if the query fails', async () => {
+  it('is reported as not found if DNS returns several DIDs or none, and as a failure if the query fails', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);
@@ -342,7 +342,7 @@ describe('a handle', () => {
     expect(host.asked).toEqual(answers.map(() => path));
   });
 
-  it('is not contacted at a private address', async () => {
+  it('is not requested from a private address', async () => {
     const http = clientFor(true, (_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }]));
     const guarded = await world(missing, http);
     expect(await guarded.ask('atproto.com')).toEqual({ kind: 'not_found' });

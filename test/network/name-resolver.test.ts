@@ -72,17 +72,17 @@ describe('the result of resolving a name', () => {
     expect(await find(resolver, 'broken.example')).toBe('ESERVFAIL');
   });
 
-  it('comes from one address family if there is no response for the other', async () => {
+  it('contains the addresses of one family if the query for the other family gets no response', async () => {
     const { resolver } = await world((_, type) => (type === 'A' ? [a('203.0.113.7')] : 'silence'));
     expect(await find(resolver, 'half.example')).toEqual(['203.0.113.7']);
   });
 
-  it('is a failure at the deadline if no server has responded', async () => {
+  it('is a failure if no server has responded by the deadline', async () => {
     const { resolver } = await world(() => 'silence', { deadlineMs: 50 });
     expect(await find(resolver, 'silent.example')).toBe('ETIMEOUT');
   });
 
-  it('is this machine for names under localhost, without a query', async () => {
+  it('consists of the loopback addresses for names under localhost, without a query', async () => {
     const { dns, resolver } = await world(() => 'none');
     expect(await find(resolver, 'localhost')).toEqual(['127.0.0.1', '::1']);
     expect(await find(resolver, 'l1.d1.localhost')).toEqual(['127.0.0.1', '::1']);
@@ -146,7 +146,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ECANCELLED']));
   });
 
-  it('use only the share of their domain, and fail as busy beyond the limits', async () => {
+  it('take at most the slots of their domain, and fail as busy if no slot is free before the deadline', async () => {
     const { dns, resolver } = await world(silentUnder('.hostile.example'), { total: 4, perDomain: 2, deadlineMs: 300 });
     const hanging = Array.from({ length: 6 }, (_, i) => find(resolver, `l${i}.hostile.example`));
     expect(await find(resolver, 'honest.example')).toEqual(['203.0.113.7']);
@@ -154,7 +154,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ETIMEOUT', 'BusyResolverError']));
   });
 
-  it('are abandoned with the requests that caused them', async () => {
+  it('are no longer looked up once the requests that need them are aborted', async () => {
     const { resolver } = await world(() => 'silence');
     const client = createHttpClient({
       policy: { allowLoopback: true },
@@ -204,7 +204,7 @@ describe('the hosts file', () => {
     expect(await find(resolver, 'relay.example')).toEqual(['203.0.113.9']);
   });
 
-  it('is not used for names that other parties choose', async () => {
+  it('is ignored for names that other parties choose', async () => {
     hostsFile('203.0.113.1 relay.example\n');
     const { resolver } = await world(() => [a('203.0.113.9')]);
     expect(await find(resolver, 'relay.example')).toEqual(['203.0.113.9']);

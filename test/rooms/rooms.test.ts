@@ -58,7 +58,7 @@ describe('the rooms of the source', () => {
     expect(files.length).toBeGreaterThan(40);
   });
 
-  it('import in one direction, including type imports', () => {
+  it('import each other only in the permitted directions, even for types', () => {
     const wrong = [...graph].flatMap(([file, imports]) =>
       imports
         .filter((target) => roomOf(target) !== roomOf(file) && !mayImport[roomOf(file)]?.includes(roomOf(target)))
@@ -115,7 +115,7 @@ describe('the rooms of the source', () => {
     expect(importing).toEqual([]);
   });
 
-  it('do not import tests into scripts, because shared code belongs in harness/', () => {
+  it('import no code from test/, nor do the scripts, benchmarks and the harness', () => {
     const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
       .flatMap((folder) => sourceFiles(folder))
       .filter((file) => importsOf(file).some((target) => target.startsWith('test/')));
@@ -139,7 +139,7 @@ describe('the rooms of the source', () => {
 });
 
 describe('directories', () => {
-  it('contain at most 25 files each', () => {
+  it('contain at most 25 TypeScript files each', () => {
     const counts = new Map<string, number>();
     const tests = ['src', 'sim', 'test', 'harness', 'scripts', 'bench'].flatMap((folder) => allFiles(folder));
     for (const file of tests) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);

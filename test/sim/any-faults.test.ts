@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((sim) => sim.stop()));
 });
 
-/** Returns all injected faults whose deliveries are known exactly. Resets are excluded. */
+/** Returns injected faults whose deliveries are known exactly. Resets are not among them. */
 function faultsOf({ faults }: Sim): (() => unknown)[] {
   return [
     () => faults.drop(),
@@ -37,7 +37,7 @@ function faultsOf({ faults }: Sim): (() => unknown)[] {
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'the record of deliveries is correct under any sequence of injected faults (%i)',
+  'the record of deliveries equals what the consumers received, under a random sequence of injected faults (seed %i)',
   async (seed) => {
     const clock = manualClock(noon);
     const chance = dice(seed);

@@ -17,7 +17,7 @@ interface Scene {
   readonly sim: Sim;
   readonly clock: ManualClock;
   readonly jetstream: string;
-  /** Advances the clock. Resolves once the consumer has received every event since noon, and `more` frames. */
+  /** Advances the clock. Resolves once the consumer has received every event since noon, and `more` further frames. */
   play(seconds: number, consumer: Consumer, more?: number): Promise<void>;
 }
 
@@ -138,7 +138,7 @@ describe('a half-open socket', () => {
   });
 });
 
-it('a slow stream sends a limited number of frames per second and loses none', async () => {
+it('a slow stream sends a limited number of frames per second without losing a frame', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   await scene.play(1, consumer);
@@ -179,7 +179,7 @@ describe('skipped events', () => {
   });
 });
 
-it('a repeat sends the last events again, which the record counts once', async () => {
+it('a repeat sends the last events again, and the record counts them once', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   await scene.play(2, consumer);
@@ -219,7 +219,7 @@ describe('the cutover from replay to live', () => {
 });
 
 describe('cursors', () => {
-  it('can be replayed once from up to an hour earlier', async () => {
+  it('can be moved back once, so that one replay begins up to an hour before its cursor', async () => {
     const scene = await startScene({ rate: 10 });
     scene.sim.faults.replayEarlier({ seconds: 3600 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs) });

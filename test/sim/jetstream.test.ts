@@ -23,7 +23,7 @@ async function startSim(options: SimOptions = {}) {
 }
 
 describe('a subscription without a cursor', () => {
-  it('receives events from its start onwards, and no earlier ones', async () => {
+  it('receives only events from its start onwards', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(5000);
@@ -56,7 +56,7 @@ describe('a subscription with a cursor', () => {
     expect(replay.frames).toEqual(live.frames);
   });
 
-  it('receives the same bytes from another host with the same seed', async () => {
+  it('receives the same bytes from two hosts with the same seed', async () => {
     const [one, other] = await Promise.all([startSim(), startSim()]);
     const cursor = String(noonUs - 10_000_000);
     const [first, second] = await Promise.all([
@@ -68,7 +68,7 @@ describe('a subscription with a cursor', () => {
     expect(second.frames).toEqual(first.frames);
   });
 
-  it('begins with the event at the cursor, or with the next event if the cursor is one higher', async () => {
+  it('begins with the event whose time equals the cursor, or with the next event if the cursor is one microsecond later', async () => {
     const { jetstream } = await startSim();
     const before = await subscribe(jetstream, { cursor: String(noonUs - 2_000_000) });
     await before.received(3);
@@ -147,7 +147,7 @@ describe('a handshake', () => {
     ['/subscribe?cursor=yesterday', 400],
     ['/subscribe?wantedDids=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 400],
     ['/elsewhere', 404],
-  ])('is refused for %s with status %i', async (path, status) => {
+  ])('is refused if its path or query is invalid (%s, status %i)', async (path, status) => {
     const { jetstream } = await startSim();
     expect(await refusal(new URL(path, jetstream).href)).toBe(status);
   });

@@ -49,7 +49,7 @@ describe('odd labels', () => {
     await consumer.close();
   });
 
-  it('a label can be late if the epoch began long enough ago', async () => {
+  it('are refused as late instead of pre_epoch if the epoch began before their dates', async () => {
     const { sim, skyware, ozone } = await start();
     skyware.faults.labels('late', { count: 3 });
     ozone.faults.setRate(0);
@@ -91,7 +91,7 @@ describe('faulty responses', () => {
     },
   );
 
-  it.each(['endless', 'hang', 'drip'] as const)('do not end by themselves (%s)', async (kind) => {
+  it.each(['endless', 'hang', 'drip'] as const)('do not end until the client disconnects (%s)', async (kind) => {
     const { ozone } = await start();
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
@@ -103,7 +103,7 @@ describe('faulty responses', () => {
     expect(ozone.faults.fired.get('query_answer')).toBe(1);
   });
 
-  it('a handshake is refused with a status while pages are still served', async () => {
+  it('can refuse a handshake with a status while pages are still served', async () => {
     const { ozone } = await start();
     ozone.faults.answer({ kind: 'status', status: 501 }, { on: 'stream' });
     await expect(subscribeLabels(ozone.endpoint)).rejects.toThrow('501');
@@ -234,7 +234,7 @@ describe('faults of streams', () => {
     ['future', 'FutureCursor'],
     ['too_slow', 'ConsumerTooSlow'],
     ['outdated', 'OutdatedCursor'],
-  ] as const)('include the response %s to a cursor', async (condition, name) => {
+  ] as const)('include an error response to a cursor (%s)', async (condition, name) => {
     const { ozone } = await start();
     ozone.faults.nextCursor(condition);
     const consumer = await subscribeLabels(ozone.endpoint, ozone.edge);

@@ -69,7 +69,7 @@ describe('a simulated labeler', () => {
     }
   });
 
-  it('sends new labels as the clock advances, and only those if there is no cursor', async () => {
+  it('sends only new labels, as the clock advances, to a consumer without a cursor', async () => {
     const { pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const before = skyware.edge;

@@ -43,7 +43,7 @@ async function refused(url: string): Promise<{ status: number; body: unknown }> 
 
 describe('the subscribeEvents method', () => {
   it.each([false, true])(
-    'delivers the events of the legacy method in its own format (varied keys: %s)',
+    'delivers the events of the legacy protocol in its own format (varied keys: %s)',
     async (variedKeys) => {
       const { sim, clock, legacy, url } = await startSim({ variedKeys });
       const cursor = String(noonUs - 2_000_000);
@@ -81,8 +81,8 @@ describe('the subscribeEvents method', () => {
   });
 });
 
-describe('positions of the subscribeEvents method', () => {
-  it('are inclusive, may lie in the future, are clamped if they are outdated, and are refused below the floor', async () => {
+describe('a subscription to the subscribeEvents method', () => {
+  it('begins with the event at its cursor, gets a notice if the cursor is in the future or outdated, and is refused below the floor', async () => {
     const { sim, url } = await startSim({ historyHours: 1 });
     const first = await subscribe(url, { cursor: String(noonUs - 1_000_000) });
     await first.received(10);
@@ -107,12 +107,12 @@ describe('positions of the subscribeEvents method', () => {
     'wantedCollections=a.b.c',
     'kinds=like',
     'kinds=sync&collections=a.b.c',
-  ])('are refused with the query %s', async (query) => {
+  ])('is refused if its query is invalid (%s)', async (query) => {
     const { url } = await startSim();
     expect(await refused(`${url}?${query}`)).toMatchObject({ status: 400, body: { error: 'InvalidRequest' } });
   });
 
-  it('omit events of old history that compaction removed', async () => {
+  it('delivers old history without the events that compaction removed', async () => {
     const { sim, clock, url } = await startSim({ compactedShare: 0.5 });
     const old = await subscribe(url, { cursor: String(noonUs - 5 * 3_600_000_000) });
     await old.received(2000);
@@ -130,7 +130,7 @@ describe('positions of the subscribeEvents method', () => {
 });
 
 describe('a re-sync', () => {
-  it('is visible only through the method, with the account and the time of its sync', async () => {
+  it('is visible only through the subscribeEvents method, in events with the account and the time of the re-sync', async () => {
     const { sim, clock, legacy, url } = await startSim();
     const [old, present] = [await subscribe(legacy), await subscribe(url)];
     const { fromSeq } = sim.faults.resync({ rows: 60 });
@@ -171,7 +171,7 @@ describe('a host of the subscribeEvents method', () => {
     expect(await refused(`${url}?zstdDictionary=7`)).toMatchObject({ body: { error: 'UnknownZstdDictionary' } });
   });
 
-  it('sends ConsumerTooSlow, closes the connection, and accepts no messages', async () => {
+  it('sends ConsumerTooSlow before it closes a connection, and closes a connection if the consumer sends a message', async () => {
     const { sim, url } = await startSim();
     const slow = await subscribe(url);
     sim.faults.tooSlow();

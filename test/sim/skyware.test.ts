@@ -52,31 +52,34 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Removes the signatures, because they are created with different keys. All other fields must be equal. */
+/**
+ * Replaces each signature by the type of its value, because the signatures are created with different keys. All other
+ * fields must be equal.
+ */
 function unsigned(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'sig' ? typeof member : member)));
 }
 
 it.each([
   ['the first page', {}],
-  ['a page of seven', { limit: '7' }],
+  ['a page of seven labels', { limit: '7' }],
   ['the next page', { limit: '7', cursor: '7' }],
   ['an empty page', { cursor: String(count) }],
   ['a cursor beyond the end', { cursor: '99999' }],
   ['a cursor of zero', { cursor: '0', limit: '2' }],
   ['a limit of 251', { limit: '251' }],
-  ['a limit of zero', { limit: '-1' }],
+  ['a negative limit', { limit: '-1' }],
   ['a cursor that is not a number', { cursor: 'abc' }],
   ['a star in the middle', { uriPatterns: 'at://*/x' }],
-  ['accounts alone', { uriPatterns: 'did:*' }],
+  ['only accounts', { uriPatterns: 'did:*' }],
   ['no pattern', { uriPatterns: '' }],
-  ['another source', { sources: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }],
-])('the simulated skyware labeler responds to %s like a real one', async (_, params) => {
+  ['a different source', { sources: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }],
+])('the simulated skyware labeler responds to a query as the real program does (%s)', async (_, params) => {
   const [mine, theirs] = [await queryLabels(endpoints.simulated, params), await queryLabels(endpoints.real, params)];
   expect(unsigned(mine)).toEqual(unsigned(theirs));
 });
 
-it.each([0, 12, count])('the simulated skyware labeler streams from cursor %i like a real one', async (cursor) => {
+it.each([0, 12, count])('the simulated skyware labeler streams from cursor %i as a real one does', async (cursor) => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, cursor);
     await consumer.received(count - cursor);
@@ -87,7 +90,7 @@ it.each([0, 12, count])('the simulated skyware labeler streams from cursor %i li
   expect(unsigned(await read(endpoints.simulated))).toEqual(unsigned(await read(endpoints.real)));
 });
 
-it('the simulated skyware labeler ends a stream with a future cursor like a real one', async () => {
+it('the simulated skyware labeler ends a stream with a future cursor as the real program does', async () => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, 99_999);
     return { code: await consumer.closed, frames: consumer.frames };
@@ -95,7 +98,7 @@ it('the simulated skyware labeler ends a stream with a future cursor like a real
   expect(await read(endpoints.simulated)).toEqual(await read(endpoints.real));
 });
 
-it('the simulated skyware labeler responds to other methods and health requests like a real one', async () => {
+it('the simulated skyware labeler responds to other methods and health requests as the real program does', async () => {
   for (const path of ['/xrpc/com.atproto.label.unknown', '/xrpc/_health']) {
     const [mine, theirs] = await Promise.all(
       [endpoints.simulated, endpoints.real].map(async (endpoint) => {

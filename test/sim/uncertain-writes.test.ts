@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const sim = createSim({ rate: 64, clock: manualClock(startMs).now, patienceMs: 50 });
 afterAll(() => sim.stop());
 
-/** Connects to the method with a cursor of two hours ago, and does not read. */
+/** Connects to `subscribeEvents` with a cursor of two hours ago, and does not read. */
 async function stuckConsumer(host: string): Promise<Socket> {
   const { hostname, port } = new URL(host);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -39,7 +39,7 @@ async function remainingFrames(socket: Socket): Promise<number> {
   return frames;
 }
 
-it('the record gives bounds for what a consumer received if the host ends its socket during a write', async () => {
+it('the record of deliveries bounds the number of frames that a consumer received if the host closes the connection during a write', async () => {
   const { jetstreamHost } = await sim.start();
   const socket = await stuckConsumer(jetstreamHost);
   await until('the host ends the socket', () => sim.truth.deliveries.some(({ closedAtUs }) => closedAtUs !== null));

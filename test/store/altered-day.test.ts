@@ -78,7 +78,7 @@ async function answers(): Promise<Map<string, unknown>> {
   const store = openSqliteReader(place.path);
   const found = new Map<string, unknown>();
   try {
-    // Run each query twice, because data that was verified once must be verified again.
+    // Run each query twice, because the second run reads data that the first run has already verified.
     for (const turn of ['first', 'second']) {
       for (const [name, ask] of questions) {
         found.set(`${turn} ${name}`, await ask(store).catch((error: unknown) => error));
@@ -90,7 +90,7 @@ async function answers(): Promise<Map<string, unknown>> {
   return found;
 }
 
-it('a sealed day with 64 altered bytes at any position gives the correct result, or the error `damaged` with the name of the day', async () => {
+it('a sealed day with one or 64 bytes altered at a random position gives the same results as before, fails to open as damaged, or fails queries with errors that name the day', async () => {
   await sealDay();
   const path = place.dayPath(sealedToday);
   chmodSync(path, 0o644);

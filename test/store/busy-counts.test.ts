@@ -18,13 +18,13 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
 const openDay = '2024-10-04.open.sqlite';
-/** Accounts of the test. The name of the last one is too long for stored counts. */
+/** Accounts of the test. The DID of the last account is too long for stored counts. */
 const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
 const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
 
 /**
- * Generates the events of a day: a commit of rows, a rollback of rows with their counts, or a restart of the writer.
+ * Generates an event of a day: a commit of rows, a rollback of rows with their counts, or a restart of the writer.
  */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), account, rows }) },
@@ -33,7 +33,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-it('the counts of an account that an open day stores include all rows of the account after restarts and failed commits', async () => {
+it('the stored counts of an account in an open day include all of its rows after restarts and failed commits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -68,7 +68,7 @@ it('an account with very many groups from a hostile labeler is counted within th
   }
 });
 
-it('a day of an earlier version stores the counts of an account after many further rows, even for readers that have opened the day', async () => {
+it('an open day of an earlier version contains the counts of an account once a new writer has added enough rows, and readers that have opened the day use these counts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -93,7 +93,7 @@ it('a day of an earlier version stores the counts of an account after many furth
   }
 });
 
-it('an account whose counts do not fit into one commit gets counts in a later commit, whatever its number of rows', async () => {
+it('counts of an account that do not fit into one commit are stored later, even if the account has more rows than a commit usually counts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   const [late = ''] = subjects;
@@ -105,8 +105,8 @@ it('an account whose counts do not fit into one commit gets counts in a later co
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each of these accounts is one row below the threshold. Together, their counts use up most of what one commit
-      // may write.
+      // Each of these accounts is one row below the threshold. Together, they use up most of the rows that one commit
+      // may read to create counts.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
         await append(half.map((account) => [account, hotRows - 1]));
@@ -143,7 +143,7 @@ it('a day of an earlier version stores no counts for an account that has too man
   }
 });
 
-it('rows accepted between reading the stored counts and reading the rows after them are not counted', async () => {
+it('rows that are accepted between reading the stored counts and reading the rows are not counted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   const store = openSqliteWriter({ folder, at: micros(noon - day) });

@@ -167,18 +167,21 @@ describe('a store of schema 2', () => {
     { name: 'above 2^53 - 1', number: '9007199254740992', kept: null },
     { name: 'below 0', number: '-1', kept: null },
     { name: 'of 2^53 - 1', number: '9007199254740991', kept: 9_007_199_254_740_991 },
-  ])('is migrated with counts and a position $name, of which only safe integers are kept', async ({ number, kept }) => {
-    setNote('day-bytes', `{"day":20005,"bytes":[["${mod}",5],["${other}",${number}]]}`);
-    setNote('directory-position', `{"host":"plc.example","seq":${number}}`);
-    const { bytes, directory } = await instrumentContentOf(place.open({ at: last }));
-    const rest = kept === null ? [] : [[other, kept] as const];
-    expect({ bytes, directory }).toEqual({
-      bytes: { day: 20_005, bytes: new Map([[mod, 5], ...rest]) },
-      directory: kept,
-    });
-  });
+  ])(
+    'is migrated, and keeps counts and positions only if they are safe integers (a number $name)',
+    async ({ number, kept }) => {
+      setNote('day-bytes', `{"day":20005,"bytes":[["${mod}",5],["${other}",${number}]]}`);
+      setNote('directory-position', `{"host":"plc.example","seq":${number}}`);
+      const { bytes, directory } = await instrumentContentOf(place.open({ at: last }));
+      const rest = kept === null ? [] : [[other, kept] as const];
+      expect({ bytes, directory }).toEqual({
+        bytes: { day: 20_005, bytes: new Map([[mod, 5], ...rest]) },
+        directory: kept,
+      });
+    },
+  );
 
-  it('is migrated without counts of a day that exceed 64 bits', async () => {
+  it('is migrated without counts whose day number exceeds 64 bits', async () => {
     setNote('day-bytes', `{"day":99999999999999999999,"bytes":[["${mod}",5]]}`);
     const { bytes } = await instrumentContentOf(place.open({ at: last }));
     expect(bytes).toEqual({ day: 20_005, bytes: new Map() });
@@ -245,7 +248,7 @@ describe('a writer that is killed during the migration', () => {
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
   const cases = points.flatMap((point) => [1, 2, 3, 4, 5].map((count) => ({ fault: `${point}:${count}` })));
 
-  it.each(cases)('leaves every file at one schema, with all of its content, at $fault', async ({ fault }) => {
+  it.each(cases)('leaves every file complete and at one schema (kill at $fault)', async ({ fault }) => {
     toStateSchema1(place.path);
     expect(await migrate(fault)).toBe('SIGKILL');
     await expectContent();
@@ -256,7 +259,7 @@ describe('a writer that is killed during the migration', () => {
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
   });
 
-  it('goes through exactly these migration steps', async () => {
+  it('is not killed at a sixth migration step, because the migration has only five', async () => {
     toStateSchema1(place.path);
     expect(await migrate('migrate.committed:6')).toBeNull();
   });

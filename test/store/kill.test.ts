@@ -51,7 +51,7 @@ describe('a writer that is killed', () => {
     60_000 + kills * 4_000,
   );
 
-  it('keeps other writers out while it runs, and leaves no lock', async () => {
+  it('excludes other writers while it runs, and leaves no lock behind', async () => {
     await runAndKill(folder, () => {
       expect(() => openSqliteWriter({ folder, at: firstInstant })).toThrowError(
         expect.objectContaining({ code: 'second_writer', retry: false }),
@@ -62,7 +62,7 @@ describe('a writer that is killed', () => {
   });
 
   it.each(faultPoints.filter((point) => !/^(expire|checksums|purge)\./.test(point)).map((point) => ({ point })))(
-    'leaves a consistent store after a kill at $point',
+    'leaves a consistent store (kill at $point)',
     async ({ point }) => {
       const count = point.startsWith('append') ? 7 : 2;
       const accepted = await runUntilDead(folder, `${point}:${count}`);
@@ -86,7 +86,7 @@ async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): 
   return said.acknowledged();
 }
 
-/** Starts an appender that kills itself at a fault point. */
+/** Starts an appender that kills itself at a fault point. Returns the number of acknowledged rows. */
 async function runUntilDead(folder: string, fault: string): Promise<number> {
   const child = start(folder, fault);
   const said = listen(child);

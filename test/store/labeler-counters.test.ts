@@ -24,7 +24,10 @@ const start = dayStart(20_000);
 const whole = { start: noon, end: dayStart(20_006) };
 const later = micros(noon + 4 * day);
 
-/** Returns an observation of a labeler, made `delay` milliseconds after its label was authored. */
+/**
+ * Returns a live observation of a label authored `delay` milliseconds before noon, or, if `delay` is null, an
+ * observation that is not live of a label authored at noon.
+ */
 function observed(n: number, change: Partial<ReceivedLabel>, delay: number | null = null): NewObservation {
   const cts = new Date(noon / 1000 - (delay ?? 0)).toISOString();
   return { label: labelNumber(n, { src: mod, cts, ...change }), signature: 'verified', live: delay !== null };
@@ -47,13 +50,13 @@ async function countersOf(store: StoreWriter) {
 }
 
 describe('the values of a labeler', () => {
-  it('are counted by name up to a daily maximum, and the later ones together, even after sealing', async () => {
+  it('are counted by name up to a daily maximum, and together beyond it, even after sealing', async () => {
     const store = place.open();
     const more = 10;
     const rows = Array.from({ length: maxCountedValues + more }, (_, n) =>
       observed(n, { val: `v${n}`, neg: n % 2 === 1 }),
     );
-    // Many commits and a new writer keep the same values.
+    // Use several commits and a new writer, because all of them must count the same values by name.
     await append(store, rows.slice(0, 200));
     await append(store, rows.slice(200));
     await place.close();
@@ -82,7 +85,7 @@ describe('the values of a labeler', () => {
     expect(await problems(store)).toEqual([]);
   });
 
-  it('stay within the maximum over many days, without leaving a row out of the counts', async () => {
+  it('stay within the maximum number over several days, and the counts include every row', async () => {
     const store = place.open();
     for (let d = 0; d < 4; d++) {
       const rows = Array.from({ length: 250 }, (_, n) => observed(1_000 * d + n, { val: `v${d}-${n}`, neg: false }));
@@ -101,7 +104,7 @@ describe('the values of a labeler', () => {
 });
 
 describe('the delays of a labeler', () => {
-  it('count live rows by the range that contains the delay, and rows from the future in the first range', async () => {
+  it('are counted by range for live rows, and a label dated in the future counts in the first range', async () => {
     const store = place.open();
     const last = delayBounds.length;
     const delays: [delay: number, range: number][] = [
@@ -124,7 +127,7 @@ describe('the delays of a labeler', () => {
     expect((await countersOf(store))?.delays).toEqual(expected);
   });
 
-  it('give the bound that a given fraction of the rows does not exceed', () => {
+  it('yield the bound that a given fraction of the rows does not exceed', () => {
     const delays = delayBounds.map(() => 0);
     expect(delayQuantile(delays, 0.5)).toBeNull();
     delays[3] = 5;
@@ -139,7 +142,7 @@ describe('altered counters of a labeler', () => {
     observed(n, { val: `v${n % 3}`, src: labelers[n % 2] ?? '' }, n * 40),
   );
 
-  /** Stores the counters of one labeler as those of the other, so that the checksum is valid for neither. */
+  /** Swaps the stored counters of two labelers, so that neither checksum is valid. */
   const swap =
     'UPDATE counter_labeler SET packed = (SELECT packed FROM counter_labeler c WHERE c.source <> counter_labeler.source)';
 
@@ -155,24 +158,21 @@ describe('altered counters of a labeler', () => {
   it.each([
     { form: 'open', name: today },
     { form: 'sealed', name: sealedToday },
-  ])(
-    'are reported by verify, refused by readers, and recomputed by a repair, in a day that is $form',
-    async ({ form, name }) => {
-      const store = place.open();
-      await append(store, rows);
-      if (form === 'sealed') await seal(store);
-      const expected = await countersOf(store);
-      await place.close();
-      chmodSync(place.dayPath(name), 0o644);
-      place.change(name, swap);
-      const reader = openSqliteReader(place.path);
-      await expect(reader.labelerCounters(whole)).rejects.toMatchObject({ code: 'damaged' });
-      expect((await problems(reader)).join()).toMatch(/counter/);
-      await reader.close();
-      expect((await repaired()).join()).toMatch(/counter/);
-      expect(await countersOf(place.open())).toEqual(expected);
-    },
-  );
+  ])('are reported by verify, refused by readers, and recomputed by a repair ($form day)', async ({ form, name }) => {
+    const store = place.open();
+    await append(store, rows);
+    if (form === 'sealed') await seal(store);
+    const expected = await countersOf(store);
+    await place.close();
+    chmodSync(place.dayPath(name), 0o644);
+    place.change(name, swap);
+    const reader = openSqliteReader(place.path);
+    await expect(reader.labelerCounters(whole)).rejects.toMatchObject({ code: 'damaged' });
+    expect((await problems(reader)).join()).toMatch(/counter/);
+    await reader.close();
+    expect((await repaired()).join()).toMatch(/counter/);
+    expect(await countersOf(place.open())).toEqual(expected);
+  });
 
   it('are reported by verify in an open day even if their checksum is valid', async () => {
     const store = place.open();
@@ -198,7 +198,7 @@ describe('altered counters of a labeler', () => {
 });
 
 describe('a store of an earlier version', () => {
-  it('counts labelers from the upgrade onwards, and states since when', async () => {
+  it('counts labelers from the upgrade onwards, and states the start of counting', async () => {
     writeEarlierStore(place.path);
     const upgrade = micros(noon + 5 * day);
     const before = openSqliteReader(place.path);
@@ -210,7 +210,7 @@ describe('a store of an earlier version', () => {
     const { end } = await store.frontier();
     const counted = await store.labelerCounters(whole);
     expect(counted.labelers).toMatchObject([{ labeler: mod, values: [{ value: 'new' }] }]);
-    // The last row before the upgrade is the twelfth of its batch.
+    // Counting begins after the last row before the upgrade, which is the twelfth row of its batch.
     expect(counted.since).toBe(upgrade + 12);
     expect(counted.since).toBeLessThan(end - 1);
     expect(await before.labelerCounters(whole)).toEqual(counted);
@@ -230,7 +230,7 @@ describe('a store of an earlier version', () => {
     const counted = await store.labelerCounters(whole);
     const muchLater = micros(upgrade + 4 * day);
     await append(store, [observed(3, { src: other })], muchLater);
-    // One of these days was never written by a version that counts.
+    // One of these days was written only by a version that does not count labelers.
     expect((await store.maintain(muchLater)).sealed).toEqual(['2024-10-08', '2024-10-09']);
     expect(await store.labelerCounters(whole)).toEqual(counted);
     await store.requestPurge({ source: other, at: muchLater });

@@ -58,7 +58,7 @@ describe('the command new-epoch', () => {
     await aside.close();
   });
 
-  it('succeeds if the state file is lost', async () => {
+  it('succeeds if the state file is empty', async () => {
     await place.sealBusyDay();
     await truncate(join(place.path, 'state.sqlite'), 0);
     setStoreAside(place.path, at);
@@ -75,7 +75,7 @@ describe('the command new-epoch', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('new-epoch')))(
-    'loses nothing after a kill at %s, keeps the store closed, and continues when it is run again',
+    'loses no day when it is killed, and the store cannot be opened until the command has been run again (kill at %s)',
     async (point) => {
       await place.sealBusyDay();
       const before = await daysBelow(place.path);
@@ -102,7 +102,7 @@ it('new-epoch also moves the copy made by an interrupted restore', async () => {
   }
 });
 
-/** Returns the directory of a backup of a store that continued to observe and was then lost. */
+/** Creates a store with a heartbeat, moves its files to a backup directory, and returns that directory. */
 async function backedUp(): Promise<string> {
   const backup = `${place.path}-backup`;
   await place.sealBusyDay();
@@ -149,7 +149,7 @@ describe('the command restore', () => {
     }
   });
 
-  it("refuses a backup with an altered day, and leaves the store's directory empty", async () => {
+  it("refuses a backup with an altered day, and leaves only the lock file in the store's directory", async () => {
     const from = await backedUp();
     try {
       const path = join(from, 'days', sealedToday);
@@ -182,7 +182,7 @@ describe('the command restore', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('restore')))(
-    'leaves the backup unchanged after a kill at %s, keeps the store closed, and continues when it is run again',
+    'leaves the backup unchanged when it is killed, and the store cannot be opened until the command has been run again (kill at %s)',
     async (point) => {
       const from = await backedUp();
       try {
@@ -236,7 +236,7 @@ describe('the command verify --repair', () => {
     ['an altered row', 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)'],
     ['a lost row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
     ['an altered text', "UPDATE val SET name = 'other' WHERE id = 1"],
-  ])('leaves %s of a sealed day unchanged, and reports the problem', async (_, sql) => {
+  ])('does not rewrite a sealed day with %s, and reports the problem', async (_, sql) => {
     await place.sealBusyDay();
     place.change(sealedToday, sql);
     const before = await readFile(place.dayPath(sealedToday));
@@ -245,7 +245,7 @@ describe('the command verify --repair', () => {
     expect(await readFile(place.dayPath(sealedToday))).toEqual(before);
   });
 
-  it('adds a lost day to the state file again', async () => {
+  it('adds a day that is missing from the state file', async () => {
     await place.sealBusyDay();
     place.changeState('DELETE FROM day WHERE day = 20000');
     expect((await repaired()).map(({ day }) => day)).toEqual(['2024-10-04', '2024-10-08']);

@@ -43,7 +43,7 @@ async function purge(fault = ''): Promise<string | null> {
 
 /** Returns the numbers of rows of the purged labeler and of the other labelers, by day. */
 async function rowsByDay(): Promise<[sealed: boolean, hostile: number, other: number][]> {
-  // The next run completes the work that the killed run left unfinished.
+  // Open the store with a writer, which completes the work that the killed run left unfinished.
   await openSqliteWriter({ folder, at: requestedAt }).close();
   const store = openSqliteReader(folder);
   try {
@@ -75,9 +75,9 @@ const points = [
   'purge.emptied:3',
 ];
 
-describe('a purge whose writer is killed', () => {
+describe('a purge in another process', () => {
   it.each(points)(
-    'leaves sealed days complete, counters equal to the rows, and a purge that can be resumed, after a kill at %s',
+    'leaves complete sealed days, counters that match the rows, and a purge that can be resumed (kill at %s)',
     async (fault) => {
       const before = await rowsByDay();
       expect(before).toEqual([true, true, false, false, false].map((sealed) => [sealed, hostileRows, otherRows]));
@@ -85,7 +85,7 @@ describe('a purge whose writer is killed', () => {
       const after = await rowsByDay();
       for (const [sealed, rows, others] of after) {
         expect(others).toBe(otherRows);
-        // An open day loses its rows in several commits.
+        // The rows of an open day are removed in several commits, so a kill can leave some of these rows.
         if (sealed) expect([0, hostileRows]).toContain(rows);
         else expect([0, 200, 700, hostileRows]).toContain(rows);
       }
@@ -100,7 +100,7 @@ describe('a purge whose writer is killed', () => {
     },
   );
 
-  it('shows another process the rewritten day after the next start, even if that process had opened the old file', async () => {
+  it('is visible to a reader after a kill and the next start, even if the reader had opened the old files', async () => {
     const reader = openSqliteReader(folder);
     const counts = () => reader.countsByLabeler({ start: noon, end: micros(noon + 5 * day) });
     const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);
@@ -112,7 +112,7 @@ describe('a purge whose writer is killed', () => {
     await reader.close();
   });
 
-  it('leaves no text of the labeler in a sealed day', async () => {
+  it('removes from sealed days the values that only the purged labeler used', async () => {
     expect(await purge()).toBeNull();
     const days = join(folder, 'days');
     const sealed = (await readdir(days)).filter((name) => name.endsWith('.sealed.sqlite'));

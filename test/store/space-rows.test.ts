@@ -94,7 +94,7 @@ describe('the removal of rows about spaces', () => {
     expect(await open().spaceRemoval()).toEqual(completed);
   });
 
-  it('raises the revision for each changed day, and leaves the files of other days unchanged', async () => {
+  it('raises the revision only for changed days, and leaves the file of a day without such rows unchanged', async () => {
     const store = open();
     const [before, unchanged] = [await store.frontier(), await sealedDay('2024-10-05')];
     const revisions: number[] = [];
@@ -109,7 +109,7 @@ describe('the removal of rows about spaces', () => {
     expect({ ...(await store.frontier()), revision: 0 }).toEqual({ ...before, revision: 0 });
   });
 
-  it('leaves the revision and every file unchanged in a store without such rows', async () => {
+  it('leaves the revision and a sealed day unchanged in a store without such rows', async () => {
     await removeAll(open());
     await writer?.close();
     toEarlierState(folder);
@@ -121,7 +121,7 @@ describe('the removal of rows about spaces', () => {
     expect(await store.spaceRemoval()).toBeNull();
   });
 
-  it('is requested once, and never in a new store', async () => {
+  it('runs only once, and not in a new store', async () => {
     await removeAll(open());
     await writer?.close();
     const again = open();
@@ -132,7 +132,7 @@ describe('the removal of rows about spaces', () => {
     await fresh.close();
   });
 
-  it('allows labels to be accepted meanwhile, and no longer counts the removed rows as duplicates', async () => {
+  it('lets the store accept the labels of removed rows again', async () => {
     const store = open();
     const [row] = (await rowsOf(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
       isSpaceUri(label.uri),
@@ -144,7 +144,7 @@ describe('the removal of rows about spaces', () => {
     expect(await store.append(batch)).toMatchObject({ accepted: 1 });
   });
 
-  it('is no longer reported once all days that it changed are below the floor', async () => {
+  it('is no longer reported once the floor is after its completion', async () => {
     const store = open();
     await removeAll(store);
     await store.append({ at: micros(removedAt + 60 * day), observations: [], refusals: [], positions: [] });
@@ -153,7 +153,7 @@ describe('the removal of rows about spaces', () => {
   });
 });
 
-describe('a removal of rows about spaces that cannot change a day', () => {
+describe('the removal of rows about spaces with a day that cannot be changed', () => {
   const firstDay = (): string => join(folder, 'days', '2024-10-04.sealed.sqlite');
 
   /** Overwrites the first page of a sealed day's rows. Returns the intact content. */
@@ -170,7 +170,7 @@ describe('a removal of rows about spaces that cannot change a day', () => {
     return intact;
   }
 
-  it('leaves a damaged sealed day unchanged and reports it once, continues with the next day, and stays incomplete', async () => {
+  it('leaves a damaged sealed day unchanged, reports it once, continues with the next day, and stays incomplete', async () => {
     await damage();
     const damaged = await readFile(firstDay());
     const events: FileEvent[] = [];
@@ -208,7 +208,7 @@ describe('a removal of rows about spaces that cannot change a day', () => {
     expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(1), completedAt: removedAt });
   });
 
-  it('lets a purge run before an open day on which it failed halfway, and counts its own rows exactly', async () => {
+  it('lets a purge run before it retries an open day on which it failed halfway, and counts only the rows that it removed itself', async () => {
     let commits = 0;
     let isFailing = true;
     const store = open(undefined, (point) => {
@@ -254,7 +254,7 @@ describe('a removal of rows about spaces whose writer is killed', () => {
   ];
 
   it.each(points)(
-    'leaves counters equal to the rows, and continues with the exact number, after a kill at %s',
+    'leaves counters that match the rows, and later reports the exact number of removed rows (kill at %s)',
     async (fault) => {
       expect(await remove(fault)).toBe('SIGKILL');
       const reader = openSqliteReader(folder);

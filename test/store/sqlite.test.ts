@@ -44,7 +44,7 @@ describe('the write-ahead log of a day', () => {
     expect(await writer.append(many(accepted))).toMatchObject({ accepted: 1_000, duplicates: [] });
   });
 
-  it('stays short while readers open and close the store', async () => {
+  it('stays short while a reader queries the store after each append', async () => {
     const writer = open();
     const reader = openSqliteReader(place.path);
     for (let n = 0; n < 40; n++) {
@@ -58,7 +58,7 @@ describe('the write-ahead log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('delays sealing of that day only, until the reader exits, while later days are sealed', async () => {
+  it('delays only the sealing of that day until the reader exits, while later days are sealed', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });
@@ -95,9 +95,9 @@ describe('a full disk', () => {
   });
 });
 
-describe('a failure during an append', () => {
+describe('a failure in the middle of a change', () => {
   it.each(['append.rows', 'append.counters', 'append.positions'])(
-    'stores no row after the failure %s',
+    'leaves no appended row in the store (at %s)',
     async (point) => {
       let armed = false;
       const writer = open({
@@ -114,7 +114,7 @@ describe('a failure during an append', () => {
     },
   );
 
-  it('is repaired when the store is next opened if it occurs between raising the floor and removing a day', async () => {
+  it('is repaired when the store is next opened, if it occurred between raising the floor and removing a day', async () => {
     let armed = false;
     const writer = open({
       windowDays: 1,

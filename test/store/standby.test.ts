@@ -27,7 +27,7 @@ function batch(values: readonly string[]) {
   return { at, observations, refusals: [], positions: [] };
 }
 
-test('a standby knows the rows that the writer stored, and does not store them again when it becomes the writer', async () => {
+test('a standby follows the rows that the writer stores, and does not store them again when it becomes the writer', async () => {
   const folder = folderOf();
   const writer = openSqliteWriter({ folder, at });
   await writer.append(batch(['a', 'b']));
@@ -64,7 +64,7 @@ test('a standby reads the label identities again after rows were purged', async 
   expect(only && standby.knows(standby.identityOf(only.label))).toBe(false);
 });
 
-test('a store has one standby, and readable records of the standby and the writer', async () => {
+test('a store accepts only one standby, and lists the standby and the writer with their states', async () => {
   const folder = folderOf();
   expect(() => openSqliteStandby({ folder, clock: () => at })).toThrow(
     expect.objectContaining({ code: 'not_a_store' }),
@@ -159,7 +159,7 @@ test.each([
   expect(signalled).toEqual([]);
 });
 
-test('every change of a writer whose token was replaced is refused as fenced', async () => {
+test('changes of a writer whose token was replaced are refused as fenced', async () => {
   const folder = folderOf();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());

@@ -32,7 +32,7 @@ const most: Readonly<Record<string, number>> = {
 /** Seed that selects the failing calls and their errors. */
 const seed = Number(process.env.ALMANAC_TEST_FAULTS_SEED ?? 1);
 
-describe.skipIf(lacks('cc'))(`a system call that fails, seed ${seed}`, () => {
+describe.skipIf(lacks('cc'))(`a failing system call (seed ${seed})`, () => {
   let folder: string;
   let shim: Readonly<Record<string, string>>;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.skipIf(lacks('cc'))(`a system call that fails, seed ${seed}`, () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(Object.entries(most))(
-    'leaves the old or the new state, and is reported, in the operation %s',
+    'leaves the old or the new state, and is reported (operation: %s)',
     async (name, limit) => {
       const outcomes = await runOperation(name, shim, ['each', String(seed), String(limit)]);
       expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);

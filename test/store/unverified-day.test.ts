@@ -47,16 +47,13 @@ function readLink(path: string): string {
   }
 }
 
-/**
- * Returns true if `verify` reports the sealed day as unverified. Fails if it reports any problem that version 2 does
- * not explain.
- */
+/** Returns true if `verify` reports the sealed day as unverified, or undefined if it reports no sealed day. */
 async function isUnverified(): Promise<boolean | undefined> {
   return (await reports()).find(({ sealed }) => sealed)?.unverified;
 }
 
 describe('a day that was sealed without checksums', () => {
-  it('is unverified until upkeep rewrites it, even for open readers, and then equals a day that the current version sealed', async () => {
+  it('is unverified until upkeep rewrites it, even for open readers, and then has checksums and the same rows', async () => {
     await sealedByVersion2();
     const events: FileEvent[] = [];
     const reader = openSqliteReader(place.path);
@@ -78,10 +75,10 @@ describe('a day that was sealed without checksums', () => {
   });
 
   it.each([
-    ['a counter', 'UPDATE counter_minute SET applied = applied + 1'],
-    ['an hour', 'DELETE FROM counter_hour'],
-    ['a row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
-  ])('gets no checksums if its part %s is already wrong, stays unverified, and is reported once', async (_, sql) => {
+    ['a changed counter', 'UPDATE counter_minute SET applied = applied + 1'],
+    ['missing hours', 'DELETE FROM counter_hour'],
+    ['a missing row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
+  ])('stays unverified and is reported once if its counters do not match its rows (%s)', async (_, sql) => {
     await sealedByVersion2();
     place.change(sealedToday, sql);
     const events: FileEvent[] = [];
@@ -94,7 +91,7 @@ describe('a day that was sealed without checksums', () => {
     expect(await isUnverified()).toBe(true);
   });
 
-  it.each(['checksums.written', 'checksums.renamed'])('is complete after a kill at %s', async (point) => {
+  it.each(['checksums.written', 'checksums.renamed'])('gets its checksums after a kill (at %s)', async (point) => {
     await sealedByVersion2();
     const script = fileURLToPath(new URL('../../harness/store/maintainer.ts', import.meta.url));
     const { signal } = spawnSync(process.execPath, [script, place.path, String(later), point], { stdio: 'inherit' });

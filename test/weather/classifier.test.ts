@@ -26,7 +26,7 @@ describe('the recorded events of a production host', () => {
     expect(metrics).toEqual(productionCounts);
   });
 
-  it('include known numbers of events of each kind', () => {
+  it('include the known number of events of each kind', () => {
     const { outcomes, metrics } = total(golden);
     expect(outcomes).toEqual({ counted: 10 });
     expect(metrics).toEqual({
@@ -59,7 +59,7 @@ describe('the recorded events of a production host', () => {
     }
   });
 
-  it('are parse errors if they are truncated at any byte', () => {
+  it('lead to parse errors if they are truncated at any byte', () => {
     const read = createReader();
     const nothing: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
     for (const frame of [...production.slice(0, 20), ...production.slice(-10), ...golden]) {
@@ -69,7 +69,7 @@ describe('the recorded events of a production host', () => {
     }
   });
 
-  it('have the same result as in a full parse after any one byte is changed', () => {
+  it('have the same result as in a full parse after any single byte is changed', () => {
     const read = createReader();
     const bytes = [
       0x00, 0x09, 0x0a, 0x20, 0x22, 0x2c, 0x2d, 0x30, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x75, 0x7b, 0x7d, 0x7f, 0xff,
@@ -86,7 +86,7 @@ describe('the recorded events of a production host', () => {
   });
 });
 
-it('the recorded events include a frame for every metric name', () => {
+it('events of all kinds, operations and collections increment every metric, with the same result as in a full parse', () => {
   const read = createReader();
   const commits = [...trackedCollections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
     [...operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),
@@ -146,7 +146,7 @@ describe('generated frames', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  it('have a result whatever bytes they contain', () => {
+  it('always have a result, whatever bytes they contain', () => {
     const read = createReader();
     const jsonBytes = fc.array(fc.constantFrom(...Buffer.from('{}[]",:\\u0e1-+.truefalsn \n')), { maxLength: 40 });
     const bytes = fc.oneof(

@@ -29,7 +29,7 @@ function said({ lines }: Station, words: string): number {
 }
 
 describe('a host that compresses', () => {
-  test('is read with compression live and without it in the backfill, without losing an event', async () => {
+  test('is read with compression in live traffic and without compression in the backfill, without losing an event', async () => {
     const one = await observe(dictionary, dictionary);
     await compareWithTruth(one);
     expect(said(one, '"reader":"live","endpoint"')).toBe(1);

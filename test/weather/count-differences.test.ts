@@ -51,7 +51,7 @@ describe('the comparison of a store with its host', () => {
     expect(wrong).toEqual([true, false, false, false, true]);
   });
 
-  it('requires exactly the counted ones of the events at the end, which may all have one time', () => {
+  it('requires the exact number of counted events at the end if that number is known, even if these events share one time', () => {
     const frames = likes.map((frame, i) => frame.replace(/\d+/, `${i < 4 ? i + 1 : 5}`));
     const truth = truthOf({ certain: 10, uncertain: 0, frames });
     const differs = (events: number, countedAtEnd: number | null): boolean =>

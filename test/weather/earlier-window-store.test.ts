@@ -14,10 +14,10 @@ const minute = 29_000_000 * windowUs;
 const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /**
- * The file was written by a released version and must never be written again. If this test fails after a metric or a
+ * The test file was written by a released version and must never be replaced. If this test fails after a metric or a
  * collection was added, the layout needs a new version with a migration, and a test file of the previous version.
  */
-test('a window store of layout 3 keeps its counts, silences and positions, and takes further commits', () => {
+test('a window store of layout 3 keeps its counts, silences and positions, and accepts further commits', () => {
   const store = openWindowStore(storedEarlier());
   onTestFinished(() => store.close());
   const { id, revision, live } = store.series(host);
@@ -62,7 +62,7 @@ describe('a collection that the earlier program did not count', () => {
     return { folder, store };
   }
 
-  test('is counted from the window after the newest stored one, in every series, even after a restart', () => {
+  test('is counted from the window after the newest stored window, or from the beginning in a new series, even after a restart', () => {
     const { folder, store } = withoutBlocks();
     const { id } = store.series(host);
     expect([...store.countedSince(id)]).toEqual([['block.create', minute + 2 * windowUs]]);
@@ -73,7 +73,7 @@ describe('a collection that the earlier program did not count', () => {
     expect([...again.countedSince(again.series('wss://new.example/subscribe').id)]).toEqual([]);
   });
 
-  test('counts as unobserved, never as zero, before that window, whose start the summary states', () => {
+  test('is published as unobserved, not as zero, before its first counted window, and the summary states the start of that window', () => {
     const { store } = withoutBlocks();
     const { id, revision } = store.series(host);
     const first = minute + 2 * windowUs;
@@ -83,7 +83,7 @@ describe('a collection that the earlier program did not count', () => {
       for (let event = 0; event < 3; event += 1) countMetric(delta, metricIndex['block.create'], delta.start + event);
       return delta;
     });
-    // A backfill may read events of the collection from before that window. They are not part of its counts.
+    // Events of the collection from before that window, which a backfill may read, are not counted.
     const earlier = emptyDelta(minute);
     earlier.events = 1;
     countMetric(earlier, metricIndex['block.create'], minute);

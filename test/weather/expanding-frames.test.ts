@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { until } from '../../harness/process/until.ts';
 import { settingsOf, startStation } from '../../harness/weather/weather-station.ts';
 
-/** A host whose compressed frames are small, expand to a megabyte, and arrive as fast as they are read. */
+/** Tests a host that sends small frames as fast as they are read. Each frame decompresses to a megabyte. */
 
 const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
 /** A megabyte takes the classifier about 10 ms, and a chunk of a socket contains more than a thousand such frames. */
@@ -14,7 +14,7 @@ const payload = zstdCompressSync(Buffer.alloc(1_048_576, '['), { dictionary });
 const frame = Buffer.concat([Buffer.from([0x82, payload.length]), payload]);
 const chunk = Buffer.concat(Array.from({ length: Math.ceil(65_536 / frame.length) }, () => frame));
 
-/** Starts the host. `read` returns the number of its chunks that were read. */
+/** Starts the host. `read` returns the number of chunks sent so far; the host waits for the client to read. */
 async function expandingHost(): Promise<{ url: string; read: () => number }> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await new Promise((resolve) => server.once('listening', resolve));
@@ -37,7 +37,7 @@ async function expandingHost(): Promise<{ url: string; read: () => number }> {
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/subscribe`, read: () => read };
 }
 
-test('a host whose small frames expand neither delays the other host nor keeps the instrument from stopping', async () => {
+test('a host whose small frames decompress to large ones neither delays the other host nor keeps the instrument from stopping', async () => {
   const station = await startStation({ speed: 1 });
   onTestFinished(() => station.end());
   await station.weather().stop();
@@ -47,7 +47,7 @@ test('a host whose small frames expand neither delays the other host nor keeps t
   await station.restart({ settings: { ...settingsOf(station), jetstream, dictionary } });
   await until('the host is read', () => read() > 2, 30_000);
 
-  // A turn of the event loop takes as long as one frame.
+  // Measure the longest turn of the event loop, because a turn must not process a whole chunk.
   let longestMs = 0;
   for (let turn = 0; turn < 20; turn += 1) {
     const before = performance.now();

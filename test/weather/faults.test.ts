@@ -219,8 +219,8 @@ const cases: readonly Case[] = [
       const delivered = deliveredMinutes(station.sim, kept).reduce((sum, { events }) => sum + events, 0);
       const counted = kept.rows.reduce((sum, { events }) => sum + events, 0);
       const late = kept.rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0);
-      // If frames have numbers, no event before the position is counted, because a lower number does not distinguish a
-      // late event from a repeated one.
+      // If frames have numbers, no event before the position is counted, because a late event cannot be distinguished
+      // from a repeated event by its lower number.
       expect(counted + late).toBe(delivered);
       expect(late).toBeGreaterThan(0);
       expect(kept.rows.some(({ flags }) => (flags & windowFlag.possibleLoss) !== 0)).toBe(true);
@@ -231,7 +231,7 @@ const cases: readonly Case[] = [
 
 describe.each(cases)('the instrument during the fault $fault', ({ fault, act, judge }) => {
   test.concurrent.each(seeds)(
-    'counts each delivered event once and claims no additional time (seed %i)',
+    'counts each delivered event once or reports it as late, and does not overstate the observed time (seed %i)',
     async (seed) => {
       const station = await through(seed, fault, act);
       try {

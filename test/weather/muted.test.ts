@@ -35,7 +35,7 @@ function lastBefore(truth: Truth, metric: 'like.create' | 'like.delete', toUs: n
   return low;
 }
 
-test('a collection that a host stops sending is observed to the microsecond of its last event, and again from its next event', async () => {
+test('a collection that a host stops sending is observed up to the microsecond of its last event, and again from its next event', async () => {
   const one = await startStation({ speed: 60, backfillHours: 1.2 });
   open.push(one);
   const { sim } = one;

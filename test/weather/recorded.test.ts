@@ -31,7 +31,7 @@ async function follow(frames: readonly string[], beginMs = startMs): Promise<Sta
     sim: { replay, rate: 1, clock: clock.now },
   });
   ending.push(station.end);
-  await until('it is connected', () => station.told.connections.live === 1);
+  await until('the instrument is connected', () => station.told.connections.live === 1);
   clock.advance(1000 * (frames.length + 1));
   const seen = (): number => Object.values(station.told.outcomes).reduce((sum, n) => sum + n, 0);
   await until('all frames are committed', () => seen() === frames.length);

@@ -31,7 +31,7 @@ describe('a collection that the host stops sending for ten hours', () => {
   test.each([
     ['at night', 14 * day + 120],
     ['by day', 14 * day + 840],
-  ])('is found within ten minutes if it is frequent, and as soon as its rate allows if it is rare (%s)', (_, from) => {
+  ])('is reported within ten minutes if it is frequent, and before the ten hours end if it is rare (%s)', (_, from) => {
     const late: [CollectionName, number][] = [];
     for (const collection of collectionNames) {
       const dropped = readTraffic(withoutCollection(traffic, collection, from, from + 600));

@@ -25,7 +25,10 @@ function swapDays(content: Content): void {
   for (const path of names) swap(content, path, path.replace(first, second));
 }
 
-/** Damage that a single file reveals, so that verification detects it even at first contact. */
+/**
+ * Damage that contradicts the other files, the log or the signature, so that verification detects the damage even
+ * without a kept checkpoint.
+ */
 export const damages: readonly Alteration[] = [
   {
     name: 'a byte of an archived body',
@@ -65,7 +68,7 @@ export const damages: readonly Alteration[] = [
   },
   { name: 'a removed file of rows', first: 'gaps', path: 'days/2026-11-20/gaps.json', alter: (c) => remove(c, labels) },
   {
-    name: 'an added space in a gap manifest',
+    name: 'a replaced gap manifest',
     first: 'gaps',
     path: 'days/2026-11-20/gaps.json',
     alter: (c) => void c.set(`days/${first}/gaps.json`, Buffer.from('{} \n')),

@@ -11,7 +11,7 @@ import { bytesOf, linesOf, recordOf, remove } from './alter.ts';
 import type { Alteration } from './alteration.ts';
 import { first, otherKey, second, third } from './archives.ts';
 
-/** Replaces a text in a file of the third day, and recomputes every dependent digest and the signature. */
+/** Changes the text of a file of the third day, and recomputes every dependent digest and the signature. */
 function rewriteThird(content: Content, name: string, change: (text: string) => string): void {
   const text = bytesOf(content, `days/${third}/${name}`).toString('utf8');
   const changed = change(text);
@@ -25,7 +25,7 @@ function changeRow(content: Content): void {
   rewriteFile(content, { day: first, name: 'labels-overview.jsonl', bytes, key });
 }
 
-/** Adds an empty day before the first one, with all files that a closed day has. */
+/** Adds an empty day before the first day, with all files that a closed day has. */
 function backdate(content: Content): void {
   const day = '2026-11-19';
   const inputs = [day, first, second].map((own) =>
@@ -90,10 +90,10 @@ function signOtherOrigin(content: Content): void {
   content.set('log/checkpoint', Buffer.from(signNote(`other.example/archive\n${size}\n${root}\n`, key)));
 }
 
-/** Alterations for which the publisher recomputed every digest and signature. */
+/** Alterations with a new, valid signature, which only the holder of a signing key can make. */
 export const forgeries: readonly Alteration[] = [
   {
-    name: 'a row that was changed afterwards',
+    name: 'a row that was changed after its day was closed',
     first: 'intact',
     kept: 'fork',
     path: 'log/checkpoint',
@@ -137,7 +137,7 @@ export const forgeries: readonly Alteration[] = [
     alter: (c) => signDays(c, closedDays(c).slice(1), key),
   },
   {
-    name: 'a first day that was removed everywhere',
+    name: 'a first day that was removed with its log entry',
     first: 'intact',
     kept: 'fork',
     path: 'log/checkpoint',
@@ -156,7 +156,7 @@ export const forgeries: readonly Alteration[] = [
     path: 'log/',
     alter: (c) => signDays(c, [...closedDays(c), ...closedDays(c).slice(-1)], key),
   },
-  { name: 'a day that was closed before its time', first: 'order', path: 'log/', isOutside: true, alter: closeEarly },
+  { name: 'a day that was closed too early', first: 'order', path: 'log/', isOutside: true, alter: closeEarly },
   {
     name: 'a forked log of the same size',
     first: 'altered',
@@ -172,7 +172,7 @@ export const forgeries: readonly Alteration[] = [
     alter: signOtherOrigin,
   },
   {
-    name: 'a gap manifest that omits a gap',
+    name: 'a gap manifest with different white space',
     first: 'gaps',
     path: 'days/2026-11-22/gaps.json',
     isOutside: true,

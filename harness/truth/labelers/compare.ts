@@ -41,7 +41,7 @@ function allLines(
   const problems = strangers.map((did) => `${did} has a line, although it was never enrolled`);
   for (const [did, wanted] of expected) {
     const line = lines.get(did);
-    const found = line === undefined ? ['there is no line'] : compare(line, wanted);
+    const found = line === undefined ? ['the labeler has no line'] : compare(line, wanted);
     problems.push(...found.map((problem) => `${did} (${wanted.name}): ${problem}`));
   }
   return problems;
@@ -51,7 +51,7 @@ function headerProblems({ header }: LabelersSet, course: Course, now: Micros): s
   const start = micros(now - 30 * day);
   const days = Array.from({ length: dayOf(now - 1) - dayOf(start) + 1 }, (_, at) => dayName(dayOf(start) + at));
   return [
-    // The start is published in milliseconds, as in the overview.
+    // Compare milliseconds: the start is published with this precision, as in the overview.
     ...differ(
       'the start of the epoch',
       Math.floor(course.startedUs / 1_000),

@@ -17,8 +17,8 @@ const toleranceSeconds = 4;
 export function hourSumProblems({ hours: file, overview, header }: LabelersSet): string[] {
   if (file === null) return [];
   const problems = [
-    ...differ('the generation of the hours', header.generation_id, file.generation_id),
-    ...differ('the omitted labelers of the hours', 0, file.omitted),
+    ...differ('the generation id of the hours file', header.generation_id, file.generation_id),
+    ...differ('the number of labelers that the hours file omits', 0, file.omitted),
   ];
   for (const [at, { start, applications, removals, labeler_seconds: seconds }] of file.hours.entries()) {
     const sum = (of: (labeler: LabelerHours) => number | null | undefined): number =>
@@ -34,7 +34,11 @@ export function hourSumProblems({ hours: file, overview, header }: LabelersSet):
         removals ?? 0,
         sum((one) => one.removals[at]),
       ),
-      ...differ(`the seconds of ${start}`, seconds.toFixed(3), sum((one) => one.observed_seconds[at]).toFixed(3)),
+      ...differ(
+        `the observed seconds of ${start}`,
+        seconds.toFixed(3),
+        sum((one) => one.observed_seconds[at]).toFixed(3),
+      ),
     );
   }
   const { sources } = file.hours.at(-1) ?? { sources: null };
@@ -70,7 +74,7 @@ export function labelerHourProblems(
         rowsIn(expected, false, part, course, now),
       ),
       ...countProblems(`removals of ${start}`, labeler.removals[at], rowsIn(expected, true, part, course, now)),
-      ...timeProblems(`seconds of ${start}`, labeler.observed_seconds[at] ?? 0, expected, part),
+      ...timeProblems(`observed seconds of ${start}`, labeler.observed_seconds[at] ?? 0, expected, part),
     ];
   });
   const whole = { start: micros(0), end: through };

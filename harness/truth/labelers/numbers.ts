@@ -58,7 +58,7 @@ function dayProblems({ line, expected, set: { header }, now }: Compared): string
     if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
       problems.push(`the read share of ${name} is ${share}, expected ${min} to ${max}`);
     }
-    // The counts of an unread day are null, not zero.
+    // Expect null, not zero, for a day on which the labeler was not read.
     const isKnown = share > 0 || own.length > 0;
     const wanted = isKnown ? [own.length - removals, removals] : [null, null];
     problems.push(...differ(`the counts of ${name}`, wanted, [applied, removed]));
@@ -98,7 +98,7 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   );
   const reasons = own.map(({ reason }) => reason);
   const wanted = expected.gaps.filter((reason) => reason !== 'not_observed' && !isEarly(expected, reason));
-  // A labeler that replaces rows may remove the last row that was read, which looks like a reset.
+  // Accept more resets of a labeler that replaces rows: the removal of the last row that was read looks like a reset.
   const isSame = expected.replaces
     ? wanted.every((reason) => reasons.includes(reason)) &&
       reasons.every((reason) => reason === 'cursor_reset' || wanted.includes(reason))
@@ -108,13 +108,13 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   return problems;
 }
 
-/** Checks a line that cannot list all gaps. It must merge the closest ones, even if their reasons differ. */
+/** Checks a line that cannot list all gaps. The closest gaps must be merged, even if their reasons differ. */
 function overflowProblems(
   line: LabelerLine,
   gaps: readonly (Interval & { readonly reason: LabelerLine['gaps'][number]['reason'] })[],
 ): string[] {
   const problems = line.gap_overflow ? [] : ['gap_overflow is not set, but the line cannot list all gaps'];
-  // The line may list fewer gaps than the maximum only if two more would not have fitted.
+  // A line may list fewer gaps than the maximum only if it has no space for two more gaps.
   const isFull = JSON.stringify(line).length + 2 * gapBytes > maxLabelerLineBytes;
   if (gaps.length > maxLabelerGaps || (gaps.length < maxLabelerGaps && !isFull))
     problems.push(`${gaps.length} gaps are listed, expected ${maxLabelerGaps}`);
@@ -144,7 +144,7 @@ function signatureProblems({ line: { signatures }, expected }: Compared): string
 
 function valueProblems({ line, expected, course, now }: Compared): string[] {
   const { values } = expected;
-  // The definitions of a labeler that never responded may be unknown.
+  // Accept missing definitions of a labeler that never responded.
   if (
     expected.firstAnswered === null &&
     line.values.length === 0 &&
@@ -167,7 +167,7 @@ function valueProblems({ line, expected, course, now }: Compared): string[] {
     const wanted = values.definitions.get(value) ?? { first: null, last: null };
     if (wanted.first !== null) problems.push(...differ(`the first day of ${value}`, wanted.first, first));
     else if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
-      problems.push(`the first day of ${value} is ${first}`);
+      problems.push(`the first day of ${value} is ${first}, outside the observation`);
     problems.push(...differ(`the last day of ${value}`, wanted.last, last));
   }
   return problems;
@@ -187,7 +187,8 @@ function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Com
   const problems: string[] = [];
   if (labels < 1 || labels > expected.rows.length + expected.repeats)
     problems.push(`the delays cover ${labels} labels, expected 1 to ${expected.rows.length + expected.repeats}`);
-  // A percentile is published as the upper bound of its delay class, which is at most twice the delay.
+  // Allow twice the longest delay: a percentile is published as the upper bound of its delay range. Except for the
+  // first bound (10 ms), a bound is less than twice the delay.
   if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10)
     problems.push(`the delays are implausible: p50 ${p50} ms, p90 ${p90} ms`);
   return problems;

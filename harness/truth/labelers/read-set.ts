@@ -39,8 +39,8 @@ const fileNames = [
 ] as const;
 
 /**
- * Reads a set from an artifact directory. Resolves with null while its files differ in their generation time. Throws if
- * a line is malformed.
+ * Reads a set from an artifact directory. Resolves with null while a file is missing or the files differ in their
+ * generation time. Throws if a line or the hours file is malformed.
  */
 export async function readLabelersSet(folder: string): Promise<LabelersSet | null> {
   const texts = await Promise.all(fileNames.map((name) => readFile(join(folder, name), 'utf8'))).catch(() => null);
@@ -58,7 +58,7 @@ export async function readLabelersSet(folder: string): Promise<LabelersSet | nul
 
 function parseHours(text: string): LabelsHours {
   const reading = decodeHours(Buffer.from(text), recogniseLabelsHours);
-  if (reading.kind !== 'readable') throw new Error(`the hours are ${reading.kind}: ${reading.why}`);
+  if (reading.kind !== 'readable') throw new Error(`the hours file is ${reading.kind}: ${reading.why}`);
   return reading.artifact;
 }
 

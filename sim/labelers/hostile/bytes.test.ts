@@ -47,7 +47,7 @@ describe('hostile bytes', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 
-  test('decode as a flood of labels, in which all labels and frames differ', () => {
+  test('decode as a flood of frames whose labels all differ', () => {
     const about = { src: 'did:plc:a', account: 'did:plc:b', nowMs: Date.UTC(2026, 0, 1) };
     const next = floodOfLabels({ ...about, perFrame: 3, frames: 2, padding: 500, signature: new Uint8Array(64) });
     const frames = [...bodies(next()), ...bodies(next())];
@@ -64,7 +64,7 @@ describe('hostile bytes', () => {
     ]);
   });
 
-  test('have the shortest possible header in a short frame', () => {
+  test('use the shortest possible header for a short frame', () => {
     expect([...webSocketFrame(new Uint8Array(2), { opcode: 9 })]).toEqual([0x89, 2, 0, 0]);
   });
 });

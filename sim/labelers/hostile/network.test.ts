@@ -54,12 +54,12 @@ function messages(socket: WebSocket, count: number): Promise<Buffer[]> {
   });
 }
 
-test('the hostile network has exactly one description per kind', () => {
+test('there are at least 20 kinds of hostile labelers, with distinct names', () => {
   expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a hostile labeler behaves regularly until the attack, or until its turn if it is late', async () => {
+test('a hostile labeler behaves normally until attack() is called, and a late hostile labeler until turn() is called', async () => {
   const { network, labelers } = await started({
     count: 2,
     kinds: kinds.filter(({ name }) => name === 'roulette'),
@@ -81,7 +81,7 @@ test('a hostile labeler behaves regularly until the attack, or until its turn if
   expect(network.met.get('roulette')?.pages).toBe(2);
 });
 
-test('a gzip page is small until it is decompressed', async () => {
+test('a hostile gzip page has a size of 5 to 20 kB before decompression', async () => {
   const { network, of } = await started({ kinds: kinds.filter(({ name }) => name === 'gzip-pages'), count: 1 });
   network.attack();
   const { host } = new URL(of('gzip-pages').endpoints[0] ?? '');
@@ -97,7 +97,7 @@ test('a gzip page is small until it is decompressed', async () => {
   expect(bytes).toBeLessThan(20_000);
 });
 
-test('a flood continues while it is being read, within the limit of the process', async () => {
+test('each kind of flood sends at least two messages, and a flood that does not repeat its frames sends different messages', async () => {
   const { network, of } = await started();
   network.attack();
   const names = ['fat-labels', 'small-labels', 'bad-signatures', 'empty-frames', 'outdated-flood', 'malformed-flood'];
@@ -110,7 +110,7 @@ test('a flood continues while it is being read, within the limit of the process'
   }
 });
 
-test('after the attack, hostile labelers stop listening while the Jetstream continues', async () => {
+test('after the end of the attack, hostile labelers no longer listen, but the Jetstream continues', async () => {
   const { network, of, jetstream } = await started();
   network.attack();
   const consumer = new WebSocket(jetstream);

@@ -44,7 +44,9 @@ export interface HostileAddresses {
   readonly relay: string;
 }
 
-/** Number of requests that one kind of labeler received, by type. */
+/**
+ * Numbers of requests to the hostile labelers of one kind, by type, and number of frames that these labelers announced.
+ */
 export interface Met {
   pages: number;
   streams: number;
@@ -66,7 +68,7 @@ interface Serving {
 
 /** All hostile labelers of a process, their relay, and the Jetstream that carries their records. */
 export class HostileNetwork {
-  /** Number of requests, by name of the kind. */
+  /** Numbers of requests and announced frames, by kind of hostile labeler. */
   readonly met = new Map<string, Met>();
   readonly floods: Floods;
   readonly #options: HostileOptions;
@@ -128,7 +130,7 @@ export class HostileNetwork {
   async #serve({ identity, listens }: PlacedIdentity): Promise<void> {
     const { kinds, now } = this.#options;
     const kind = kinds.find(({ name }) => name === identity.kind);
-    if (kind === undefined) throw new RangeError(`unknown kind ${identity.kind}`);
+    if (kind === undefined) throw new RangeError(`unknown kind of hostile labeler: ${identity.kind}`);
     const sound: Attack = { ...soundAttack(identity, now()), stream: null };
     const serving: Serving = { identity, kind, sound, attack: sound, hostile: false, streams: new Set() };
     const handler: HostHandler = {
@@ -155,7 +157,7 @@ export class HostileNetwork {
       now,
       others: () => this.#dids,
     });
-    // Attack the streams that were opened while the labeler behaved regularly, too.
+    // Also attack the streams that were opened while the labeler behaved regularly.
     for (const stream of serving.streams) {
       if (serving.attack.stream) serving.attack.stream(stream);
       else stream.end();

@@ -3,7 +3,7 @@ import { createClientBudget } from './client-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may look up a limited number of distinct accounts per day, and each of them repeatedly', () => {
+it('a client may look up a limited number of distinct accounts per day, and may repeat each look-up', () => {
   const budget = createClientBudget(2);
   expect([budget.waitFor('a', 'x', noon), budget.waitFor('a', 'y', noon), budget.waitFor('a', 'x', noon)]).toEqual([
     null,
@@ -23,7 +23,7 @@ it('the budget of a client is reset at the start of each UTC day', () => {
   expect(budget.waitFor('a', 'y', midnight)).toBeNull();
 });
 
-it('a client budget may be unlimited', () => {
+it('a client budget without a limit allows any number of accounts', () => {
   const budget = createClientBudget(null);
   for (let n = 0; n < 1_000; n++) expect(budget.waitFor('a', String(n), noon)).toBeNull();
 });

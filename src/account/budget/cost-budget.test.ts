@@ -3,7 +3,7 @@ import { createCostBudget } from './cost-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it("a client may use five minutes' worth of its allowance at once, and then only what is refilled", () => {
+it("a client may use five minutes' worth of its allowance at once, and afterwards only the refilled amount", () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 29_999 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBeNull();
@@ -26,7 +26,7 @@ it('sent bytes reduce the allowance of a client', () => {
   expect(budget.waitFor('192.0.2.1', noon)).toBe(1);
 });
 
-it('an IPv6 site has four times the allowance of one client, however many networks it contains', () => {
+it('an IPv6 site has four times the allowance of one client, regardless of the number of its networks', () => {
   const budget = createCostBudget(6_000);
   let charged = 0;
   for (let n = 0; n < 64; n++) {
@@ -39,7 +39,7 @@ it('an IPv6 site has four times the allowance of one client, however many networ
   expect(budget.waitFor('2001:db8:2::1', noon)).toBeNull();
 });
 
-it('a cost budget is reset at the start of each UTC day, and may be unlimited', () => {
+it('a cost budget is reset at the start of each UTC day, and a cost budget without a limit never causes a wait', () => {
   const budget = createCostBudget(1);
   const midnight = Date.UTC(2026, 10, 21);
   budget.charge('192.0.2.1', { readMs: 1_000_000 }, midnight - 1);

@@ -15,7 +15,7 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('is decrypted to its original content, and has the same text as every cursor with equal content', () => {
+  it('is decrypted to its original content, and equal content is always encrypted to the same cursor', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const text = cursors.seal(cursor);
@@ -111,13 +111,13 @@ describe('a cursor', () => {
 });
 
 describe('markOf', () => {
-  it('distinguishes generations', () => {
+  it('returns a different mark for each generation', () => {
     const [a, b] = ['a', 'b'].map((generationId) => markOf({ generationId, revision: 0 }));
     expect(a).not.toBe(b);
     expect(a).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  it('distinguishes revisions of a generation', () => {
+  it('returns a different mark for each revision of a generation', () => {
     const marks = [0, 1, 2].map((revision) => markOf({ generationId: 'a', revision }));
     expect(new Set(marks).size).toBe(3);
   });

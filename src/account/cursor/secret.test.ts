@@ -19,7 +19,7 @@ it('readSecrets creates a missing secret file that only its owner can read, and 
   expect(readdirSync(join(path, '..'))).toEqual(['account-secret']);
 });
 
-it('readSecrets accepts two secrets, the current one first', () => {
+it('readSecrets accepts a file with two secrets, and returns them in the order of the file, the current secret first', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, `${'ab'.repeat(32)}\n${'CD'.repeat(32)}\n\n`);
   expect(readSecrets(path)).toEqual([Buffer.alloc(32, 0xab), Buffer.alloc(32, 0xcd)]);

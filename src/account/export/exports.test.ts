@@ -38,7 +38,7 @@ test('an export continues after pages without a matching row, and returns every 
   expect(progress.digest).not.toEqual(written.digest);
 });
 
-test('the row count on the last page of an export covers all its pages', async () => {
+test('the row count on the last page of an export includes the rows of all pages', async () => {
   const { store, snapshot } = await snapshotWith();
   let progress = begin(written);
   for (let terminal = false; !terminal; ) {

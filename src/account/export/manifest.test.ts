@@ -47,7 +47,7 @@ function snapshot(n: number): Snapshot {
   };
 }
 
-it('the manifest cache returns each of the last 256 manifests unchanged', async () => {
+it('the manifest cache holds the last 256 manifests, and recreates an older manifest when it is requested', async () => {
   const { store, reads } = storeOf(1);
   const manifests = rememberManifests();
   const first = await manifests.of(store, snapshot(0));
@@ -75,7 +75,7 @@ it('the manifest cache holds at most 32 million characters', async () => {
   expect(reads()).toBe(kept + 2);
 });
 
-it('a manifest states removed rows, and the origin if it is not live', async () => {
+it('a manifest has a caveat about removed rows, and states an origin other than live', async () => {
   const { store } = storeOf(1);
   const manifestOf = async (over: Partial<AccountStore> = {}) => {
     const { text } = await rememberManifests().of({ ...store, ...over }, snapshot(0));
@@ -100,7 +100,7 @@ it.each([
   ['if the last row is in the interval', 70, '1970-01-01T00:00:00.000070Z'],
   ['if rows were accepted after the interval', 250, '1970-01-01T00:00:00.000100Z'],
 ])(
-  'the frontier of a manifest, at which the next export starts, is never after the end of its interval %s',
+  'the frontier of a manifest, at which the next export starts, is not after the end of the interval %s',
   async (_case, last, frontier) => {
     const { store } = storeOf(1);
     const { text } = await rememberManifests().of(store, { ...snapshot(0), frontier: micros(last) });

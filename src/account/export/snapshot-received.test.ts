@@ -13,13 +13,13 @@ describe('a snapshot that is continued on a standby', () => {
   const snapshot = (end: number, revision: number, generationId = 'g') =>
     ({ end: micros(end), generation: markOf({ generationId, revision }) }) as Snapshot;
 
-  it('waits until the standby has received its end', () => {
+  it('is refused as behind if the standby has not received all rows before the end of the snapshot', () => {
     expect(() => assertSnapshotReceived(standby, snapshot(500, 3))).not.toThrow();
     expect(() => assertSnapshotReceived(standby, snapshot(501, 3))).toThrow(behind);
     expect(() => assertSnapshotReceived(primary, snapshot(501, 3))).not.toThrow();
   });
 
-  it('waits for a later removal of rows, but not for an earlier removal or for another store', () => {
+  it('is refused as behind if the standby has not received a removal of rows that the snapshot includes, unless the snapshot is of a different store', () => {
     expect(() => assertSnapshotReceived(standby, snapshot(500, 5))).toThrow(behind);
     expect(() => assertSnapshotReceived(standby, snapshot(500, 2))).not.toThrow();
     expect(() => assertSnapshotReceived(standby, snapshot(500, 5, 'another'))).not.toThrow();

@@ -42,7 +42,7 @@ describe('handleIn', () => {
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', null],
     ['alice@example.com', null],
     ['', null],
-  ])('parses %j as the handle %j', (text, handle) => {
+  ])('maps the text %j to %j', (text, handle) => {
     expect(handleIn(text)).toBe(handle);
   });
 });

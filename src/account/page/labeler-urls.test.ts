@@ -5,11 +5,11 @@ import { profileUrl, queryUrl } from './labeler-urls.ts';
 const origin = 'https://labels.example.com';
 
 describe('profileUrl', () => {
-  it('returns the page of the DID in the official application', () => {
+  it('returns the URL of the profile of the DID in the official application', () => {
     expect(profileUrl('did:web:labels.example.com')).toBe('https://bsky.app/profile/did:web:labels.example.com');
   });
 
-  it('encodes the percent sign of a port, and returns null for an invalid DID', () => {
+  it('encodes the percent sign before the port of a did:web, and returns null for an invalid DID', () => {
     expect(profileUrl('did:web:localhost%3A2583')).toBe('https://bsky.app/profile/did:web:localhost%253A2583');
     expect(profileUrl('did:plc:"><script>')).toBeNull();
   });
@@ -36,7 +36,7 @@ describe('queryUrl', () => {
     );
   });
 
-  it('returns null without an origin, and for a URI that may be truncated', () => {
+  it('returns null if the labeler has no origin, or if the URI might be truncated', () => {
     expect(queryUrl(undefined, 'did:web:a.example')).toBeNull();
     expect(queryUrl(origin, `at://${'x'.repeat(1_000)}`)).toBeNull();
   });

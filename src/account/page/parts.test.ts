@@ -15,11 +15,11 @@ function daysOf(rows: readonly (number | null)[]): AccountDay[] {
 }
 
 describe('downloadParts', () => {
-  it('returns one part if all rows fit', () => {
+  it('returns one part if all rows fit into one download', () => {
     expect(downloadParts({ days: daysOf([3, 0, 7]) }, 10)).toEqual([{ start: 0, end: 3 * day, rows: 10 }]);
   });
 
-  it('returns parts that each fit and together contain the whole interval and every row', () => {
+  it('returns parts that each fit into one download, and that together cover the interval and contain every row', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 10 }), { minLength: 1, maxLength: 31 }), (rows) => {
         const parts = downloadParts({ days: daysOf(rows) }, 10) ?? [];

@@ -25,7 +25,7 @@ function storeOf(stamps: readonly number[], most: number): AccountStore {
   return { accountIntervals } as unknown as AccountStore;
 }
 
-it('partsInTurns counts the rows of a hot account in several turns, and returns adjacent parts that each fit', async () => {
+it('partsInTurns counts the rows of a hot account in several turns, and returns adjacent parts that each fit into one download', async () => {
   const stamps = fc.uniqueArray(fc.integer({ min: 0, max: 3 * day }), { maxLength: 120 });
   await fc.assert(
     fc.asyncProperty(

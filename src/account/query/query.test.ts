@@ -63,7 +63,7 @@ describe('a query string', () => {
     expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
   });
 
-  it('is parsed with the host of a did:web in lower case', () => {
+  it('is parsed with lowercase hosts in DIDs of the method did:web', () => {
     expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
       account: 'did:web:labels.example.com',
       asked: { kind: 'days', days: 7 },
@@ -74,7 +74,7 @@ describe('a query string', () => {
     expect(asked(`did=${account.toUpperCase().replace('DID:PLC:', 'did:plc:')}`)).toBe('invalid_account');
   });
 
-  it('may contain empty form fields', () => {
+  it('is parsed as if its empty form fields were absent', () => {
     expect(asked(`did=${account}&days=7&start=&end=&labeler=&value=&action=&target_kind=`)).toEqual({
       account,
       asked: { kind: 'days', days: 7 },
@@ -87,7 +87,7 @@ describe('a query string', () => {
     '2026-11-20T13:30:00%2B01:30',
     '2026-11-20T13:30:00+01:30',
     '2026-11-20T10:30:00-01:30',
-  ])('may contain an instant with a time zone, as in start=%s', (start) => {
+  ])('can contain an instant with a time zone, as in start=%s', (start) => {
     expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
       asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
     });
@@ -98,7 +98,7 @@ describe('a query string', () => {
     expect(asked(search)).toMatchObject({ asked: { start: 1_795_176_000_000_001, end: 1_795_219_200_000_001 } });
   });
 
-  it('may contain any year that RFC 3339 can represent', () => {
+  it('can contain years in which a double cannot represent every microsecond', () => {
     const [before, after] = ['1600-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
     const available = { start: micros(1_795_176_000_000_000), end: micros(1_795_219_200_000_000) };
     const clipped = (start: string, end: string) => {
@@ -111,7 +111,7 @@ describe('a query string', () => {
     expect(clipped(after, before)).toBe('invalid_interval');
   });
 
-  it('may contain additional parameters that its route allows', () => {
+  it('can contain additional parameters that its route allows', () => {
     const parsed = readAccountQuery(parseParameters(`did=${account}&before=x`), ['before']);
     expect(parsed).toMatchObject({ kind: 'query', more: new Map([['before', 'x']]) });
   });
@@ -152,7 +152,7 @@ describe('an invalid query string', () => {
     ['unknown_parameter', `${did}&%ff=x`],
     ['unknown_parameter', `${did}&Days=7`],
     ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
-  ])('is refused with the code %s: %s', (code, search) => {
+  ])('is refused with the code %s: %j', (code, search) => {
     expect(asked(search)).toBe(code);
   });
 
@@ -166,13 +166,13 @@ describe('an invalid query string', () => {
 });
 
 describe('the window', () => {
-  it('is 30 days long, or shorter if the store is younger', () => {
+  it('is 30 days long, or shorter if the store contains fewer than 30 days', () => {
     expect(availableWindow({ floor: micros(0) }, now)).toEqual({ start: now - 30 * day, end: now });
     expect(availableWindow({ floor: micros(now - 5) }, now)).toEqual({ start: now - 5, end: now });
   });
 
   const available = { start: micros(now - 10 * day), end: now };
-  it('of 10 days contains an interval of 7 days entirely, and one of 30 days in part', () => {
+  it('of 10 days leaves an interval of 7 days unchanged, and clips an interval of 30 days', () => {
     expect(clipInterval({ kind: 'days', days: 7 }, available)).toEqual({
       start: now - 7 * day,
       end: now,
@@ -186,7 +186,7 @@ describe('the window', () => {
     });
   });
 
-  it('clips an interval that extends beyond it, and contains no part of an interval outside it', () => {
+  it('clips an interval that extends beyond it, and excludes an interval outside it', () => {
     fc.assert(
       fc.property(intervals, intervals, ([start, end], [floor, ceiling]) => {
         const got = clipInterval({ kind: 'explicit', start, end }, { start: floor, end: ceiling });

@@ -10,7 +10,7 @@ const explicit = (end: number) => ({ kind: 'explicit', start: micros(0), end: mi
 const behind = expect.objectContaining({ code: 'behind' });
 
 describe('readingTime', () => {
-  it('is the time of the request, but on a standby at most the time up to which it has received everything', () => {
+  it('returns the time of the request, or the end of the data that a standby has received if that end is earlier', () => {
     expect([readingTime(primary, now), readingTime(standby, now), readingTime(standby, micros(400))]).toEqual([
       now,
       500,
@@ -20,7 +20,7 @@ describe('readingTime', () => {
 });
 
 describe('a query on a standby', () => {
-  it('waits for its explicit end, or for the current time if the end is in the future', () => {
+  it('is refused as behind until the standby has received all data before the end of the query, or before the current time if that end is in the future', () => {
     expect(() => assertAskedReceived(standby, explicit(500), now, null)).not.toThrow();
     expect(() => assertAskedReceived(standby, explicit(501), now, null)).toThrow(behind);
     expect(() => assertAskedReceived(standby, explicit(2_000_000), now, null)).toThrow(behind);
@@ -28,7 +28,7 @@ describe('a query on a standby', () => {
     expect(() => assertAskedReceived(primary, explicit(501), now, null)).not.toThrow();
   });
 
-  it('does not wait if it requests a number of days, except for the position at which a list continues', () => {
+  it('is not refused as behind if it requests a number of days, unless it continues a list at a position that the standby has not received', () => {
     const days = { kind: 'days', days: 7 } as const;
     expect(() => assertAskedReceived(standby, days, now, null)).not.toThrow();
     expect(() => assertAskedReceived(standby, days, now, micros(500))).not.toThrow();

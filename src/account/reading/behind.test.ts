@@ -16,7 +16,7 @@ function simulated() {
 const behind = (): Promise<never> => Promise.reject(new StoreError('behind', 'not yet'));
 const present = new AbortController().signal;
 
-it('a request waits at most two seconds for a standby, with few attempts', async () => {
+it('a request waits for a standby for at most two seconds, and makes fewer than 12 attempts', async () => {
   const { time, wait } = simulated();
   let attempts = 0;
   const turn = () => {
@@ -28,13 +28,13 @@ it('a request waits at most two seconds for a standby, with few attempts', async
   expect(attempts).toBeLessThan(12);
 });
 
-it('a request succeeds as soon as the standby has received the requested end', async () => {
+it('a request succeeds as soon as the standby has received the data up to the requested end', async () => {
   const { time, wait } = simulated();
   expect(await wait(() => (time.now < 1_300 ? behind() : Promise.resolve('rows')), present)).toBe('rows');
   expect(time.now).toBeLessThan(1_600);
 });
 
-it('a request fails at once on any other error', async () => {
+it('a request fails at once on a store error other than `behind`', async () => {
   const { time, wait } = simulated();
   await expect(wait(() => Promise.reject(new StoreError('busy', 'locked')), present)).rejects.toMatchObject({
     code: 'busy',

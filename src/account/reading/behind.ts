@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../../store/errors.ts';
 import { StoreBusy } from './reading-pool.ts';
 
-/** Maximum time that a request waits for a standby to receive the requested end, in milliseconds. */
+/** Maximum time that a request waits for a standby to receive the data up to the requested end, in milliseconds. */
 export const maxBehindMs = 2_000;
 /** Delay before the second attempt, in milliseconds. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
@@ -11,10 +11,10 @@ const maxPauseMs = 400;
 /** Maximum number of requests that wait at the same time; fewer than the memory for responses allows. */
 const maxWaiting = 16;
 
-/** Error for a request whose requested end a standby has not received in time. */
+/** Error for a request whose data a standby did not receive within the time limit. */
 export class StoreBehind extends Error {
   constructor() {
-    super('the standby has not received the requested end yet');
+    super('the standby has not received all data up to the requested end yet');
     this.name = 'StoreBehind';
   }
 }
@@ -27,12 +27,15 @@ export interface BehindOptions {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Runs a turn, and repeats it while the store throws `behind`. Rejects with `StoreBehind` after `maxBehindMs`. */
+/**
+ * Runs a turn, and repeats it while the store throws `behind`. Rejects with `StoreBehind` after `maxBehindMs`, or at
+ * once if `maxWaiting` requests are already waiting.
+ */
 export type BehindWait = <T>(turn: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 
 /**
- * Creates a `BehindWait`. A request waits between turns, so that it does not occupy a reading process. The wait ends if
- * the client disconnects.
+ * Creates a `BehindWait`. A request waits between turns, so that it does not occupy a reading process. The wait ends
+ * with `StoreBusy` if the client disconnects.
  */
 export function createBehindWait({ clock, pause = pauseFor }: BehindOptions): BehindWait {
   let waiting = 0;

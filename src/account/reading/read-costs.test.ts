@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ReadCosts } from './read-costs.ts';
 
-it('the expected duration is a moving average of the earlier turns', () => {
+it('the expected duration of a turn is a moving average of the durations of earlier turns', () => {
   const costs = new ReadCosts(() => 0);
   costs.note('did:web:a.example', 80);
   costs.note('did:web:a.example', 40);
@@ -10,7 +10,7 @@ it('the expected duration is a moving average of the earlier turns', () => {
   );
 });
 
-it('a long turn makes the next turn count as long, until shorter turns have lowered the average', () => {
+it('a long turn causes the next turn to be treated as long, until shorter turns have lowered the average', () => {
   const costs = new ReadCosts(() => 0);
   costs.note('did:web:a.example', 400);
   const after = costs.isLong('did:web:a.example');
@@ -20,7 +20,7 @@ it('a long turn makes the next turn count as long, until shorter turns have lowe
   expect([after, still, costs.isLong('did:web:a.example')]).toEqual([true, true, false]);
 });
 
-it('read costs are not kept for accounts with short turns, and expire after ten minutes', () => {
+it('read costs are not stored for accounts with short turns, and expire after ten minutes', () => {
   let now = 0;
   const costs = new ReadCosts(() => now);
   costs.note('did:web:short.example', 39);

@@ -78,7 +78,7 @@ it('a client has at most one turn at a time, and does not delay the turns of oth
 it.each([
   ['of one account', (n: number) => ({ client: `192.0.2.${n}`, account: 'did:web:hot.example' })],
   ['of one IPv6 site', (n: number) => ({ client: `2001:db8:1:${n}00::1` })],
-])('turns %s never occupy all reading processes', async (_what, turnOf) => {
+])('turns %s do not occupy all reading processes', async (_what, turnOf) => {
   const { pool } = poolInTest(60_000, 2);
   const hot = [1, 2, 3].map((n) => lasting(pool, turnOf(n)));
   const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
@@ -88,7 +88,7 @@ it.each([
   await honest.end();
 });
 
-it('turns that are expected to be long never occupy all reading processes', async () => {
+it('turns that are expected to be long do not occupy all reading processes', async () => {
   const { pool } = poolInTest(60_000, 2);
   const turnOf = (n: number) => ({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` });
   now = 0;
@@ -106,7 +106,7 @@ it('turns that are expected to be long never occupy all reading processes', asyn
   await honest.end();
 });
 
-it('the pool serves clients with little recent use first, and then accounts with short turns', async () => {
+it('the pool serves clients with little recent use first, and among clients with similar use the accounts with short turns first', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   const took = (ms: number) => () => {
@@ -132,7 +132,7 @@ it('the pool serves clients with little recent use first, and then accounts with
   expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
 });
 
-it('a turn that is refused memory does not lower the expected duration of its account', async () => {
+it('a turn whose memory request is refused does not lower the expected duration of its account', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   await pool.run({ client: '192.0.2.1', account: 'did:web:slow.example' }, () => {
@@ -156,7 +156,7 @@ it('a turn that is refused memory does not lower the expected duration of its ac
   expect(order).toEqual(['quick', 'slow']);
 });
 
-it('the pool ends a turn that becomes long while another one is long, so that a process stays free for short turns', async () => {
+it('the pool aborts a second turn that becomes long, so that a process stays free for short turns', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();
   const ended: string[] = [];

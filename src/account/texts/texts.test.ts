@@ -101,7 +101,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the translatio
     }
   });
 
-  it('has no text that is empty or equal to the English text', () => {
+  it('has only texts that are not empty and differ from the English text', () => {
     for (const entry of entriesOf(english)) {
       const [path] = entry;
       if (path.startsWith('states.') || shared[language]?.includes(path)) continue;
@@ -129,7 +129,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the translatio
     }
   });
 
-  it('never states that a label is in effect', () => {
+  it('contains no common phrase that claims that a label is in effect', () => {
     const claims = {
       de: /\b(?:ist|sind) (?:gerade |derzeit |aktuell )?(?:aktiv|in Kraft)\b|\baktuelle(?:n|s)? Labels?\b/i,
       es: /\betiquetas? (?:activas?|vigentes?|actual(?:es)?)\b/i,
@@ -140,7 +140,7 @@ describe.each(languages.filter((language) => language !== 'en'))('the translatio
     expect(all.filter((text) => claims[language as keyof typeof claims].test(text))).toEqual([]);
   });
 
-  it('is marked as machine-made until a native speaker has reviewed it', () => {
+  it('is marked as machine-made, because no native speaker has reviewed it yet', () => {
     expect(t.translationNote).toMatch(/maschinell|automática|機械翻訳/i);
   });
 });

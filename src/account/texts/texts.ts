@@ -24,7 +24,7 @@ export interface Texts extends ViewTexts, EntryTexts {
  * catalogues.
  */
 const translationNotes: Readonly<Record<Exclude<Language, 'en'>, string | null>> = {
-  de: 'Maschinell übersetzt und noch nicht von Muttersprachlern geprüft; im Zweifel gilt die englische Seite. Die Worte der Labeler werden nicht übersetzt.',
+  de: 'Maschinell übersetzt und noch nicht von Muttersprachlern geprüft; im Zweifel gilt die englische Seite. Texte der Labeler werden nicht übersetzt.',
   es: 'Traducción automática, aún no revisada por hablantes nativos; en caso de duda vale la página en inglés. Las palabras de los etiquetadores no se traducen.',
   pt: 'Tradução automática, ainda não revisada por falantes nativos; em caso de dúvida, vale a página em inglês. As palavras dos rotuladores não são traduzidas.',
   ja: '機械翻訳であり、母語話者による確認はまだ行われていません。疑問がある場合は英語のページを参照してください。ラベラーの言葉は翻訳されません。',

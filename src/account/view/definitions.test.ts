@@ -15,7 +15,7 @@ function chosen(language: Language, ...locales: unknown[]) {
   return found && choose(found, language);
 }
 
-describe('parseDefinitions', () => {
+describe('the definitions module', () => {
   it("selects the text in the page's language, else in a variety of that language, else in English, else the first text", () => {
     const locales = [locale('fr'), locale('de'), locale('pt-BR'), locale('en-GB'), locale('en')];
     expect(chosen('en', ...locales)).toEqual({ name: 'name en', description: 'description en', lang: 'en' });
@@ -26,7 +26,7 @@ describe('parseDefinitions', () => {
     expect(chosen('ja', locale('pt-BR'), locale('de'))?.lang).toBe('pt-BR');
   });
 
-  it('keeps only the texts that a page can show', () => {
+  it('keeps only the first text and the texts that a page can show', () => {
     const locales = Array.from({ length: 50 }, (_, i) => locale(`x${String.fromCharCode(97 + (i % 26))}-${i}`));
     const found = parseDefinitions(content([{ identifier: 'spam', locales: [...locales, locale('ja')] }])).get('spam');
     expect(found?.map(({ lang }) => lang)).toEqual(['xa-0', 'ja']);
@@ -57,7 +57,7 @@ describe('parseDefinitions', () => {
     expect(parseDefinitions('{').size).toBe(0);
   });
 
-  it('results are cached, so that the store is read at most once per minute and labeler even without definitions', async () => {
+  it('has a cache that reads the store at most once per minute and labeler, even for a labeler without definitions', async () => {
     let now = 0;
     const asked: string[] = [];
     const store = {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { kept } from './kept.ts';
 
 /**
- * Creates a cached read that takes `took` milliseconds and returns how often it was called, and a function that sets
- * the clock.
+ * Creates a cached read that takes `took` milliseconds and returns its argument with the number of reads so far, and a
+ * function that sets the clock.
  */
 function reading(took: number) {
   let now = 0;
@@ -30,7 +30,7 @@ it('kept reads a value once for all requests during its lifetime', async () => {
   expect(await ask('d')).toBe('d 2');
 });
 
-it('kept caches the result of a slow read longer, so that reading takes at most one per cent of the time', async () => {
+it('kept caches the result of a slow read longer than the result of a fast read, so that reads take at most one per cent of the time', async () => {
   const { ask, at } = reading(200);
   await ask('a');
   at(19_999);

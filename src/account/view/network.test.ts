@@ -20,7 +20,7 @@ function position(source: string, acceptedAt: number): Position {
   return { source, endpoint: 'https://labeler.example', value: '1', acceptedAt: micros(acceptedAt) };
 }
 
-it("the time of a labeler's last read is that of its position or of its roster row, whichever is later", async () => {
+it("the time of a labeler's last read is the time of its position or of its roster row, whichever is later", async () => {
   const store = {
     roster: () => Promise.resolve([row(one, 50), row(two, 50), row(three, 50), row(four, null)]),
     purges: () => Promise.resolve([]),

@@ -79,7 +79,7 @@ describe('timelineOf', () => {
     });
   });
 
-  it('distinguishes gaps of some labelers from gaps of all labelers, and counts no instant twice', () => {
+  it('distinguishes gaps of some labelers from gaps of all labelers, and counts each missed instant only once', () => {
     const all = { start: micros(at(1) + 2 * hour), end: micros(at(1) + 4 * hour) };
     const some = {
       source: 'did:web:a.example',
@@ -111,7 +111,7 @@ describe('union', () => {
     .tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 1, max: 30 }))
     .map(([start, length]): Interval => ({ start: micros(start), end: micros(start + length) }));
 
-  it('contains exactly the instants of its intervals, as sorted and disjoint intervals', () => {
+  it('returns sorted and disjoint intervals that contain exactly the instants of the given intervals within the bounds', () => {
     fc.assert(
       fc.property(fc.array(interval, { maxLength: 12 }), interval, (intervals, bounds) => {
         const merged = union(intervals, bounds);

@@ -10,8 +10,8 @@ function folderInTest(): string {
   return folder;
 }
 
-describe('the files of an archive', () => {
-  it('lose the partial line of a killed process before the next line is appended', () => {
+describe('the writer of archive files', () => {
+  it('removes the partial line of a killed process before it appends the next line', () => {
     const root = folderInTest();
     const files = openArchiveFiles(root);
     files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":1}\n'));
@@ -24,7 +24,7 @@ describe('the files of an archive', () => {
     expect(files.days()).toEqual(['2026-11-20']);
   });
 
-  it('lose the temporary files of a killed process at the next start', () => {
+  it('removes the temporary files of a killed process at the next start', () => {
     const root = folderInTest();
     openArchiveFiles(root).replace('days/2026-11-20/day.json', Buffer.from('{}\n'));
     writeFileSync(join(root, 'days/2026-11-20/.day.json.0123456789ab.tmp'), '{');
@@ -32,7 +32,7 @@ describe('the files of an archive', () => {
     expect(readdirSync(join(root, 'days/2026-11-20'))).toEqual(['day.json']);
   });
 
-  it('keep temporary files that the archive did not write', () => {
+  it('preserves temporary files that the archive did not write', () => {
     const root = folderInTest();
     mkdirSync(join(root, 'site'));
     const foreign = ['.cache.tmp', 'site/.page.html.0123456789ab.tmp'];

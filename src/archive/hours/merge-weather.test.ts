@@ -68,7 +68,7 @@ it('a late gap replaces known hours, including the hour in which the store began
   expect(observed(merged(day, fileWith(14, 9.5), fileWith(15, 9.5, [9.75, 11.5])))).toEqual([0, 900, 0, 1_800, 3_600]);
 });
 
-it('after the loss of a store, no later file erases an hour that began before the new store', () => {
+it('after the loss of a store, later files do not erase hours that began before the new store', () => {
   const files = [fileWith(10.9, -50), fileWith(11.2, 10.95), fileWith(11.5, 10.95), fileWith(14, 10.95)];
   for (let count = 2; count <= files.length; count++) {
     expect(observed(merged(day, ...files.slice(0, count))).slice(0, 3)).toEqual([3_600, 3_600, 3_180]);
@@ -76,13 +76,13 @@ it('after the loss of a store, no later file erases an hour that began before th
   expect(observed(merged(day, ...files))).toEqual([3_600, 3_600, 3_180, 3_600, 3_600]);
 });
 
-it('a store that has observed nothing erases no hour', () => {
+it('a store that has observed nothing does not erase hours', () => {
   const empty = fileWith(14, 20);
   expect(empty.series[0]?.observed_since).toBeNull();
   expect(observed(merged(day, fileWith(13, -50), empty))).toEqual([3_600, 3_600, 3_600, 3_600, 3_540]);
 });
 
-it('a file of an earlier version, which does not state its first observation, erases no early hour', () => {
+it('a file of an earlier version, which does not state its first observation, does not erase early hours', () => {
   const old = (file: WeatherHours): WeatherHours => ({
     ...file,
     series: file.series.map(({ observed_since: _, ...one }) => one),
@@ -92,7 +92,7 @@ it('a file of an earlier version, which does not state its first observation, er
   ]);
 });
 
-it('the hours of a day survive formatting and parsing unchanged', () => {
+it('the hours of a day are unchanged after formatting and parsing', () => {
   for (const kept of [merged(day, fileWith(14, -50)), merged(day, fileWith(14, 9.5))]) {
     expect(parseWeatherDay(formatWeatherDay(kept), day)).toEqual(kept);
   }

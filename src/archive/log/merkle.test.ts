@@ -22,7 +22,7 @@ function leavesOf(count: number): Buffer[] {
   return Array.from({ length: count }, (_, index) => leafHash(Buffer.from(String(index))));
 }
 
-/** A tree and one of its leaves. */
+/** Generates the size of a tree, and the index of one of its leaves. */
 const placed = fc
   .integer({ min: 1, max: 300 })
   .chain((size) => fc.record({ size: fc.constant(size), index: fc.integer({ min: 0, max: size - 1 }) }));
@@ -57,7 +57,7 @@ describe('an inclusion proof', () => {
     );
   });
 
-  it('is refused for another leaf, index or root, and with one hash too few or too many', () => {
+  it('is refused for a wrong leaf, index or root, and with one hash too few or too many', () => {
     fc.assert(
       fc.property(placed, ({ size, index }) => {
         const tree = leavesOf(size);
@@ -81,7 +81,7 @@ describe('an inclusion proof', () => {
     );
   });
 
-  it('does not exist for an index outside the tree', () => {
+  it('cannot be computed for an index outside the tree', () => {
     expect(() => inclusionProof(leaves, 8)).toThrow(RangeError);
   });
 });
@@ -115,7 +115,7 @@ describe('a consistency proof', () => {
     );
   });
 
-  it('is refused for a tree that became smaller', () => {
+  it('is refused if the newer tree is smaller than the older tree', () => {
     const [oldRoot, root] = [treeHash(leaves), treeHash(leaves.slice(0, 4))];
     expect(verifyConsistency({ oldSize: 8, oldRoot, size: 4, root, proof: [] })).toBe(false);
     expect(() => consistencyProof(leaves.slice(0, 4), 8)).toThrow(RangeError);

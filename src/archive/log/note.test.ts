@@ -29,7 +29,7 @@ describe('a signing key', () => {
     expect(parseVerifierKey(vector.verifier)?.id.toString('hex')).toBe('c74f20a3');
   });
 
-  it('is refused with another id, another name, or a damaged encoding', () => {
+  it('is refused if its id does not match its name and bytes, or if its encoding is damaged', () => {
     const wrong = [
       vector.verifier.replace('c74f20a3', 'c74f20a4'),
       vector.verifier.replace('Peter', 'Paul'),
@@ -43,7 +43,7 @@ describe('a signing key', () => {
     expect(parseSignerKey(vector.signer.replace('AYEK', 'AYEL'))).toBeNull();
   });
 
-  it('survives formatting and parsing of its text form for any random bytes', () => {
+  it('is unchanged after it is formatted and parsed, whatever its bytes are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
         const made = signerKey('a.example/b', seed);
@@ -54,7 +54,7 @@ describe('a signing key', () => {
     );
   });
 
-  it('is refused if its name has spaces or plus signs', () => {
+  it('is refused if its name is empty or contains white space or a plus sign', () => {
     for (const name of ['', 'a b', 'a+b', 'a\u00a0b', 'a\nb']) {
       expect(() => signerKey(name, randomBytes(32)), name).toThrow(RangeError);
     }
@@ -72,7 +72,7 @@ describe('a signed note', () => {
     expect(openNote(Buffer.from(signNote(text, key)), key.verifier)).toEqual({ kind: 'verified', text });
   });
 
-  it('opens with its key among signatures of unknown keys', () => {
+  it('opens with its key even if it also has a signature of an unknown key', () => {
     const text = 'one\n';
     const [, second = ''] = signNote(text, other).split('\n\n');
     const both = Buffer.from(`${signNote(text, key)}${second}`);
@@ -100,7 +100,7 @@ describe('a signed note', () => {
     expect(openNote(note, key.verifier)).toEqual({ kind: 'invalid_signature' });
   });
 
-  it('is malformed without a signature, with a control character, or as invalid UTF-8', () => {
+  it('is malformed if it has no signature, contains a control character, or is not valid UTF-8', () => {
     const note = signNote('one\n', key);
     const wrong = ['one\n', 'one\n\n', note.replace('one', 'o\te'), note.slice(0, -1), note.replace('— ', '- '), ''];
     for (const text of wrong) expect(openNote(Buffer.from(text), key.verifier), text).toEqual({ kind: 'malformed' });
@@ -131,7 +131,7 @@ describe('a checkpoint', () => {
     expect(parseCheckpoint(`a\n1\n${root}\nextension\n`)).toMatchObject({ size: 1 });
   });
 
-  it('is opened by the key that signed it and by no other', () => {
+  it('opens with the key that signed it, but not with a different key of the same name', () => {
     const root = leafHash(Buffer.of(1));
     const note = Buffer.from(signCheckpoint({ size: 1, root }, key));
     const checkpoint = { origin: 'almanac.example/archive', size: 1, root };

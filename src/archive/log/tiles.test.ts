@@ -39,7 +39,7 @@ describe('the tiles of a tree', () => {
     expect(bundlePath({ index: 1000, width: 255 })).toBe('tile/entries/x001/000.p/255');
   });
 
-  it('contain the hashes of complete subtrees, from which the root follows', () => {
+  it('contain the hashes of complete subtrees, and are refused if they are truncated', () => {
     const leaves = Array.from({ length: 600 }, (_, index) => leafHash(Buffer.from(String(index))));
     const upper = parseTile(tileBytes(leaves, { level: 1, index: 0, width: 2 }), 2);
     expect(upper).toEqual([treeHash(leaves, 0, 256), treeHash(leaves, 256, 512)]);
@@ -48,7 +48,7 @@ describe('the tiles of a tree', () => {
     expect(parseTile(tileBytes(leaves, { level: 0, index: 2, width: 88 }).subarray(1), 88)).toBeNull();
   });
 
-  it('that are new in a larger tree are exactly those that its predecessor lacks', () => {
+  it('are returned by newTiles if and only if the previous, smaller tree lacks them', () => {
     expect(newTiles(255, 257).map(tilePath)).toEqual(['tile/0/000', 'tile/0/001.p/1', 'tile/1/000.p/1']);
     expect(newTiles(5, 5)).toEqual([]);
   });
@@ -57,7 +57,7 @@ describe('the tiles of a tree', () => {
 describe('an entry bundle', () => {
   const bundle = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 256 });
 
-  it('returns the entries from which it was formatted', () => {
+  it('is parsed back to the entries from which it was formatted', () => {
     fc.assert(
       fc.property(bundle, (entries) => {
         const parsed = parseBundle(formatBundle(entries), entries.length);
@@ -66,7 +66,7 @@ describe('an entry bundle', () => {
     );
   });
 
-  it('is refused if it is truncated, continued, or has the wrong number of entries', () => {
+  it('is refused if it is truncated, has additional bytes, or has the wrong number of entries', () => {
     fc.assert(
       fc.property(bundle, fc.nat(), (entries, cut) => {
         fc.pre(entries.length > 0);

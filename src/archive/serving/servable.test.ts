@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 
 /**
- * Writes the archive to a directory and returns a function that opens a path and reports whether the file is immutable,
- * or null if it is not served.
+ * Writes the archive to a directory. Returns two functions: `write` writes another file, and `isImmutable` opens a
+ * path and resolves with null if the archive does not serve it.
  */
 function directory() {
   const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
@@ -37,13 +37,13 @@ function directory() {
   };
 }
 
-it('a listed file is served as immutable if its day is closed, and as changeable if its day is open', async () => {
+it('a listed file is served as immutable if its day is closed, and as mutable while its day is open', async () => {
   const { isImmutable } = directory();
   const open = [...content.keys()].find((path) => path.startsWith('days/2026-11-23/')) ?? '';
   expect([await isImmutable(`${closedDay}/day.json`), await isImmutable(open)]).toEqual([true, false]);
 });
 
-it('a file in the directory of a closed day that its record does not list is not served', async () => {
+it('a file in the directory of a closed day is not served if the record of the day does not list it', async () => {
   const { write, isImmutable } = directory();
   write(`${closedDay}/notes.json`, Buffer.from('{}'));
   expect(await isImmutable(`${closedDay}/notes.json`)).toBe(null);

@@ -11,7 +11,7 @@ function folderInTest(): string {
 }
 
 describe('the key of a log', () => {
-  it('is created once, readable by its owner only, and refused if other users may read it', () => {
+  it('is created once, is readable only by its owner, and is refused if other users can read it', () => {
     const path = join(folderInTest(), 'archive.key');
     const options = { path, name: 'a.example', mayCreate: true, random: (count: number) => Buffer.alloc(count, 1) };
     const key = readOrCreateKey(options);

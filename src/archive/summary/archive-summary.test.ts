@@ -16,7 +16,7 @@ import { labelsSums, weatherSums } from './day-summary.ts';
 const weatherHeader = 'hour,host,protocol,published,collection,events,observed_seconds\r\n';
 const labelsHeader = 'hour,applications,removals,repeats,observed_seconds,labeler_seconds\r\n';
 
-test('the weather sums count all events of the published series and no events of other series', () => {
+test('the weather sums count all events of the published series, and exclude events of other series', () => {
   const rows = [
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600',
     '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,like.create,90,3600',
@@ -45,7 +45,7 @@ test('the label sums count applications and removals, and are null if nothing wa
   });
 });
 
-test('an hour without a count adds no observed time and is not a whole hour', () => {
+test('an hour without a count adds no observed time and does not count as a whole hour', () => {
   const labels = ['2026-11-20T00:00:00Z,60,12,0,3600,7200', '2026-11-20T01:00:00Z,,,,3600,7200'];
   expect(labelsSums(`${labelsHeader}${labels.join('\r\n')}\r\n`)).toEqual({
     ...{ count: 72, observedSeconds: 3600, wholeHours: [0] },
@@ -64,7 +64,7 @@ test('a table that lacks a required column or has quoted cells has no sums', () 
   expect(labelsSums(`${labelsHeader}"2026-11-20T00:00:00Z",1,1,1,1,1\r\n`)).toBeNull();
 });
 
-test('the days of an archive are summarised, and a day is read again only if its record has changed', async () => {
+test('an archive has no summary while its directory is empty, and has the sums of its tables once it contains days', async () => {
   const simulated = simulateArchive({ hours: (now) => simulatedHours(now) });
   await simulated.run(30);
   const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
@@ -99,7 +99,7 @@ test('the days of an archive are summarised, and a day is read again only if its
   expect(days?.[0]?.weather?.count).toBeGreaterThan(0);
 });
 
-test('the known issues of an archive are read with its days, unless the list is invalid or contains an identity', async () => {
+test('the known issues of an archive are read together with its days, but are ignored if the list is invalid or contains an identity', async () => {
   const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const issue: KnownIssue = {

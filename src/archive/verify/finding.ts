@@ -20,7 +20,7 @@ export const verifyExitCodes = {
   key: 11,
 } as const;
 
-/** Kind of a finding. */
+/** Kind of a finding: the name of its exit code. */
 export type FindingKind = Exclude<keyof typeof verifyExitCodes, 'intact'>;
 
 /** Meaning of each kind, for the help text and the documentation. */
@@ -31,7 +31,7 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
     'a file does not match its digest in the record of the day, or the record does not match its entry in the log',
   malformed: 'a file does not have the format that its name implies',
   gaps: 'a gap manifest or a table does not match the archived files',
-  order: 'the log contains a day twice, out of order, or before it was over, or omits a day',
+  order: 'the log omits a day, or contains a day twice, out of order, or closed less than 48 hours after its end',
   log: 'the entries and tiles of the log do not match the root hash in its checkpoint',
   signature: 'the checkpoint is damaged, or its signature is invalid',
   rollback: 'the log contains fewer days than the kept checkpoint',
@@ -49,7 +49,7 @@ export interface Finding {
 
 /** Returns the highest exit code of the findings; 0 if there are none. */
 export function exitCodeOf(findings: readonly Finding[]): number {
-  // An archive may have more findings than a call can have arguments.
+  // Do not pass all codes to one call of `Math.max`: the number of arguments of a call is limited.
   return findings.reduce<number>((code, { kind }) => Math.max(code, verifyExitCodes[kind]), verifyExitCodes.intact);
 }
 

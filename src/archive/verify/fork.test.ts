@@ -42,7 +42,7 @@ describe('a fork', () => {
     expect(await kindsWithout(removed)).toEqual(['missing', 'fork']);
   });
 
-  it('cannot be ruled out without the entries and the tiles, which is reported', async () => {
+  it('is ruled out by the tiles if the entries cannot be read, and unreadable or truncated tiles are reported', async () => {
     expect(await kindsWithout(intact, bundle)).toEqual(['unreadable']);
     expect(await kindsWithout(intact, bundle, 'log/tile/0/000.p/4')).toEqual(['unreadable', 'unreadable']);
     const truncated = copyOf(intact);

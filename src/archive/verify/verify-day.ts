@@ -8,7 +8,7 @@ import type { ArchiveReader } from './archive-reader.ts';
 import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
 
-/** Verifies the files of days and reads each file once. */
+/** Verifies the files of days, which the caller passes in ascending order. */
 export class DayVerifier {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
@@ -27,8 +27,9 @@ export class DayVerifier {
   }
 
   /**
-   * Verifies a day against the digest of its record. For an open day, newer content is accepted: a record with a later
-   * revision, files that have grown, and computed files that were replaced.
+   * Verifies a day against the digest of its record and reports the findings. For an open day, newer content is
+   * accepted: the next revision of the record, lines appended to JSON Lines files, and any content of the other
+   * files.
    */
   async verify(day: string, sha256: string, state: DayRecord['state']): Promise<void> {
     this.#inputs.forgetBefore(day);
@@ -39,7 +40,7 @@ export class DayVerifier {
     const isNext = state === 'open' && record?.day === day && record.previous === sha256;
     if (sha256Of(bytes) !== sha256 && !isNext) {
       const source = state === 'closed' ? 'its log entry' : 'the index';
-      return this.#report({ kind: 'altered', path, message: `the digest differs from that in ${source}` });
+      return this.#report({ kind: 'altered', path, message: `the digest differs from the digest in ${source}` });
     }
     if (record?.day !== day || (record.state !== state && !isNext)) {
       return this.#report({
@@ -61,11 +62,11 @@ export class DayVerifier {
     if (!content) return this.#verifyMissing(day, { name, bytes, sha256 });
     const listed = state === 'open' ? content.subarray(0, bytes) : content;
     if (listed.length !== bytes || sha256Of(listed) !== sha256) {
-      this.#report({ kind: 'altered', path, message: 'the digest differs from that in the record of the day' });
+      this.#report({ kind: 'altered', path, message: 'the digest differs from the digest in the record of the day' });
     }
   }
 
-  /** Accepts a missing file only with a tombstone that states the digest of the record. */
+  /** Accepts a missing file only if its tombstone states the same length and digest as the record of the day. */
   async #verifyMissing(day: string, { name, bytes, sha256 }: ListedFile): Promise<void> {
     const path = pathOf(day, name);
     const tombstone = (await this.#inputs.tombstonesOf(day)).find((one) => one.name === name);
@@ -74,14 +75,15 @@ export class DayVerifier {
       return this.#report({
         kind: 'altered',
         path,
-        message: 'the digest in its tombstone differs from that in the record of the day',
+        message: 'the tombstone of the file states a different length or digest than the record of the day',
       });
     }
     this.#withdrawn.push(path);
   }
 
   /**
-   * Reports an unknown or repeated file name in the record and returns false. Called before any file is read.
+   * Returns true if the record lists only known file names, each at most once; otherwise reports the first unknown or
+   * repeated name and returns false. Called before any listed file is read.
    */
   #hasKnownNames({ day, files }: DayRecord): boolean {
     const missing = new Set([...inputFiles, ...computedFiles]);
@@ -102,7 +104,10 @@ export class DayVerifier {
     }
   }
 
-  /** Recomputes the computed files and compares them. The gap manifest exists for every closed day. */
+  /**
+   * Recomputes the computed files and compares them with the archived ones. Every closed day must have a gap
+   * manifest.
+   */
   async #verifyComputed({ day, files, withheld }: DayRecord): Promise<void> {
     const days = await Promise.all([0, 1, 2].map((count) => this.#inputs.inputsOf(addDays(day, count))));
     const intact = days.filter((inputs) => inputs !== null);

@@ -92,7 +92,7 @@ class Pass {
   }
 }
 
-/** Reads the index; null, after reporting it, if the index is missing, damaged or cannot be read. */
+/** Reads the index; null if the index is missing, damaged or cannot be read, which is reported. */
 async function readIndex(reader: ArchiveReader, report: (finding: Finding) => void): Promise<ArchiveIndex | null> {
   return orReport(indexFile, report, async () => {
     const bytes = await reader.read(indexFile);
@@ -132,7 +132,11 @@ function verifyIndex({ days }: VerifiedLog, listed: readonly ListedDay[], report
     if (!one) {
       report({ kind: 'missing', path: indexFile, message: `the index does not list the closed day ${leaf.day}` });
     } else if (one.state === 'closed' && one.sha256 !== leaf.sha256) {
-      report({ kind: 'altered', path: indexFile, message: `the digest of ${leaf.day} differs from that in the log` });
+      report({
+        kind: 'altered',
+        path: indexFile,
+        message: `the digest of ${leaf.day} differs from the digest in the log`,
+      });
     }
     byDay.delete(leaf.day);
   }

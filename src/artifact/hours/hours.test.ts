@@ -21,7 +21,7 @@ function changed(file: object, pointer: string, value: unknown): object {
   return copy as object;
 }
 
-test('both hours files are readable, and their last hour is not complete', () => {
+test('each hours file is readable only with its own schema, and the last hour of the label hours is not complete', () => {
   for (const [file, recognise] of [
     [labels(), recogniseLabelsHours],
     [weather(), recogniseWeatherHours],
@@ -61,7 +61,7 @@ test.each([
   });
 });
 
-test('a label hours file whose labelers are not sorted by DID is malformed', () => {
+test('a label hours file that lists a labeler twice is malformed', () => {
   const file = labels();
   const twice = { ...file, labelers: [...file.labelers, ...file.labelers] };
   expect(recogniseLabelsHours(twice)).toMatchObject({ kind: 'malformed', pointer: '/labelers/1/labeler_did' });

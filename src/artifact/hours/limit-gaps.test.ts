@@ -8,7 +8,7 @@ const anyGap = fc
   .record({ from: fc.nat(1e9), length: fc.integer({ min: 1, max: 5e7 }), key: fc.constantFrom('a', 'b') })
   .map(({ from, length, key }): KeyedGap => ({ from, to: from + length, key }));
 
-test('gaps within the limit are unchanged apart from overlaps', () => {
+test('gaps within the limit are sorted, and joined only if they overlap', () => {
   const gaps = [
     { from: 5, to: 6, key: 'b' },
     { from: 1, to: 3, key: 'a' },
@@ -17,7 +17,7 @@ test('gaps within the limit are unchanged apart from overlaps', () => {
   expect(limitGaps(gaps, 2)).toEqual({ gaps: [{ from: 1, to: 4, key: 'a' }, gaps[0]], overflow: false });
 });
 
-test('every gap is within a joined gap with its key, and no more gaps than allowed are returned', () => {
+test('every gap is within a joined gap of the same key, and the number of gaps stays within the limit', () => {
   fc.assert(
     fc.property(fc.array(anyGap, { maxLength: 60 }), fc.integer({ min: 2, max: 20 }), (gaps, limit) => {
       const { gaps: joined, overflow } = limitGaps(gaps, limit);

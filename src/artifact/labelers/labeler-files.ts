@@ -22,7 +22,10 @@ export type LabelerBytesReading =
   | Missing
   | Unreadable;
 
-/** Reads both files of the labelers artifact. Callers wait for one call to settle before they make the next. */
+/**
+ * Reads both files of the labelers artifact. Callers must wait for the promise of a call to settle before the next
+ * call.
+ */
 export type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
 
 /** Size of the blocks in which files are read and hashed, in bytes. A block takes less than a millisecond. */
@@ -86,7 +89,7 @@ async function readPieces(path: string, maxBytes: number, update: (piece: Buffer
 
 function failure(error: unknown): Missing | Unreadable {
   const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', why: 'there is no such file' };
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', why: 'the file does not exist' };
   const why = error instanceof ReadFault ? error.message : `the artifact cannot be read: ${systemWords(error)}`;
   return { kind: 'unreadable', why };
 }
@@ -106,7 +109,10 @@ export interface LabelerUrlOptions {
 type Received = Extract<ArtifactResponse, { kind: 'bytes' }>;
 type FileName = keyof LabelerBytes;
 
-/** Creates a function that requests the two URLs with conditional requests. */
+/**
+ * Creates a function that requests the two URLs with conditional requests. For `graceMs` after the last pair of
+ * responses, a URL that cannot be reached counts as unchanged.
+ */
 export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
   const { urls, userAgent, timeoutMs, graceMs, clock } = options;
   const kept = new Map<FileName, Received>();

@@ -42,11 +42,11 @@ describe('the decoder of labelers artifacts', () => {
     ['an unknown state', withState('asleep'), { line: 2, pointer: '/state' }],
     ['a share above 1', withShare(1.5), { line: 2, pointer: '/days/0/2' }],
     ['malformed definitions', malformedDefinitions(), { file: 'labeler-definitions.ndjson', line: 2, pointer: '/did' }],
-  ])('reports %s with its file, line and pointer', async (_what, files, place) => {
+  ])('reports the location or the reason of an error (%s)', async (_what, files, place) => {
     expect((await decode(files)).decoded).toMatchObject({ kind: 'malformed', ...place });
   });
 
-  it('returns a result and never throws for arbitrary bytes', async () => {
+  it('returns a result and does not throw if arbitrary text replaces a part of a file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 200 }), fc.nat(20_000), async (text, at) => {
         const files = labelerFiles(fixture);
@@ -56,7 +56,7 @@ describe('the decoder of labelers artifacts', () => {
     );
   });
 
-  it('returns the definitions of the newest artifact if they differ from those it decoded before', async () => {
+  it('returns the definitions of the newest artifact, even if it decoded different definitions before', async () => {
     const decoder = labelerDecoder();
     await decode(labelerFiles(fixture), decoder);
     const [first, ...rest] = fixture.definitions;

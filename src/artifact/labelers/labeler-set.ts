@@ -49,8 +49,8 @@ export interface MalformedLine extends Malformed {
 }
 
 /**
- * Result of decoding. `unequal`: the files have different `generated_at` or generations, as while they are being
- * replaced.
+ * Result of decoding. `unequal`: the files have different `generated_at` or generations, as happens while they are
+ * being replaced.
  */
 export type DecodedLabelers =
   | { readonly kind: 'decoded'; readonly set: LabelerSet }
@@ -60,7 +60,10 @@ export type DecodedLabelers =
 /** Position of a line in its file: the index of its first byte and the index after its last byte. */
 type Place = readonly [start: number, end: number];
 
-/** Cache of decoded definitions: most artifacts differ from their predecessor only in the header of this file. */
+/**
+ * Cache of decoded definitions. From one artifact to the next, usually only the header of the definitions file
+ * changes.
+ */
 interface DecodedDefinitions {
   readonly body: Buffer;
   readonly places: ReadonlyMap<string, Place>;
@@ -68,7 +71,8 @@ interface DecodedDefinitions {
 
 /**
  * Creates a decoder of labelers artifacts. It parses and checks each line once, in slices of the event loop, and passes
- * it to `visit`. Afterwards, only the bytes and the position of each line remain in memory.
+ * the lines of labelers to `visit`. It skips definitions that are equal to those of the previous artifact. Afterwards,
+ * only the bytes and the position of each line remain in memory.
  */
 export function labelerDecoder() {
   let known: DecodedDefinitions | null = null;
@@ -122,7 +126,7 @@ function setOf(
   return {
     header,
     has: (did) => places.has(did),
-    // No second check: the line was checked when the file was decoded.
+    // Skip the check, because the line was checked when the file was decoded.
     labeler: (did) => parsed(body, places.get(did)) as LabelerLine | null,
     definitions: (did) => parsed(definitions.body, definitions.places.get(did)) as LabelerDefinitionsLine | null,
   };
@@ -171,7 +175,7 @@ class LineReader {
     return this.#bytes.subarray(this.#headerEnd);
   }
 
-  /** Reads the number of lines that the header states. Returns their positions relative to the end of the header. */
+  /** Reads as many lines as the header states. Returns their positions, by DID, relative to the end of the header. */
   async lines<T extends { readonly did: string }>(
     count: number,
     check: Check<T>,
@@ -240,9 +244,11 @@ function headerFault({ days, window, labelers }: LabelersHeader): Fault | null {
   return inverted(window) ? { pointer: '/window', why: 'ends before it starts' } : null;
 }
 
-/** Returns the first error for which a labeler's line contradicts itself or the header; null if there is none. */
+/**
+ * Returns the first contradiction within a labeler's line, or between the line and the header; null if there is none.
+ */
 function labelerFault({ days, gaps, values }: LabelerLine, header: LabelersHeader): Fault | null {
-  if (days.length !== header.days.length) return { pointer: '/days', why: 'differs in length from the header' };
+  if (days.length !== header.days.length) return { pointer: '/days', why: 'does not have one entry per day' };
   const over = days.findIndex(([, , share]) => share > 1);
   if (over >= 0) return { pointer: `/days/${over}/2`, why: 'is more than 1' };
   const gap = gaps.findIndex(inverted);

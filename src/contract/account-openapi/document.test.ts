@@ -17,7 +17,7 @@ describe('the OpenAPI document of the account-view API', () => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('rejects a page without a cursor that is not marked as the last page', () => {
+  it('rejects a page that has no cursor but is not marked as the last page', () => {
     const { next } = examples.exports;
     expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
   });
@@ -31,7 +31,7 @@ describe('the documented account page', () => {
   const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
   const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
 
-  it('has the parameters of an export, the instant at which a list continues, and the language of the page', () => {
+  it('has the parameters of an export except the cursor, and additional parameters for the language and for the instant at which a list continues', () => {
     const exported = of('/exports').map((one) => one?.name);
     const own = ['before', 'lang'];
     expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), ...own]);
@@ -48,7 +48,7 @@ describe('the documented account page', () => {
 });
 
 describe('the documented errors of the account-view API', () => {
-  it('have the statuses that the contract states', () => {
+  it('have the statuses 409, 410 and 503 for the codes that the contract lists', () => {
     const by = Map.groupBy(accountErrorCodes, (code) => accountErrorTable[code].status as number);
     expect(Object.fromEntries([...by].filter(([status]) => [409, 410, 503].includes(status)))).toEqual({
       409: [

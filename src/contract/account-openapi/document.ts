@@ -12,7 +12,7 @@ import { headerComponents, responseComponents } from './responses.ts';
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
     title: 'ExportAnswer',
-    description: 'A created export, a page, or the last page.',
+    description: 'A created export, a page that is followed by another page, or the last page.',
   }),
   ExportCreated: account.ExportCreated,
   ExportNextPage: account.ExportNextPage,

@@ -9,12 +9,12 @@ const described: readonly (readonly [path: string, status: number, name: string,
   ...Object.entries(examples.notFound).map(([name, value]) => ['/labelers/{did}.json', 404, name, value] as const),
 ];
 
-describe('the OpenAPI document of the documents about labelers', () => {
+describe('the OpenAPI document of the labeler documents', () => {
   it.each(described)('accepts the example response of %s with status %i: %s', (path, status, _name, value) => {
     expect(labelersOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('permits no counts below five for a value', () => {
+  it('rejects an exact count below five for undeclared values', () => {
     const { failing } = examples.one;
     const undeclared = (count: unknown) => ({ ...failing, facts: { ...failing.facts, undeclared: count } });
     expect(labelersOpenApi.faults('get', '/labelers/{did}.json', 200, undeclared('fewer_than_5'))).toEqual([]);

@@ -2,7 +2,7 @@ import { labelerErrorBody } from '../labeler-errors.ts';
 import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../labelers.ts';
 import { examples } from '../openapi/examples.ts';
 
-/** Examples of every response about labelers. Tests validate them against the schemas. */
+/** Examples of responses about labelers. Tests validate them against the schemas. */
 
 const head = {
   instrument: 'labels',
@@ -86,7 +86,7 @@ const one: LabelerEnvelope = {
     ...failing,
     first_answered: '2026-10-06T09:31:02.000Z',
     remedy:
-      'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+      'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication. If the refusal is intended, no action is necessary.',
     events: { window: 4192, week: 1204, day: null },
     repeats: 0,
     days: [

@@ -80,7 +80,7 @@ const resources: Record<string, Resource> = {
     tag: 'labelers',
     summary: 'All labelers, as a page',
     description:
-      'Only this path reads a query. Unknown parameters and invalid values are ignored. The result of a query has no validator, and caches must not store it.',
+      'Only this path accepts query parameters. Unknown parameters and invalid values are ignored. The response to a query has no validator, and caches must not store the response.',
     parameters: parameters('Search', 'Sort', 'State', 'Page', 'IfNoneMatch', 'AcceptEncoding'),
     ok: { description: 'The page.', headers: validated, content: htmlContent },
     more: asPage,

@@ -17,7 +17,7 @@ export const responseComponents = {
     content: jsonContent('Error', labelerExamples.notFound),
   },
   PageNotFound: {
-    description: 'Almanac does not follow this labeler. As a page.',
+    description: 'Almanac does not follow this labeler. Sent as an HTML page.',
     headers: headers('ContentLength', 'NoStore'),
     content: htmlContent,
   },
@@ -38,12 +38,12 @@ export const responseComponents = {
     content: jsonContent('Error', labelerExamples.refused),
   },
   PageRefused: {
-    description: 'Refused, with the reason. As a page.',
+    description: 'Refused, with the reason. Sent as an HTML page.',
     headers: headers('ContentLength', 'NoStore'),
     content: htmlContent,
   },
   PageFailed: {
-    description: 'The page must not be served, or could not be built. As a page.',
+    description: 'The page must not be served, or could not be built. Sent as an HTML page.',
     headers: headers('ContentLength', 'NoStore'),
     content: htmlContent,
   },

@@ -104,7 +104,7 @@ export const commonHeaders = {
   XContentTypeOptions: textHeader('On every response.', 'nosniff'),
   AcceptRanges: textHeader('On every response: ranges are not evaluated.', 'none'),
   Date: textHeader('When the response was sent.', 'Fri, 20 Nov 2026 12:00:31 GMT'),
-  ContentLength: textHeader('Length of the body; of HEAD, of the body that GET would have.', '2351'),
+  ContentLength: textHeader('Length of the body. For HEAD, the length of the body that GET returns.', '2351'),
 } as const;
 
 /** HTTP names of the common headers. */

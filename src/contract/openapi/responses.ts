@@ -38,7 +38,7 @@ export const responseComponents = {
     content: jsonContent('Error', examples.requestTimeout),
   },
   UriTooLong: {
-    description: 'The request target is longer than that of any path of this service.',
+    description: 'The request target is longer than any path of this service.',
     headers: headers('ContentLength'),
     content: jsonContent('Error', examples.uriTooLong),
   },

@@ -15,7 +15,7 @@ describe('findIdentity', () => {
     expect(findIdentity('Posts about spiders, version 1.2. See bsky.app')).toBeNull();
   });
 
-  it('allows the given hosts and no others', () => {
+  it('ignores the given hosts, but finds the handle in a different host name', () => {
     expect(findIdentity('read from labels.example.com', new Set(['labels.example.com']))).toBeNull();
     expect(findIdentity('read from mail.example.com', new Set(['labels.example.com']))).toBe('handle');
   });

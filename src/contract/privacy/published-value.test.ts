@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isPublishableValue } from './published-value.ts';
 
 test.each(['spam', 'ai-generated', '!warn', 'she-her', 'no-ai', 'anti-social', 'misinformation', 'account-security'])(
-  'the label value %s may be published',
+  'the label value %s can be published',
   (value) => {
     expect(isPublishableValue(value)).toBe(true);
   },
@@ -24,7 +24,7 @@ test.each([
   ['an invisible character', 'spa\u200bm'],
   ['an escape', 'spam%2E'],
   ['too many characters', 'a-'.repeat(51)],
-  ['an empty text', ''],
+  ['no characters', ''],
 ])('a label value with %s is not published', (_what, value) => {
   expect(isPublishableValue(value)).toBe(false);
 });

@@ -59,7 +59,7 @@ test('a digest whose computation failed is computed again at the next request', 
   expect((await request(replies)).headers).toContain(etag);
 });
 
-test('a client that has reached its limit is refused another file, while other clients are served', async () => {
+test('a client that has reached its limit of files is refused a further file, while other clients are served', async () => {
   const { directory, resume } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders, maxFiles: 3, maxClientFiles: 2 });
   resume();
@@ -72,7 +72,7 @@ test('a client that has reached its limit is refused another file, while other c
   expect((await get('192.0.2.1')).status).toBe(200);
 });
 
-test('if the maximum number of files is being sent, a response to the client with the most is aborted for a client with fewer', async () => {
+test('if the maximum number of files is being sent, a response to the client with the most files is aborted after 30 s to serve a client with fewer files', async () => {
   const { directory, resume } = archiveOfOne();
   let now = 0;
   const common = factsCommonHeaders;

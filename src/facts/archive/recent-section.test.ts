@@ -25,7 +25,7 @@ test('the front page is rendered again when the archive or the hour changes, eve
   expect(pageOf(facts, '/')).toContain('The newest day in the archive is 19 Nov 2026.');
   days = [...days, dayOf('2026-11-20')];
   expect(pageOf(facts, '/')).toContain('The newest day in the archive is 20 Nov 2026.');
-  expect(pageOf(facts, '/', now + 86_400_000)).toContain('aria-label="21 Nov 2026: weather unknown');
+  expect(pageOf(facts, '/', now + 86_400_000)).toContain('The chart covers 23 Oct 2026 to 21 Nov 2026.');
   expect(facts.get('/', now + 86_400_000)).toBe(facts.get('/', now + 86_400_001));
 });
 

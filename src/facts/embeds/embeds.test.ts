@@ -29,7 +29,7 @@ function descriptionOf(svg: string): string {
 }
 
 describe('an image', () => {
-  it('states the value, the coverage, and the age with its instant', () => {
+  it('states the value, the coverage, and the age together with the instant to which the age refers', () => {
     const { text } = current();
     expect(descriptionOf(text(conditions))).toBe(
       'AT Protocol weather: Active, thin history. 99.78 % of 24 h observed, 25 s old on 20 Nov 2026, 12:00 UTC.',
@@ -108,10 +108,10 @@ describe('a refused fact', () => {
       expect(reply.body?.toString()).toContain('refused');
     }
     expect(descriptionOf(facts.text(conditions))).toBe(
-      'AT Protocol weather: refused. no usable reading, which proves nothing.',
+      'AT Protocol weather: refused. no usable data: the fact is unknown.',
     );
     expect(descriptionOf(facts.text(labels))).toBe(
-      'AT Protocol label events: refused. the operator holds the reading back.',
+      'AT Protocol label events: refused. the operator withholds the fact.',
     );
     expect(facts.text(chart)).not.toMatch(/1,391,204|330|37\.7/);
   });
@@ -122,7 +122,7 @@ describe('a refused fact', () => {
     expect(headerOf(get(chart), 'Cache-Control')).toBe('no-store');
   });
 
-  it('is drawn as soon as the clock makes it stale', () => {
+  it('is drawn as refused as soon as its age makes it stale', () => {
     const { text } = current();
     expect(text(labels)).toContain('1,391,204');
     expect(text(labels, now + 7_200_000)).toContain('the latest reading is too old');
@@ -141,14 +141,14 @@ describe('weather without a current measurement', () => {
   it.each([
     ['station_offline', 'not observed'],
     ['unavailable', 'no comparison yet'],
-  ])('is drawn for the state %s as "%s", never as calm', (state, value) => {
+  ])('is drawn for the state %s as "%s", not as a measurement', (state, value) => {
     const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
     const { text } = withWeather({ conditions: { ...stated, state } });
     expect(text(conditions)).toContain(`AT Protocol weather: ${value}</title>`);
     for (const path of [conditions, chart]) expect(text(path)).not.toContain('class="measured"');
   });
 
-  it('is drawn for an unobserved collection as not observed, never as zero', () => {
+  it('shows an unobserved collection as not observed, never as zero', () => {
     const { collections } = fixture('weather') as { collections: JsonObject };
     const { text } = withWeather({ collections: { ...collections, 'like.create': null } });
     expect(descriptionOf(text(chart))).toContain('Likes not observed, Posts 37.7');
@@ -159,7 +159,7 @@ describe('the origin of an image', () => {
   it.each([
     ['simulated', 'SIMULATED network'],
     ['sample', 'SAMPLE, not current'],
-  ])('%s is stated in every image', (origin, name) => {
+  ])('is stated in every image if it is %s', (origin, name) => {
     const facts = over({ recent: { ...fixture('recent'), origin }, weather: { ...fixture('weather'), origin } });
     for (const path of images) {
       const svg = facts.text(path);
@@ -198,7 +198,7 @@ describe('the colours of the images', () => {
     ['on-none', 'none'],
     ['on-refused', 'refused'],
     ['on-mark', 'mark'],
-  ])('%s on %s have a contrast of at least 4.5 to 1 in light and dark', (text, plate) => {
+  ])('have a contrast of at least 4.5 to 1 in the light and dark schemes (%s on %s)', (text, plate) => {
     const dim = new Map([...fills(light), ...fills(dark)]);
     for (const colours of [fills(light), dim]) {
       expect(contrast(colours.get(text) ?? '', colours.get(plate) ?? '')).toBeGreaterThan(4.5);

@@ -11,7 +11,7 @@ import { isLegacy, isRecent, type RecentEnvelope, type Shown } from '../page/mod
  */
 
 /**
- * Name of the observed network, by origin. It prevents an image of simulated data from being mistaken for a live one.
+ * Name of the observed network, by origin. It prevents simulated data in an image from being mistaken for live data.
  */
 export const networkNames: Readonly<Record<Origin, string>> = {
   live: 'AT Protocol',
@@ -31,9 +31,9 @@ export function refusalText(fact: Exclude<Shown<never>, { kind: 'served' }>): st
 }
 
 const refusalTexts: Partial<Record<ErrorCode, string>> = {
-  source_unavailable: 'no usable reading, which proves nothing',
+  source_unavailable: 'no usable data: the fact is unknown',
   source_stale: 'the latest reading is too old',
-  source_held: 'the operator holds the reading back',
+  source_held: 'the operator withholds the fact',
 };
 
 /** Describes the age of a fact and the instant at which it had that age. */

@@ -23,7 +23,7 @@ const text = (reply: Reply): string => reply.body?.toString() ?? '';
 const code = (reply: Reply): string => (JSON.parse(text(reply)) as { error: { code: string } }).error.code;
 const header = ({ headers }: Reply, name: string): string | undefined => headers[headers.indexOf(name) + 1];
 
-/** Returns the fixture reduced to its first labeler, with the given changes. */
+/** Returns the fixture with the given changes to its first labeler. */
 function firstOf(fixture: LabelerFixture, changes: Partial<LabelerLine>): LabelerFixture {
   return {
     ...fixture,
@@ -47,7 +47,7 @@ describe('the documents about labelers', () => {
     expect(app.alarms).toEqual([]);
   });
 
-  it('are served even if the client percent-encodes the DID in the path', async () => {
+  it('are served even if the DID in the path is percent-encoded', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);
     const encoded = encodeURIComponent(didOf(fixture));
@@ -76,7 +76,7 @@ describe('the documents about labelers', () => {
     expect(reply.body?.length).toBeLessThan(text(app.get(`/labelers/${didOf(fixture)}.json`)).length / 2);
   });
 
-  it('report an unknown labeler with its own error code, and any other name as an unknown path', async () => {
+  it('return a specific error code for an unknown labeler, and the error code of an unknown path for any other name', async () => {
     const app = await serving();
     expect(code(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa.json'))).toBe('unknown_labeler');
     expect(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa')).toMatchObject({ status: 404 });
@@ -92,7 +92,7 @@ describe('the documents about labelers', () => {
     }
   });
 
-  it('redirect a handle to the page of the labeler whose confirmed handle it is, otherwise to the search', async () => {
+  it('are found by a handle that exactly one labeler has confirmed; any other handle redirects to the search', async () => {
     const named = (name: string, confirmed = true) => firstOf(fixtureOf(), { handle: { name, confirmed } });
     const app = labelersInMemory(now);
     const places = async (fixture: LabelerFixture, path: string) => {
@@ -116,7 +116,7 @@ describe('the documents about labelers', () => {
     expect(app.get('/labelers/mod.example.com.json').status).toBe(404);
   });
 
-  it('never publish a count below five, even if the artifact states one', async () => {
+  it('never publish a count below five, even if the artifact contains such a count', async () => {
     const fixture = fixtureOf();
     const value = { value: 'spam', events: 3, first_defined: '2026-11-01', last_defined: null };
     const app = await serving(firstOf(fixture, { undeclared: 2, values: [value] }));
@@ -154,7 +154,7 @@ describe('the pages about labelers', () => {
     );
   });
 
-  it('do not show a zero for a day that was not read', async () => {
+  it('do not show an unread day as zero', async () => {
     const fixture = fixtureOf();
     const days = fixture.header.days.map((): [null, null, number] => [null, null, 0]);
     const app = await serving(firstOf(fixture, { days }));
@@ -180,7 +180,7 @@ describe('the pages about labelers', () => {
     }
   });
 
-  it('show the rows of the newest artifact for every query', async () => {
+  it('show the rows of the newest artifact for a repeated query', async () => {
     const app = await serving();
     const path = '/labelers?q=did';
     const before = text(app.get(path));
@@ -197,7 +197,7 @@ describe('the pages about labelers', () => {
   });
 });
 
-describe('a pair of label overview and labelers artifact', () => {
+describe('a pair of a label overview and a labelers artifact', () => {
   const paths = (fixture: LabelerFixture) => ['/labelers', '/labelers.json', `/labelers/${didOf(fixture)}.json`];
 
   it('is refused if its overview is held, stale or missing', async () => {
@@ -251,7 +251,7 @@ describe('a pair of label overview and labelers artifact', () => {
     expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_held');
   });
 
-  it('is refused if the labelers belong to another epoch, even with the same generated_at', async () => {
+  it('is refused if the labelers belong to a different epoch, even if they have the same generated_at', async () => {
     const fixture = fixtureOf();
     const app = labelersInMemory(now);
     app.setOverview(fixture.overview);

@@ -1,9 +1,9 @@
 import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 
-/** Texts for operators of labelers: each problem, and what would end it. */
+/** Description and remedy of each problem, for operators of labelers. */
 export const remedies: Readonly<Record<LabelerProblem, string>> = {
   authentication_required:
-    'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+    'The endpoint responds to anonymous requests with 401 or 403. Allow subscribeLabels and queryLabels without authentication. If the refusal is intended, no action is necessary.',
   endpoint_not_public:
     'The endpoint in the DID document is not an https address that the internet can reach. Publish a public https address as the labeler service.',
   no_labeler_service:

@@ -16,7 +16,7 @@ function pictureOf(coverage: CoverageChange): string {
 }
 
 /**
- * Renders the coverage strip with changed coverage and returns its drawn pieces. The window of the fixture is 21
+ * Renders the coverage strip with the given coverage and returns its segments. The window of the fixture is 21
  * October to 20 November, noon.
  */
 function strip(coverage: CoverageChange): string[] {
@@ -27,7 +27,7 @@ function strip(coverage: CoverageChange): string[] {
 const through = '2026-11-20T12:00:00.000Z';
 
 describe('the coverage strip', () => {
-  it('is unbroken without interruptions', () => {
+  it('is unbroken if there are no interruptions', () => {
     expect(strip({ observed_through: through })).toEqual(['seen 0+100']);
   });
 
@@ -57,7 +57,7 @@ describe('the coverage strip', () => {
     expect(strip({ observed_through: '2026-11-20T10:48:00.000Z' })).toEqual(['seen 0+99.833']);
   });
 
-  it('is empty if one gap covers the window', () => {
+  it('has no observed stretch if one gap covers the window', () => {
     expect(strip({ gap_overflow: true })).toEqual(['part 0+100']);
   });
 });
@@ -95,7 +95,7 @@ describe('the text about the followed labelers', () => {
   });
 });
 
-it('the coverage text shows the progress of the window until all of its days are observed', () => {
+it('the coverage text shows the progress of the window only during its warm-up', () => {
   const textOf = (warmup: unknown) =>
     pictureOf({ observed_through: through, observed_days: 2, warmup } as Parameters<typeof pictureOf>[0])
       .replace(/<[^>]*>/g, '')

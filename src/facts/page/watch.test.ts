@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { contractIds } from '../../contract/identifiers.ts';
 import { watchFact } from './watch.ts';
 
-/** Starts a service that returns the given responses in order and records the requests that it receives. */
+/**
+ * Creates a watched fact whose `fetch` returns the given responses in order and records the `If-None-Match` field of each
+ * request.
+ */
 function service(answers: readonly (() => Response)[]) {
   let now = 1_000_000;
   const asked: (string | undefined)[] = [];
@@ -42,7 +45,7 @@ function refusal(): Response {
 const unchanged = () => new Response(null, { status: 304, headers: { 'Cache-Control': 'public, max-age=60' } });
 
 describe('a watched fact', () => {
-  it('sends its validator and remains cached after a 304', async () => {
+  it('is revalidated with its ETag, and remains cached after a 304', async () => {
     const { ask, asked } = service([ok(1), unchanged, ok(2)]);
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
@@ -50,7 +53,7 @@ describe('a watched fact', () => {
     expect(asked).toEqual([undefined, 'W/"1"', 'W/"1"']);
   });
 
-  it('is usable for the max-age of its response minus the time it spent in a cache', async () => {
+  it('is usable for the max-age of its response minus the time it spent in a cache, but at least for 5 s', async () => {
     const { ask, usableFor } = service([
       ok(1),
       ok(1, { Age: '45' }),
@@ -79,11 +82,11 @@ describe('a watched fact', () => {
   });
 
   it.each([
-    ['empty', []],
+    ['missing', []],
     ['a page of another service', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
     ['another contract', [() => Response.json({ contract: 'atproto.facts.weather.metrics/v2', facts: {} })]],
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
-    ['a 304 to a request that was not sent', [unchanged]],
+    ['a 304 to a request without a validator', [unchanged]],
     ['null', [() => Response.json(null)]],
     [
       'larger than the maximum size of an artifact',

@@ -7,7 +7,7 @@ import { cacheSeconds } from '../../contract/limits.ts';
 import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
-/** A watch of one fact. It requests the fact from the API and caches it as the contract requires of clients. */
+/** Requests one fact from the API, and caches the fact as the contract requires of clients. */
 export interface FactWatch<E> {
   /** Requests the fact again with the validator of the cached response. Never rejects. */
   ask(): Promise<Shown<E>>;
@@ -44,7 +44,7 @@ export function watchFact<C extends FactContractId>(
   { fetch, clock }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
-  // Send the credentials for a proxy in front of the page, as the browser did for the page itself.
+  // Send credentials as the browser did for the page, because a proxy in front of the service may require them.
   const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
@@ -67,7 +67,7 @@ export function watchFact<C extends FactContractId>(
       return { kind: 'served', envelope };
     }
     const error = errorOf(body);
-    if (error === null) throw new Error('neither a fact nor an error of the contract');
+    if (error === null) throw new Error('the response is neither a fact nor an error that the contract defines');
     due = asked + cacheSeconds * 1000;
     return { kind: 'refused', error };
   }

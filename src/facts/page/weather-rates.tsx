@@ -13,7 +13,7 @@ import { collectionWords } from './words.ts';
 export function WeatherRates({ fact }: { fact: Shown<WeatherMetricsEnvelope> }) {
   return (
     <section aria-labelledby="arrived">
-      <h2 id="arrived">What arrived</h2>
+      <h2 id="arrived">Observed events</h2>
       {fact.kind === 'served' ? (
         <Arrived envelope={fact.envelope} />
       ) : (
@@ -66,7 +66,7 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
       )}
       ,{' '}
       {start === null || end === null ? (
-        'in no window: nothing was observed.'
+        'but no window was observed.'
       ) : (
         <>
           from <Instant value={start} at="metrics/facts/window/start" /> to{' '}

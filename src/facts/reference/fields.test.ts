@@ -34,7 +34,7 @@ describe('the fields of a schema', () => {
     expect(types.maybe).toEqual([{ schema: 'Part' }, { text: ' or ' }, { text: 'null' }]);
   });
 
-  it('have the description of the schema to which they refer, unless they have their own', () => {
+  it('have the description of the schema to which they refer, unless they have their own description', () => {
     expect(fields.map(({ meaning }) => meaning)).toEqual(['Parts.', 'Age.', 'A part.', '']);
     expect(fields.map(({ required, deprecated }) => [required, deprecated])).toEqual([
       [true, false],

@@ -11,7 +11,7 @@ export interface Field {
   readonly deprecated: boolean;
 }
 
-/** Part of a type: plain text, a literal value, or the name of another schema. */
+/** Part of a type: plain text, a literal value, the name of another schema, or a unit. */
 export type TypePart =
   | { readonly text: string }
   | { readonly value: string }
@@ -38,14 +38,16 @@ function below(schema: Schema, prefix: string, name: string, schemas: Readonly<R
   });
 }
 
-/** Returns the description of a field or, without one, that of the schema to which it refers. */
+/**
+ * Returns the description of a field. If the field has none, returns the description of the schema to which it refers.
+ */
 function meaningOf({ description, $ref }: Schema, schemas: Readonly<Record<string, Schema>>): string {
   return description ?? ($ref === undefined ? undefined : schemas[nameOf($ref)]?.description) ?? '';
 }
 
 /**
- * Returns the object without a schema name that a field contains: as its value, in a list, or as an alternative to
- * null.
+ * Returns the nested object of a field if it has no schema name; the object can be the value, the element of a list, or
+ * an alternative to null.
  */
 function innerOf(field: Schema): { inner: Schema | null; list: boolean } {
   if (field.properties) return { inner: field, list: false };
@@ -71,7 +73,7 @@ export function typeOf(schema: Schema, path: string): TypePart[] {
 }
 
 function scalar({ type, format, pattern, maxLength, patternProperties }: Schema, path: string): TypePart[] {
-  if (patternProperties) return [{ text: 'object with a number by name, ' }, { unit: unitOf(path) ?? '' }];
+  if (patternProperties) return [{ text: 'object that maps names to numbers, ' }, { unit: unitOf(path) ?? '' }];
   if (type === 'integer' || type === 'number') {
     const unit = unitOf(path);
     return [{ text: type }, ...(unit === null ? [] : [{ text: ', ' }, { unit }])];

@@ -18,14 +18,14 @@ const clientMethods: Readonly<Record<string, { readonly typescript: string; read
 };
 
 /**
- * Returns the sample programs for a call at a base URL. The client packages have methods for the paths of facts; the
- * programs for other paths use no package.
+ * Returns the sample programs for a call at a base URL. The client packages have methods for the facts and for the
+ * index of instruments; the programs for other paths use no package.
  */
 export function samplesOf(call: Call, base: string): Samples {
   const url = `${base}${exampleTarget(call)}`;
   const conditional = call.parameters.some(({ name }) => name === 'If-None-Match');
   const curl = `curl -sS --compressed ${shellQuoted(url)}`;
-  const again = `\n\n# Later: send the ETag back. An unchanged response is 304, without a body.\ncurl -sS -D - -H 'If-None-Match: W/"…"' ${shellQuoted(url)}`;
+  const again = `\n\n# Later: send the ETag back. The response is 304 without a body if nothing has changed.\ncurl -sS -D - -H 'If-None-Match: W/"…"' ${shellQuoted(url)}`;
   return { curl: conditional ? curl + again : curl, ...programs(call, base, url) };
 }
 
@@ -135,7 +135,10 @@ export function exampleTarget({ path, parameters }: Call): string {
   return filled + (query.length === 0 ? '' : `?${query.join('&')}`);
 }
 
-/** Returns a query parameter with its example. A cursor has no example, because each cursor belongs to one export. */
+/**
+ * Returns a query parameter with its example as a list, which is empty without an example. A cursor has no example,
+ * because each cursor belongs to one export; if it is the only parameter, returns a placeholder.
+ */
 function exampleOf({ name, example }: Parameter, _at: number, all: readonly Parameter[]): string[] {
   if (example !== undefined) return [`${name}=${encodeURIComponent(example).replaceAll('%3A', ':')}`];
   return name === 'cursor' && all.length === 1 ? ['cursor=CURSOR'] : [];

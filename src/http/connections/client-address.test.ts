@@ -20,7 +20,7 @@ describe('clientAddress', () => {
     [3, '203.0.113.1', '203.0.113.1'],
     [1, '203.0.113.1, not an address', '10.0.0.9'],
     [1, '', '10.0.0.9'],
-  ])('with %d trusted proxies and the forwarded addresses %j, returns %s', (proxies, forwarded, address) => {
+  ])('given %d trusted proxies and the forwarded addresses %j, returns %s', (proxies, forwarded, address) => {
     expect(client(proxies, forwarded)).toBe(address);
   });
 

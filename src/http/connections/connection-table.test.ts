@@ -40,7 +40,7 @@ function tableOf(more: Partial<ConnectionBounds> = {}) {
 }
 
 describe('a table of connections', () => {
-  it('closes the connection with the longest idle time to admit a new one, but none with a pending response', () => {
+  it('closes the connection with the longest idle time to admit a new connection, but never a connection with a pending response', () => {
     const { admit, cuts, table } = tableOf();
     const peers = [1, 2, 3, 4].map(() => new Peer());
     const [first, second, third] = peers.slice(0, 3).map(admit);
@@ -58,7 +58,7 @@ describe('a table of connections', () => {
     expect([admit(late), late.destroyed, cuts]).toEqual([null, true, ['full']]);
   });
 
-  it('closes a connection of the client with the most connections to admit a client with fewer', () => {
+  it('closes a connection of the client with the most connections to admit a client with fewer connections', () => {
     const { admit, cuts } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of flood.map(admit)) if (tracked) tracked.outstanding = 1;
@@ -96,7 +96,7 @@ describe('a table of connections', () => {
     expect([peers.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, true, false], ['idle']]);
   });
 
-  it('limits the connections of a client and allows an IPv6 site four times as many', () => {
+  it('limits the connections of a client and allows an IPv6 site four times as many connections', () => {
     const { admit, cuts } = tableOf({ total: 1_000, perClient: 2 });
     const admitted = (addresses: readonly string[]) => addresses.map((one) => admit(new Peer(one)) !== null);
     expect(admitted(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'])).toEqual([true, true, false, true]);
@@ -106,7 +106,7 @@ describe('a table of connections', () => {
     expect(new Set(cuts)).toEqual(new Set(['client_full']));
   });
 
-  it('admits another connection of a client after one was closed', () => {
+  it('admits a further connection of a client after a connection of that client was closed', () => {
     const { admit } = tableOf({ perClient: 1 });
     const peer = new Peer();
     admit(peer);

@@ -9,7 +9,7 @@ describe('maxConnections', () => {
     [{ limit: 8192, open: 30 }, 7650],
     [{ limit: 65_536, open: 30 }, 64_482],
     [{ limit: 64, open: 40 }, 8],
-  ])('leaves enough descriptors for files: %j', (descriptors, connections) => {
+  ])('given the descriptors %j, returns %i', (descriptors, connections) => {
     expect(maxConnections(descriptors)).toBe(connections);
   });
 });
@@ -20,7 +20,7 @@ it('readDescriptors returns the limit and the number of open descriptors of this
   expect(limit).toBeGreaterThan(open);
 });
 
-it('limitConnections does not limit a server if the platform does not report descriptors', () => {
+it('limitConnections limits a server only if the platform reports descriptors', () => {
   const [limited, free] = [createServer(), createServer()];
   limitConnections(limited, { limit: 128, open: 22 });
   limitConnections(free, null);

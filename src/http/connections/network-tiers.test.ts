@@ -11,7 +11,7 @@ it.each([
   expect([clientKey(address), siteKey(address)]).toEqual([client, site]);
 });
 
-it('a wider network has a larger allowance than a narrower one', () => {
+it('a wider network has a larger allowance than a narrower network', () => {
   expect(networkTiers('2001:db8:1:2ff::1')).toEqual([
     { network: '2001:db8:1:2ff/64', share: 1 },
     { network: '2001:db8:1:200/56', share: 2 },
@@ -29,6 +29,6 @@ it.each([
   ['8.8.8.8', false],
   ['2001:4860::1', false],
   ['unknown', false],
-])('isNearby for the address %s returns %s', (address, nearby) => {
+])('isNearby(%j) returns %s', (address, nearby) => {
   expect(isNearby(address)).toBe(nearby);
 });

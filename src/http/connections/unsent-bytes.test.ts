@@ -46,7 +46,7 @@ describe('unsent bytes', () => {
     expect(cut).toEqual(['first']);
   });
 
-  it('never exceed their limits, and the counter returns to zero when all responses are released', () => {
+  it('never exceed the total limit, and the counter returns to zero when all responses are released', () => {
     const step = fc.record({
       client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),
       bytes: fc.integer({ min: 0, max: 150 }),

@@ -18,7 +18,7 @@ test.each([
   ['lines=0-1', null],
   ['bytes=0x1-2', null],
   ['bytes=99999999999999999999-', null],
-])('the Range header %s selects %j of ten bytes', (header, range) => {
+])('byteRange, given the Range header %s and a body of ten bytes, returns %j', (header, range) => {
   expect(byteRange(header, 10)).toEqual(range);
 });
 

@@ -27,7 +27,7 @@ it.each([
   ['"abc_-9"x', false],
   ['*, "other"', false],
   ['"ABC_-9"', false],
-])('matchesEntityTag for the header %j returns %s', (header, matches) => {
+])('matchesEntityTag, given the header %j, returns %s', (header, matches) => {
   expect(matchesEntityTag(header, etag)).toBe(matches);
 });
 

@@ -7,7 +7,7 @@ import { operationHandler } from './directory-operations.ts';
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** Returns the DID of a number, written in base 32. */
+/** Returns the did:plc whose base 32 digits encode a number. */
 function did(n: number): string {
   const digits = Array.from({ length: 24 }, (_, i) => base32[Math.floor(n / 32 ** (23 - i)) % 32] ?? 'a');
   return `did:plc:${digits.join('')}`;
@@ -33,7 +33,7 @@ function rosterOfStrangers() {
   return { roster, asked, operate: operationHandler(roster, host) };
 }
 
-test('an operation that declares a labeler service adds the labeler, and an operation without such a service adds no account', () => {
+test('an operation that declares a labeler service adds the labeler, and an operation without such a service adds nothing', () => {
   const { roster, operate } = rosterOfStrangers();
   operate({ did: did(1), isLabeler: false });
   operate({ did: did(2), isLabeler: true });
@@ -42,7 +42,7 @@ test('an operation that declares a labeler service adds the labeler, and an oper
   ]);
 });
 
-test('an operation of a known labeler causes a read of its document, even if it withdraws the service', async () => {
+test('an operation of a known labeler triggers a read of its document, even if the operation removes the service', async () => {
   const { roster, asked, operate } = rosterOfStrangers();
   const stop = new AbortController();
   roster.add(did(1), 'seeded', 'seeds');
@@ -56,7 +56,7 @@ test('an operation of a known labeler causes a read of its document, even if it 
   await run;
 });
 
-test('seeded and established labelers are not evicted if strangers fill the directory with labelers', () => {
+test('seeded and established labelers are not evicted if the directory is flooded with new labelers', () => {
   const { roster, operate } = rosterOfStrangers();
   const day = 86_400_000_000;
   roster.add(did(0), 'discovered', 'relay r.example');

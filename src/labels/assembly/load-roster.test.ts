@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { loadRoster } from './load-roster.ts';
 
-test('the repeats of the last run are loaded after the roster, which contains the priority of each source', async () => {
+test('the repeats of the last run are loaded after the roster, because the roster contains the priority of each source', async () => {
   const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
   const calls: string[] = [];
   const position = { source: did, endpoint: 'https://mod.example', value: '[null,null,7,null]', acceptedAt: micros(5) };

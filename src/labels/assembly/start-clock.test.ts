@@ -37,7 +37,7 @@ async function runStart(
   return { endedAfterMs: await Promise.race([ended, Promise.resolve(null)]), warnings, pauses };
 }
 
-describe('the start of the label instrument', () => {
+describe('the check of the clock at startup', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -45,21 +45,23 @@ describe('the start of the label instrument', () => {
     vi.useRealTimers();
   });
 
-  test('begins as soon as an upstream confirms the clock', async () => {
+  test('ends as soon as an upstream confirms the clock', async () => {
     const start = await runStart((ms) => (ms >= 100 ? true : null), 5_000);
     expect(start).toEqual({ endedAfterMs: 100, warnings: [], pauses: [] });
   });
 
-  test('begins after the maximum wait if no upstream responds', async () => {
+  test('ends after the maximum wait if no upstream responds', async () => {
     const start = await runStart(() => null, 5_000);
     expect(start).toEqual({ endedAfterMs: 5_000, warnings: [], pauses: [] });
   });
 
-  test('waits beyond the maximum while an upstream contradicts the clock, and reports it once', async () => {
+  test('continues beyond the maximum wait while an upstream contradicts the clock, and logs the contradiction once', async () => {
     const start = await runStart((ms) => ms >= 20_000, 5_000);
     expect(start).toEqual({
       endedAfterMs: 20_000,
-      warnings: ['the clock is wrong or unconfirmed: observation begins when it is correct'],
+      warnings: [
+        'the local clock differs from the clock of an upstream: observation begins when they agree; check the clock',
+      ],
       pauses: ['clock_doubtful', null],
     });
   });

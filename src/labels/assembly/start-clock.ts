@@ -18,7 +18,7 @@ const lookMs = 20;
 
 /**
  * Waits until an upstream confirms the clock, so that no row receives a wrong time. Waits at most `waitMs` if no
- * upstream responds. Waits without a limit while an upstream contradicts the clock.
+ * upstream responds. Waits without a limit while an upstream contradicts the clock. Ends at once if the signal aborts.
  */
 export async function clockAtStart(
   preconditions: Pick<Preconditions, 'look' | 'clockRight'>,
@@ -33,7 +33,9 @@ export async function clockAtStart(
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
     if (right === false && !hasWarned) {
-      log.warn('the clock is wrong or unconfirmed: observation begins when it is correct');
+      log.warn(
+        'the local clock differs from the clock of an upstream: observation begins when they agree; check the clock',
+      );
       telemetry.paused('clock_doubtful');
       hasWarned = true;
     }

@@ -8,7 +8,7 @@ const signs = { startedAt: ago(9), heartbeat: null, observedThrough: null, noted
 const since = (hours: number, restored = false) => ({ start: ago(hours), end: now, restored });
 
 describe('the downtime before a start', () => {
-  test('the downtime begins at the latest of three times: the start of the epoch, the last heartbeat, and the last page', () => {
+  test('begins at the latest of three times: the start of the epoch, the last heartbeat, and the last page', () => {
     expect(downtime(signs, now)).toEqual(since(9));
     expect(downtime({ ...signs, heartbeat: ago(2) }, now)).toEqual(since(2));
     expect(downtime({ ...signs, heartbeat: ago(2), observedThrough: ago(5), notedThrough: ago(5) }, now)).toEqual(
@@ -21,27 +21,27 @@ describe('the downtime before a start', () => {
     });
   });
 
-  test('there is no downtime in a new epoch, or if the heartbeat is in the future', () => {
+  test('is empty in a new epoch, or if the heartbeat is in the future', () => {
     expect(downtime({ ...signs, heartbeat: micros(now + hour) }, now)).toBe(null);
     expect(downtime({ ...signs, startedAt: micros(now - 1_000) }, now)).toBe(null);
   });
 });
 
 describe('a store with restored parts', () => {
-  test('a restored store has a gap since the earlier of its last heartbeat and its last row if its record lists missing rows', () => {
+  test('has a gap since its last heartbeat or its last page, whichever is earlier, if it lacks data that its record states', () => {
     const whole = { ...signs, heartbeat: ago(2), observedThrough: ago(3), notedThrough: ago(3) };
     expect(downtime({ ...whole, hasLost: true }, now)).toEqual(since(3, true));
     expect(downtime(whole, now)).toEqual(since(2));
   });
 
-  test('a restored store has a gap since its last row if recorded rows are missing', () => {
+  test('has a gap since its last page if its state file states a later page, or since the start of its epoch if it has no page', () => {
     expect(downtime({ ...signs, heartbeat: ago(1), observedThrough: ago(4), notedThrough: ago(1) }, now)).toEqual(
       since(4, true),
     );
     expect(downtime({ ...signs, heartbeat: ago(1), notedThrough: ago(1) }, now)).toEqual(since(9, true));
   });
 
-  test('a restored store has a gap since its last heartbeat if rows are newer, because recorded gaps may be missing', () => {
+  test('has a gap since its last heartbeat if its rows are over a minute newer than the heartbeat, because recorded gaps might be missing', () => {
     expect(downtime({ ...signs, heartbeat: ago(4), observedThrough: ago(1), notedThrough: ago(4) }, now)).toEqual(
       since(4, true),
     );

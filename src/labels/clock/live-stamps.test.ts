@@ -3,7 +3,7 @@ import { LiveStamps } from './live-stamps.ts';
 
 const second = 1_000_000;
 
-/** Returns for each event whether it is live. Events are pairs of the seconds of arrival and of the stamp. */
+/** Returns whether each event is live. An event consists of its arrival time and its stamp, both in seconds. */
 function judged(resumes: boolean, events: readonly (readonly [number, number])[]): boolean[] {
   let now = 0;
   const stamps = new LiveStamps(() => now);
@@ -18,7 +18,7 @@ test('all events of a connection that begins at the present are live', () => {
   expect(judged(false, [[0, 100]])).toEqual([true]);
 });
 
-test('the events of a replay are not live, until the stamps advance at the pace of time', () => {
+test('the events of a replay are live only once the stamps advance at the pace of the clock', () => {
   const replay = [0, 4, 8, 12].map((at) => [at, 100 + at * 900] as const);
   const live = [13, 18, 21, 23, 24].map((at) => [at, 20_000 + at] as const);
   expect(judged(true, [...replay, ...live])).toEqual([...replay.map(() => false), false, false, false, false, false]);
@@ -26,7 +26,7 @@ test('the events of a replay are not live, until the stamps advance at the pace 
   expect(judged(true, [...replay, ...live, ...later]).slice(-2)).toEqual([true, true]);
 });
 
-test('a replay that pauses is not live', () => {
+test('the events of a replay are not live even if the replay pauses', () => {
   expect(
     judged(true, [
       [0, 100],
@@ -37,7 +37,7 @@ test('a replay that pauses is not live', () => {
   ).toEqual([false, false, false, false]);
 });
 
-test('each connection is judged again', () => {
+test('the events of a resumed connection are not live at first, even if the events of the previous connection were live', () => {
   let now = 0;
   const stamps = new LiveStamps(() => now);
   stamps.open(false);

@@ -63,7 +63,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
   return { stream, operations, waits, warnings, seqs: () => operations.map(({ seq }) => seq) };
 }
 
-test('the directory stream begins live, and resumes after the last delivered operation', async () => {
+test('the directory stream begins with live operations, and a new connection resumes after the last delivered operation', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     for (const seq of nth === 1 ? [7, 8] : [9]) peer.send(operation(seq, seq !== 8));
     if (nth === 1) peer.close(1001);
@@ -217,7 +217,7 @@ test('the position is discarded once the export has failed for 6 hours', async (
   expect(warnings).toMatchObject([{ why: 'status 403' }, { why: 'status 403' }]);
 });
 
-test('export runs without an operation are counted from the last operation that the stream sent', async () => {
+test('the count of empty exports restarts after each operation that the stream sends', async () => {
   // The stream refuses the position 9 times, sends an operation, and refuses the position 9 times again.
   const { url, cursors } = await directory((peer, _, nth) => {
     if (nth === 10) peer.send(operation(13));
@@ -265,7 +265,7 @@ test('a consumer that the directory disconnects as too slow keeps its position',
   expect({ cursors, warnings }).toEqual({ cursors: ['0', '1'], warnings: [] });
 });
 
-test('a message that is not an operation, or for which the consumer fails, does not affect the following messages', async () => {
+test('a message that is not an operation, or that makes the consumer throw, does not affect the following messages', async () => {
   const { url } = await directory((peer) => {
     for (const text of ['', '[', '{"type":"sequenced_op"}', '['.repeat(40), operation(1), operation(2)])
       peer.send(text);
@@ -300,14 +300,14 @@ test('a message beyond the byte limit ends the connection without changing the p
   expect(cursors).toEqual([null, '1']);
 });
 
-test.each(['with the handshake', 'later'])(
-  'a flood of operations %s is read at the maximum rate, and no operation is lost',
+test.each(['with the handshake', 'after the first pong'])(
+  'a flood of operations that begins %s is read at the maximum rate, and no operation is lost',
   async (when) => {
     const { url } = await directory((peer) => {
       const flood = () => {
         for (let seq = 1; seq <= 5_000; seq += 1) peer.send(operation(seq));
       };
-      if (when === 'later') peer.once('pong', flood).ping();
+      if (when === 'after the first pong') peer.once('pong', flood).ping();
       else flood();
     });
     const turn: (() => void)[] = [];

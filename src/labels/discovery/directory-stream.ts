@@ -8,7 +8,7 @@ import { type CloseInfo, type GuardedSocket, openSocket } from '../../network/we
 import { errorFields, type Log } from '../../ops/log.ts';
 import { readDirectoryExport } from './directory-export.ts';
 
-/** Dependencies of following the directory's export stream. */
+/** Dependencies of `followDirectory`. */
 export interface DirectoryStreamOptions {
   /** Address of the did:plc directory; only a primary directory has the stream. */
   readonly directory: string;
@@ -31,15 +31,18 @@ export interface DirectoryStreamOptions {
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
 
-/** Follows the export stream of a did:plc directory. */
+/** Follower of the export stream of a did:plc directory. */
 export interface DirectoryStream {
   /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
   readonly position: number | null;
-  /** Follows the stream until the signal aborts, and reconnects as often as necessary. Never rejects. */
+  /**
+   * Follows the stream until the signal aborts, and reconnects as often as necessary. A failed connection does not
+   * reject the promise.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for each. */
+/** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for every reason. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
 /** Number of consecutive export runs without a new operation after which the position is discarded. */
 const maxEmptyRuns = 10;
@@ -100,8 +103,8 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Reads one message of the stream. Catches all errors, because the callback of a socket must not throw and an invalid
-   * message must not affect later ones.
+   * Reads one message of the stream. Catches all errors, because the callback of a socket must not throw and an
+   * invalid message must not affect later messages.
    */
   #read(data: Buffer, signal: AbortSignal): void {
     const second = this.#second;
@@ -170,8 +173,8 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Returns the minimum wait in milliseconds before the next connection, according to the way in which the last one
-   * ended.
+   * Handles the end of a connection: reads the paged export if the position is too old, and discards a position that
+   * the directory rejects. Returns the minimum wait before the next connection, in milliseconds.
    */
   async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<number> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
@@ -183,9 +186,10 @@ class DirectoryFollower implements DirectoryStream {
 
   /**
    * Reads operations that are older than the stream's window from the paged export. The position moves with each
-   * operation, so that the next connection or the next process continues from there. The caller tries the stream again
-   * after each run. A failure of the export does not change the position until the export has failed for 6 hours.
-   * Returns the wait that the directory requested, in milliseconds.
+   * operation, so that the next connection or the next process continues from there. The caller tries the stream
+   * again after each run. Discards the position if the directory has no export, if 10 consecutive runs return no new
+   * operation, or once the export has failed for 6 hours. Returns the wait that the directory requested, at most an
+   * hour, in milliseconds.
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
@@ -217,7 +221,7 @@ class DirectoryFollower implements DirectoryStream {
   /** Discards a position that can no longer be resumed; the stream then begins with the next operation. */
   #giveUpPosition(why: string): void {
     this.#options.log.warn(
-      "the stored cursor of the did:plc directory's stream was discarded; labelers that were declared since then may be missing",
+      "the stored cursor of the did:plc directory's stream was discarded; labelers that were declared after that cursor may be missing",
       { why },
     );
     this.position = null;

@@ -19,10 +19,10 @@ describe('the admission of a valid label', () => {
   test.each([
     ['with the required fields only', plain],
     [
-      'about a collection whose name begins like a space',
+      'about a collection whose name begins with the word space',
       { ...plain, uri: `at://${plain.uri}/space.example.post/space` },
     ],
-    ['about a collection with the maximum length', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
+    ['about a collection with a name of maximum length', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
     [
       'about a record, with every field',
       { ...plain, ver: 1, uri: `at://${plain.uri}/app.bsky.feed.post/3k`, cid: 'bafy' },
@@ -30,11 +30,11 @@ describe('the admission of a valid label', () => {
     ['with neg: false', { ...plain, neg: false }],
     ['with neg: true', { ...plain, neg: true }],
     ['that has expired', { ...plain, exp: '2026-07-01T00:00:00Z' }],
-    ['whose time has another offset', { ...plain, cts: '2026-07-10T13:59:59+02:00' }],
+    ['whose time has an offset other than zero', { ...plain, cts: '2026-07-10T13:59:59+02:00' }],
     ['with mixed case, spaces and non-Latin characters', { ...plain, val: 'Mixed Case ÜMLAUT 标签' }],
     ['with an empty value', { ...plain, val: '' }],
     ['authored 48 h ago', { ...plain, cts: '2026-07-08T12:00:00Z' }],
-    ['authored 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00Z' }],
+    ['authored 300 s in the future', { ...plain, cts: '2026-07-10T12:05:00Z' }],
   ])('accepts a label %s', (_, label) => {
     expect(admit(label, rules)).toMatchObject({ kind: 'accepted', label });
   });
@@ -49,7 +49,7 @@ describe('the admission of a valid label', () => {
   });
 });
 
-test('a label authored at the start of the epoch is accepted, and one authored a microsecond earlier is refused', () => {
+test('a label authored at the start of the epoch is accepted, and a label authored a microsecond earlier is refused', () => {
   const young = { ...rules, epoch: at('2026-07-10T11:00:00.000Z') };
   expect(admit({ ...plain, cts: '2026-07-10T11:00:00.000000Z' }, young).kind).toBe('accepted');
   expect(admit({ ...plain, cts: '2026-07-10T10:59:59.999999Z' }, young)).toEqual({
@@ -82,18 +82,18 @@ describe('the admission of an invalid label', () => {
     ],
     ['malformed', 'without val', { ...plain, val: undefined }],
     ['malformed', 'with a number as val', { ...plain, val: 17 }],
-    ['malformed', 'with a text as neg', { ...plain, neg: 'yes' }],
-    ['malformed', 'with a text as ver', { ...plain, ver: '1' }],
+    ['malformed', 'with a string as neg', { ...plain, neg: 'yes' }],
+    ['malformed', 'with a string as ver', { ...plain, ver: '1' }],
     ['malformed', 'with a number as cid', { ...plain, cid: 1 }],
     ['malformed', 'with a number as exp', { ...plain, exp: 1 }],
-    ['malformed', 'with a text as sig', { ...plain, sig: 'AQID' }],
+    ['malformed', 'with a string as sig', { ...plain, sig: 'AQID' }],
     ['malformed', 'with a lone surrogate', { ...plain, val: '\ud800' }],
     ['foreign_src', 'of another labeler', { ...plain, src: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb' }],
     ['space_uri', 'on a record in a space', { ...plain, uri: `at://${plain.uri}/space/a.b.c/k/${plain.uri}/a.b.d/3k` }],
     ['space_uri', 'on a space', { ...plain, uri: `at://${plain.uri}/space` }],
-    ['space_uri', 'on a space with a later date', { ...plain, uri: `at://${plain.uri}/space/a.b.c`, cts: 'now' }],
+    ['space_uri', 'on a space, with an invalid date', { ...plain, uri: `at://${plain.uri}/space/a.b.c`, cts: 'now' }],
     ['oversized', 'with 129 bytes of val', { ...plain, val: 'x'.repeat(129) }],
-    ['oversized', 'with 65 characters of two bytes', { ...plain, val: 'ü'.repeat(65) }],
+    ['oversized', 'with 65 characters of two bytes as val', { ...plain, val: 'ü'.repeat(65) }],
     ['oversized', 'with a long uri', { ...plain, uri: `at://${plain.uri}/a.b.c/${'x'.repeat(17_000)}` }],
     ['oversized', 'with 4 KiB of unknown fields', { ...plain, note: 'x'.repeat(4_096) }],
     ['undated', 'without cts', { ...plain, cts: undefined }],
@@ -103,8 +103,8 @@ describe('the admission of an invalid label', () => {
     ['undated', 'with a time without a zone', { ...plain, cts: '2026-07-10T11:00:00' }],
     ['pre_epoch', 'authored before the epoch', { ...plain, cts: '2026-06-30T23:59:59.999Z' }],
     ['late', 'authored more than 48 h ago', { ...plain, cts: '2026-07-08T11:59:59.999Z' }],
-    ['future', 'authored more than 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
-  ])('refuses with the reason %s a label %s', (reason, _, label) => {
+    ['future', 'authored more than 300 s in the future', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
+  ])('is refused with the reason %s for a label %s', (reason, _, label) => {
     expect(admit(label, rules)).toEqual({ kind: 'refused', reason });
   });
 });

@@ -8,7 +8,10 @@ import { createIntake } from './intake.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const signal = new AbortController().signal;
-const unasked = { http: {} as HttpClient, openStream: () => Promise.reject(new Error('not asked')) };
+const unasked = {
+  http: {} as HttpClient,
+  openStream: () => Promise.reject(new Error('this request was not expected')),
+};
 
 function row(val: string): unknown {
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val, cts: new Date().toISOString() };
@@ -47,7 +50,7 @@ test('a gap is recorded before the position of the page that causes it is commit
   expect(steps).toEqual(['gap source_unavailable', 'commit of 1 at 7, in memory null']);
 });
 
-test('a position moves in memory only after its rows are durable', async () => {
+test('the position in memory moves only after the rows of the page are durable', async () => {
   const { steps, source, intake } = intakeWith();
   await intake.take(page(7, row('a')), signal);
   expect([steps, source.position.cursor]).toEqual([['commit of 1 at 7, in memory null'], 7]);
@@ -56,7 +59,7 @@ test('a position moves in memory only after its rows are durable', async () => {
   expect(failing.source.position).toEqual(noPosition);
 });
 
-test('a position is computed from the preceding one, even if two pages arrive in one turn', async () => {
+test('a position is computed from the preceding position, even if two pages arrive in one turn', async () => {
   const { source, intake } = intakeWith();
   const last = { seq: 9, tail: 'f' };
   await Promise.all([
@@ -82,7 +85,7 @@ test('rows that are not stored do not count against the daily cap', async () => 
   expect(ports.acceptance.cap.usedBytes.seeded).toBeCloseTo(2 * one, -1);
 });
 
-test('a row is live if a reader that has read all earlier labels receives it, but not if it is filled in or sampled', async () => {
+test('a row is live if the reader that receives the row has read all earlier labels, but not if the row is filled in or sampled', async () => {
   const live: (boolean | undefined)[] = [];
   const { ports, source, intake } = intakeWith({
     accept: ({ observations }) => {
@@ -112,7 +115,7 @@ test('a row is live if a reader that has read all earlier labels receives it, bu
   expect(live).toEqual([false, false, false, true, true, undefined]);
 });
 
-test('only a label of its own makes a source dated: labels that it relays from other labelers do not', async () => {
+test('a source counts as dated after a label of its own, but not after a label that it relays from another labeler', async () => {
   const { source, intake } = intakeWith();
   const relayed = { ...(row('a') as object), src: 'did:plc:cccccccccccccccccccccccc' };
   await intake.take(page(7, relayed, { src: did }), signal);

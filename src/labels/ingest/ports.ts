@@ -14,7 +14,7 @@ import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/tracker.ts';
 import type { OpenStream } from '../stream/open-stream.ts';
 import type { Timings } from '../stream/timings.ts';
-import type { AcceptedPage } from './acceptance.ts';
+import type { AcceptedPage } from './accepted-page.ts';
 import { maxLateness } from './admission.ts';
 import type { InputMemory } from './input-memory.ts';
 import type { RefusedMemory } from './refused-memory.ts';
@@ -24,17 +24,20 @@ export interface LabelQuery {
   readonly http: HttpClient;
   /** Opens streams of labelers; limits concurrent handshakes. */
   readonly openStream: OpenStream;
-  /** Slots for stream connections, bounded by host and registrable domain, which many labelers may share. */
+  /**
+   * Slots for stream connections, limited per host and per registrable domain, because many labelers may share
+   * either.
+   */
   readonly streams: Slots;
   /** Memory budget for received and not yet stored input, shared by all sources. */
   readonly memory: InputMemory;
 }
 
-/** Acceptance of rows by the store. */
+/** Ports for accepting rows into the store. */
 export interface Acceptance {
   /**
-   * Queues a page. Resolves with the number of new rows once the page is durable. Rejects with `ClockChanged`, or when
-   * the instrument stops.
+   * Queues a page. Resolves with the number of new rows once the page is durable. Rejects with `ClockChanged`, and with
+   * another error if the store fails permanently or the instrument stops.
    */
   readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Checks the signatures of rows as received; returns one verdict for each, in order. */
@@ -44,7 +47,7 @@ export interface Acceptance {
   readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
-  /** Returns a number that changes when the clock is set or confirmed. */
+  /** Returns a number that changes when the clock is set or confirmed, and at a takeover. */
   readonly clockGeneration: () => number;
 }
 
@@ -83,10 +86,10 @@ export interface ReaderPorts {
   readonly report: ReaderReport;
 }
 
-/** Ports of reading one source, without acceptance. */
+/** Ports for reading one source, without the ports for accepting rows. */
 export type ReadingPorts = Omit<ReaderPorts, 'acceptance'>;
 
-/** Applies an event of a source, and records or withdraws the gap that follows from it. */
+/** Applies an event of a source, and records or withdraws the gap that the event causes. */
 export async function note(source: Source | Tracker, gaps: GapLog, event: ReadingEvent): Promise<void> {
   const change = source.apply(event);
   if (change) await gaps.change(change);
@@ -94,7 +97,7 @@ export async function note(source: Source | Tracker, gaps: GapLog, event: Readin
 
 /**
  * Returns the start of the time that is filled in for a new source: the epoch, or the oldest time that is not refused
- * as late.
+ * as late, whichever is later.
  */
 export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;

@@ -41,8 +41,8 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
-describe('the memory of refused rows', () => {
-  test('counts a row once if both transports deliver it, and equal rows as often as one transport delivers them', () => {
+describe('the record of refused rows', () => {
+  test('counts a row once if both transports deliver it, and uses the larger of the two counts for equal rows', () => {
     const { take } = kept();
     const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
     expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
@@ -57,7 +57,7 @@ describe('the memory of refused rows', () => {
     expect(take(['b'], 'poll')).toBe(1);
   });
 
-  test('counts no row again after a restart, and continues to number equal rows', () => {
+  test('does not count a row again after a restart, and continues to number equal rows', () => {
     const before = kept();
     before.take(['a', 'same', 'same'], 'stream');
     const { take } = before.restarted();
@@ -65,14 +65,14 @@ describe('the memory of refused rows', () => {
     expect(take(['same', 'b'], 'stream')).toBe(2);
   });
 
-  test('remembers no row of a batch that was not committed', () => {
+  test('excludes the rows of a batch that was not committed', () => {
     const memory = new RefusedMemory();
     const delivery = { transport: 'poll', startsOver: false, again: false } as const;
     expect(memory.take(did, now, delivery).counts(printOf('a'), 'late')).toBe(true);
     expect(memory.take(did, now, delivery).counts(printOf('a'), 'late')).toBe(true);
   });
 
-  test('keeps the newest rows that fit a bucket if a source has very many, and keeps the rows of other sources', () => {
+  test('keeps the newest rows that fit a bucket if a source has very many rows, and keeps the rows of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');
@@ -86,7 +86,7 @@ describe('the memory of refused rows', () => {
     expect(take(many(500, 'page 1'), 'poll')).toBe(500);
   });
 
-  test('forgets the largest source when it exceeds its bound, in memory and in the store', () => {
+  test('drops the largest source, in memory and in the store, when its size exceeds the limit', () => {
     const { take, stored } = kept(new RefusedMemory(20_000));
     take(['a', 'b'], 'stream', { source: 'did:plc:o' });
     take(many(1_000), 'stream');
@@ -95,14 +95,14 @@ describe('the memory of refused rows', () => {
     expect(take(['a', 'b'], 'poll', { source: 'did:plc:o' })).toBe(0);
   });
 
-  test('forgets the rows of a protected source last', () => {
+  test('drops the rows of a protected source last', () => {
     const { take } = kept(new RefusedMemory(60_000, (source) => source === 'did:plc:seed'));
     take(many(1_000), 'stream', { source: 'did:plc:seed' });
     for (let i = 0; i < 100; i += 1) take(many(100, `flood ${i}`), 'stream', { source: `did:plc:flood${i}` });
     expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
   });
 
-  test('forgets a row whose age exceeds the maximum age of a repeated row', () => {
+  test('drops a row whose age exceeds the maximum age of a repeated row', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');
     take([], 'stream', { at: now + 50 * hour });

@@ -32,7 +32,7 @@ function process(loaded: readonly RefusedRows[]) {
   };
 }
 
-test('every delivered row counts once, however far the writer and the standby had read when the standby replaced it', () => {
+test('every delivered row counts once, no matter how far the writer and the standby had read when the standby replaced the writer', () => {
   const rows = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
   fc.assert(
     fc.property(rows, fc.nat(30), fc.nat(30), fc.nat(30), (all, begun, written, kept) => {
@@ -51,7 +51,7 @@ test('every delivered row counts once, however far the writer and the standby ha
   );
 });
 
-test('a merge changes the stored buckets to those in memory, and leaves the buckets of a source that is not read unchanged', () => {
+test('a merge makes the stored buckets equal to the buckets in memory, except for sources that are not read', () => {
   const writer = process([]);
   writer.deliver(['a', 'b']);
   const standby = process([]);

@@ -7,7 +7,7 @@ import { fingerprint } from './fingerprint.ts';
 const label = { src: 'did:plc:l', uri: 'did:plc:aaaa', val: 'spam', cts: '2026-07-10T12:00:00Z' };
 
 describe('a fingerprint', () => {
-  test('a fingerprint is the same in the stream and in pages, after re-signing, and with neg: false', () => {
+  test('is the same in the stream and in pages, and ignores the signature, the version and neg: false', () => {
     const sig = Uint8Array.from([1]);
     const same = [
       { ...label, sig },
@@ -18,12 +18,12 @@ describe('a fingerprint', () => {
     expect(new Set(same.map(fingerprint))).toEqual(new Set([fingerprint(label)]));
   });
 
-  test('a fingerprint ignores the row number that only pages contain, even for rows that are not labels', () => {
+  test('ignores the row number that only pages contain, if the row is not a label', () => {
     const odd = { ...label, val: 17 };
     expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
   });
 
-  test('the fingerprints of a label and its removal differ, as do those of labels with different dates or subjects', () => {
+  test('distinguishes a label from its negation, and labels with different dates or subjects', () => {
     const others = [
       { ...label, neg: true },
       { ...label, cts: '2026-07-10T12:00:01Z' },
@@ -32,7 +32,7 @@ describe('a fingerprint', () => {
     expect(new Set([label, ...others].map(fingerprint)).size).toBe(4);
   });
 
-  test('the fingerprints of different rows that are not labels differ, and do not depend on the order of fields', () => {
+  test('differs for different rows that are not labels, but is equal for null and an empty object, and for fields in any order', () => {
     const odd = ['spam', 'ham', null, 1, [], {}, { a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } }];
     expect(new Set(odd.map(fingerprint)).size).toBe(7);
     expect(fingerprint({ b: { c: 2 }, a: 1 })).toBe(fingerprint({ a: 1, b: { c: 2 }, sig: 'x' }));
@@ -81,10 +81,10 @@ describe('a row far larger than a label', () => {
     ['6 MB of bytes', { ...label, note: toBytes(bytes(6_000_000)) }],
     ['6 MB of bytes in a row that is not a label', { ...odd, note: toBytes(bytes(6_000_000)) }],
     ['a signature of 6 MB', { ...label, sig: toBytes(bytes(6_000_000)) }],
-    ['a text of 10 MB', { ...label, note: '\u0001'.repeat(10_000_000) }],
+    ['a string of 10 MB', { ...label, note: '\u0001'.repeat(10_000_000) }],
     ['200,000 empty arrays', { ...label, note: Array.from({ length: 200_000 }, () => []) }],
     ['20,000 fields', { ...label, note: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])) }],
-  ])('a row far larger than a label is hashed with bounded time and memory (%s)', (_what, row) => {
+  ])('is hashed with bounded time and memory (%s)', (_what, row) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(fingerprint(row)).toMatch(/^[0-9a-f]{32}$/);
@@ -93,7 +93,7 @@ describe('a row far larger than a label', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('a row far larger than a label has the same fingerprint in the stream and in pages, with and without padding', () => {
+  test('has the same fingerprint in the stream and in pages, with and without base64 padding', () => {
     for (const length of [0, 1, 2, 3, 100, 49_151, 49_152, 49_153, 200_000, 200_001, 200_002]) {
       const given = bytes(length);
       const prints = [toBytes(given), json(given), json(given, false)].map((note) => fingerprint({ ...odd, note }));
@@ -101,7 +101,7 @@ describe('a row far larger than a label', () => {
     }
   });
 
-  test('the fingerprint of a row far larger than a label depends on its length and on both ends', () => {
+  test('has a fingerprint that depends on its length, its first bytes and its last bytes', () => {
     const text = 'x'.repeat(200_000);
     const others = [text, `${text}x`, `y${text.slice(1)}`, `${text.slice(1)}y`];
     expect(new Set(others.map((note) => fingerprint({ ...odd, note }))).size).toBe(4);

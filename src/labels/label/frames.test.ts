@@ -13,14 +13,14 @@ const frame = (header: unknown, body: unknown) => Buffer.concat([encode(header),
 describe('recorded frames', () => {
   const read = Object.fromEntries(recorded.frames.map(({ name, hex }) => [name, readFrame(Buffer.from(hex, 'hex'))]));
 
-  test('recorded frames are decoded to labels with their sequence number and every field', () => {
+  test('are decoded to labels with their sequence number and every field', () => {
     expect(JSON.parse(JSON.stringify(read.labels))).toEqual({
       kind: 'labels',
       ...(recorded.frames.find(({ name }) => name === 'labels')?.body as object),
     });
   });
 
-  test('recorded frames are decoded to messages about the cursor', () => {
+  test('are decoded to messages about the cursor', () => {
     expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
       { kind: 'outdated_cursor' },
       { kind: 'future_cursor' },
@@ -41,11 +41,11 @@ test.each([
   ['malformed', encode({ op: 1, t: '#labels' })],
   ['malformed', Buffer.from('hello')],
   ['malformed', Buffer.alloc(0)],
-])('a frame of the kind %s is recognized', (kind, bytes) => {
+])('a frame is recognized as %s', (kind, bytes) => {
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
-test('reading a frame never throws, whatever its bytes', () => {
+test('reading a frame of random bytes does not throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(readFrame(bytes)).toHaveProperty('kind');
@@ -71,14 +71,14 @@ function array(length: number, item: number): Uint8Array {
   return bytes;
 }
 
-describe('a frame with too many elements', () => {
+describe('a frame with many elements', () => {
   test.each([
     ['empty arrays', labelsOf(array(11_900_000, 0x80))],
     ['empty maps', labelsOf(array(11_900_000, 0xa0))],
     ['integers', labelsOf(array(11_900_000, 0x01))],
     ['empty arrays in one label', labelsOf(Buffer.concat([Buffer.from([0x81]), array(300_000, 0x80)]))],
-    ['arrays in one another', labelsOf(Buffer.alloc(5_000, 0x81))],
-  ])('a frame that would decode to far more memory than its bytes is not decoded (%s)', (_what, bytes) => {
+    ['nested arrays', labelsOf(Buffer.alloc(5_000, 0x81))],
+  ])('is not decoded if it would need far more memory than its bytes (%s)', (_what, bytes) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(readFrame(bytes)).toEqual({ kind: 'over_budget' });
@@ -87,7 +87,7 @@ describe('a frame with too many elements', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('a frame of the maximum number of labels, each with every field and some unknown fields, is decoded', () => {
+  test('is decoded if it has the maximum number of labels, each with every field and some unknown fields', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const label = {
       ...{

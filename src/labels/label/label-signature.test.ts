@@ -56,7 +56,7 @@ async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | str
   return first;
 }
 
-/** Returns all labels whose signature differs from that of this label in one bit. */
+/** Returns one label per byte of the signature, each with one bit of that byte inverted. */
 function flipped({ label }: Vector): ReceivedLabel[] {
   const bytes = Buffer.from(label.sig.$bytes, 'base64');
   return Array.from(bytes, (_, at) => {
@@ -68,7 +68,7 @@ function flipped({ label }: Vector): ReceivedLabel[] {
 
 describe('a label', () => {
   it.each(vectors)(
-    'a label that is a test vector verifies, and its signed bytes equal those of the vector ($name)',
+    'of a test vector verifies, and its signed bytes equal the signed bytes of the vector ($name)',
     async (vector) => {
       const separated = separateSignature(vector.label);
       expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
@@ -78,20 +78,17 @@ describe('a label', () => {
     },
   );
 
-  it.each(vectors)(
-    'a label verifies as received from a stream, and with its fields in any order ($name)',
-    async (vector) => {
-      const key = didKey(vector.signing_key);
-      const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
-      const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
-      expect(await valid(streamed, key)).toBe(true);
-      expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
-      const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
-      expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
-    },
-  );
+  it.each(vectors)('verifies as received from a stream, and with its fields in any order ($name)', async (vector) => {
+    const key = didKey(vector.signing_key);
+    const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
+    const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
+    expect(await valid(streamed, key)).toBe(true);
+    expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
+    const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
+    expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
+  });
 
-  it.each(vectors)('a label does not verify with a changed signature or field ($name)', async (vector) => {
+  it.each(vectors)('does not verify with a changed signature or field ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
     const changed: ReceivedLabel[] = [
@@ -107,7 +104,7 @@ describe('a label', () => {
     expect(await Promise.all(changed.map((one) => valid(one, key)))).toEqual(changed.map(() => false));
   });
 
-  it('a label does not verify with a key of another labeler or curve', async () => {
+  it('does not verify with a key of a different labeler or a different curve', async () => {
     const keys = [...new Set(vectors.map((vector) => vector.signing_key))];
     const table = await Promise.all(
       vectors.map(async (vector) => {
@@ -121,7 +118,7 @@ describe('a label', () => {
     expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
   });
 
-  it('a label is unsigned without a signature, and malformed if no key can produce its signature', () => {
+  it('is unsigned without a signature, and malformed if no key can produce its signature', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
@@ -150,13 +147,13 @@ describe('a label', () => {
   });
 });
 
-it('a signature is checked with libsecp256k1 once it is loaded', async () => {
+it('libsecp256k1 returns the function that loadSecp256k1 has loaded', async () => {
   const verify = await loadSecp256k1();
   expect(verify).not.toBeNull();
   expect(libsecp256k1()).toBe(verify);
 });
 
-it('the dependencies contain no JavaScript implementation of the signature check', () => {
+it('the dependencies at run time do not include elliptic, secp256k1 or bn.js', () => {
   const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);
@@ -164,7 +161,7 @@ it('the dependencies contain no JavaScript implementation of the signature check
 });
 
 describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
-  it.each(interop)('a signature has the validity that the interoperability tests expect ($comment)', async (one) => {
+  it.each(interop)('has the validity that the interoperability tests expect ($comment)', async (one) => {
     const message = Buffer.from(one.messageBase64, 'base64');
     const signature = Buffer.from(one.signatureBase64, 'base64');
     const key = didKey(one.publicKeyDid);
@@ -172,23 +169,20 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)(
-    'a signature is refused in its high-S form, although it is mathematically valid ($name)',
-    async (vector) => {
-      const key = didKey(vector.signing_key);
-      const order =
-        key.curve === 'k256'
-          ? 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-          : 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-      const signature = Buffer.from(vector.label.sig.$bytes, 'base64');
-      const s = BigInt(`0x${signature.subarray(32).toString('hex')}`);
-      const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex');
-      const $bytes = Buffer.concat([signature.subarray(0, 32), high]).toString('base64');
-      expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
-    },
-  );
+  it.each(vectors)('is refused in its high-S form, although it is mathematically valid ($name)', async (vector) => {
+    const key = didKey(vector.signing_key);
+    const order =
+      key.curve === 'k256'
+        ? 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+        : 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+    const signature = Buffer.from(vector.label.sig.$bytes, 'base64');
+    const s = BigInt(`0x${signature.subarray(32).toString('hex')}`);
+    const high = Buffer.from((order - s).toString(16).padStart(64, '0'), 'hex');
+    const $bytes = Buffer.concat([signature.subarray(0, 32), high]).toString('base64');
+    expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
+  });
 
-  it('a signature is invalid, without an exception, if the key or the numbers are invalid', async () => {
+  it('is invalid, without an exception, if the key or the numbers are invalid', async () => {
     const message = Buffer.from('x');
     const signature = Buffer.alloc(64);
     const key = didKey(vectors[0]?.signing_key ?? '');

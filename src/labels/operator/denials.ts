@@ -8,7 +8,7 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import { readDenyFile } from './deny-file.ts';
 import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 
-/** Dependencies of applying the operator's denials. */
+/** Dependencies of `Denials`. */
 export interface DenialsOptions {
   /** Directory of the store, which contains the list of denied labelers. */
   readonly folder: string;
@@ -45,7 +45,7 @@ export class Denials {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
 
-  /** Sets `denied` of a labeler, by its DID and endpoint. */
+  /** Sets `denied` of a labeler according to its DID and endpoint. */
   judge(labeler: KnownLabeler): void {
     labeler.denied = this.#list.entryFor(labeler) !== null;
   }
@@ -55,10 +55,7 @@ export class Denials {
     return parseTimestamp(this.#list.entryFor(labeler)?.since);
   }
 
-  /**
-   * Returns the number of denied labelers: known labelers that are denied, and DIDs in the list that no known labeler
-   * has.
-   */
+  /** Returns the number of denied labelers: known labelers that are denied, and listed DIDs of unknown labelers. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
@@ -71,8 +68,8 @@ export class Denials {
   }
 
   /**
-   * Reads the file and applies changes. Stops reading of a denied labeler before any write. A damaged or missing file
-   * leaves the list in force, because the operator's commands never remove the file.
+   * Reads the file and applies changes. Stops reading a denied labeler before any change is written. A damaged or
+   * missing file leaves the list in force, because the operator's commands never remove the file.
    */
   async refresh(): Promise<void> {
     const { folder, log, telemetry } = this.#options;
@@ -80,7 +77,7 @@ export class Denials {
     const damage = this.#damageOf(reading);
     telemetry.denyListDamaged(damage !== null);
     if (damage !== null && damage !== this.#damage) {
-      log.error('the list of denied labelers is invalid; the last valid one stays in force', { why: damage });
+      log.error('the list of denied labelers is invalid; the last valid list stays in force', { why: damage });
     }
     this.#damage = damage;
     if (reading.kind === 'list') await this.#apply(reading.list);

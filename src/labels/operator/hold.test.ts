@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
 
 describe('a hold', () => {
-  test('a hold marks the current artifact without changing its generation time, and later artifacts until its release', async () => {
+  test('marks the current artifact, whose generation time stays the same, and all later artifacts until the hold is released', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
     await setHold(folder, name, hold);
@@ -29,7 +29,7 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('a hold marks the hours file too, in one line, until its release', async () => {
+  test('is marked in the hours file, which is rewritten as one line, until the hold is released', async () => {
     const hours = join(folder, 'labels-hours.json');
     writeFileSync(hours, '{"schema":"labels.hours.v1",\n"labelers":[]}');
     await setHold(folder, name, hold);
@@ -38,7 +38,7 @@ describe('a hold', () => {
     expect(readFileSync(hours, 'utf8')).toBe('{"schema":"labels.hours.v1","labelers":[],"hold":false}\n');
   });
 
-  test('a hold is released by the next attempt if a release failed after it removed the file', async () => {
+  test('is released by the next attempt if the previous attempt failed after it removed the hold file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
     // A full disk can cause this state, in which the hold file is removed and the artifact still has the mark.
@@ -47,7 +47,7 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
   });
 
-  test('a hold is reported neither as set nor as released if the current artifact cannot be read', async () => {
+  test('is reported neither as set nor as released if the current artifact cannot be read', async () => {
     mkdirSync(join(folder, name));
     await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
     expect(await readHold(folder)).toEqual(hold);
@@ -55,12 +55,12 @@ describe('a hold', () => {
   });
 
   test.each([
-    ['cut short', '{"reason": "a lab'],
+    ['truncated', '{"reason": "a lab'],
     ['empty', ''],
     ['not an object', '[]'],
     ['without a reason', '{"since": "2026-11-20T12:00:00Z"}'],
-    ['with a reason that is not a text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
-  ])('a hold still applies to the artifact if the hold file is %s', async (_, text) => {
+    ['with a reason that is not a string', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
+  ])('still applies to the artifact if the hold file is %s', async (_, text) => {
     await setHold(folder, name, hold);
     writeFileSync(holdPath(folder), text);
     expect(await readHold(folder)).toEqual({ reason: 'the hold file cannot be read', since: '' });
@@ -68,13 +68,13 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('a hold still applies to the artifact if the hold file cannot be opened', async () => {
+  test('applies if the hold file cannot be read', async () => {
     mkdirSync(holdPath(folder));
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('a hold that is set or released while the artifact is written applies to the artifact', async () => {
+  test('and its release take effect even in an artifact that is being written', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {
       const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);

@@ -27,7 +27,7 @@ function labeler(rows: number, authored: (id: number) => number | null) {
 }
 
 describe('searchCursor', () => {
-  test('finds a cursor shortly before the first row since the target', async () => {
+  test('finds a cursor shortly before the first row at or after the target time', async () => {
     const cases = fc.record({
       rows: fc.integer({ min: 1, max: 200_000 }),
       target: fc.integer({ min: 0, max: 250_000 }),

@@ -16,12 +16,12 @@ const other = row('rude');
 describe('the last row that was read', () => {
   const rest = { isRest: true, fingerprintAtNumber: null };
 
-  test('the last row is present if a page contains it, even if it was signed again or follows other rows', () => {
+  test('is present if a page contains it, even if it was signed again or follows other rows', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [last] })).toBe('present');
     expect(lastRowStatus(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('present');
   });
 
-  test('the last row is replaced if a page contains a newer row with the same key', () => {
+  test('is replaced if a page contains a newer row with the same key', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [other, replacement] })).toBe('replaced');
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: null, labels: [other, replacement] })).toBe(
       'replaced',
@@ -34,31 +34,31 @@ describe('the last row that was read', () => {
     ['another subject', row('spam', { uri: 'did:plc:cccccccccccccccccccccccc' })],
     ['another version of a record', row('spam', { cid: 'bafyreib2rxk3rh6kzwq', neg: true })],
     ['fields that are not a label', { val: 'spam' }],
-  ])('the last row is gone if the page contains only a newer row with %s', (_, label) => {
+  ])('is gone if the page contains only a newer row with %s', (_, label) => {
     expect(lastRowStatus(mark, { ...rest, labels: [label] })).toBe('gone');
   });
 
-  test('the last row is gone if the page is empty', () => {
+  test('is gone if the page is empty', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [] })).toBe('gone');
   });
 
-  test('the last row is gone if another row, even one with the same key, has its number', () => {
+  test('is gone if a different row has its number, even if both rows have the same key', () => {
     expect(
       lastRowStatus(mark, { isRest: true, fingerprintAtNumber: fingerprint(replacement), labels: [replacement] }),
     ).toBe('gone');
   });
 
-  test('the last row is present if the page omits it and a look-up of its number returns it', () => {
+  test('is present even if the page omits it, provided that a look-up of its number returns it', () => {
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: fingerprint(last), labels: [other] })).toBe(
       'present',
     );
   });
 
-  test('the status of the last row is unknown after a full page that omits it, because a replacement may follow', () => {
+  test('has an unknown status after a full page that omits it, because a replacement might follow', () => {
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: null, labels: [other] })).toBe('unknown');
   });
 
-  test('the status of a row is unknown if its mark has no key, as in an earlier version or for a row that is not a label', () => {
+  test('has an unknown status if its mark has no key, because an earlier version wrote the mark or the row is not a label', () => {
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [other] })).toBe('unknown');
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [replacement] })).toBe('unknown');
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('present');
@@ -67,23 +67,23 @@ describe('the last row that was read', () => {
 });
 
 describe('the first frame of a resumed stream', () => {
-  test('the first frame yields only the rows after the last row that was read', () => {
+  test('yields only the rows after the last row that was read', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
     expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
   });
 
-  test('the first frame yields a replacement of the last row, with a later number, as a new row', () => {
+  test('yields a replacement of the last row, with a later number, as a new row', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
   });
 
-  test('the first frame shows a replaced database if another row has the last number, even a row with the same key', () => {
+  test('indicates a replaced database if a different row has the last number, even if both rows have the same key', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other])).toBe('another');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
   });
 
-  test('the first frame is incomplete if it contains neither the last row nor its replacement', () => {
+  test('is incomplete if it contains neither the last row nor its replacement', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [other])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');

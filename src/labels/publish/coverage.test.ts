@@ -27,37 +27,34 @@ describe('the coverage status', () => {
       'a gap before the window',
       { gaps: [{ ...gap, start: micros(now - 32 * day), end: micros(now - 31 * day) }] },
     ],
-    ['warming_up', 'a young epoch', { startedAt: micros(now - 29 * day) }],
-    ['warming_up', 'a young epoch with a gap', { startedAt: micros(now - 29 * day), gaps: [gap] }],
-    ['unknown', 'no source', { sources: [] }],
+    ['warming_up', 'an epoch shorter than the window', { startedAt: micros(now - 29 * day) }],
+    ['warming_up', 'an epoch shorter than the window, with a gap', { startedAt: micros(now - 29 * day), gaps: [gap] }],
+    ['unknown', 'an empty list of sources', { sources: [] }],
     [
       'unknown',
-      'a young epoch with a source that probes',
+      'an epoch shorter than the window, with a probing source',
       { startedAt: now, sources: [established, { ...established, state: 'probing' }] },
     ],
-  ])('the coverage status is %s for %s', (status, _, over) => {
+  ])('is %s for %s', (status, _, over) => {
     expect(coverageOf({ ...inputs, ...over }).status).toBe(status);
   });
 
-  test.each(sourceStates.filter((state) => state !== 'established'))(
-    'the coverage status is unknown if one source is %s',
-    (state) => {
-      expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
-        'unknown',
-      );
-    },
-  );
+  test.each(sourceStates.filter((state) => state !== 'established'))('is unknown if one source is %s', (state) => {
+    expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
+      'unknown',
+    );
+  });
 });
 
 describe('the warm-up of the coverage', () => {
-  test('the warm-up is the part of the window before the epoch', () => {
+  test('is the part of the window before the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 5 * day - hour) })).toMatchObject({
       observed_days: 5,
       warmup: { start: '2026-08-02T00:00:00.000Z', end: '2026-08-26T23:00:00.000Z', reason: 'not_observed' },
     });
   });
 
-  test('the warm-up is over once the window begins with the epoch', () => {
+  test('is null if the window begins at the start of the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 30 * day) })).toMatchObject({
       observed_days: 30,
       warmup: null,
@@ -68,21 +65,21 @@ describe('the warm-up of the coverage', () => {
 describe('time without an accepted page', () => {
   const tenMinutes = 600_000_000;
 
-  test('time without an accepted page is not a gap if it lasts at most 10 minutes', () => {
+  test('is not a gap if it lasts at most 10 minutes', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes) })).toMatchObject({
       status: 'no_recorded_gaps',
       gaps: [],
     });
   });
 
-  test('time without an accepted page is a gap of every source if it exceeds 10 minutes, and makes the status unknown', () => {
+  test('is a gap if it exceeds 10 minutes, and makes the status unknown', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
       status: 'unknown',
       gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],
     });
   });
 
-  test('time without an accepted page is counted once if it is also recorded as an interruption', () => {
+  test('is counted once if it is also recorded as an interruption', () => {
     const paused = { ...gap, end: now };
     expect(coverageOf({ ...inputs, gaps: [paused], observedThrough: gap.start })).toMatchObject({
       status: 'unknown',
@@ -91,7 +88,7 @@ describe('time without an accepted page', () => {
   });
 });
 
-test('observed_through is the time of the last accepted page, or null', () => {
+test('observed_through is the time of the last accepted page, or null if no page was accepted', () => {
   expect(coverageOf({ ...inputs, observedThrough: null }).observed_through).toBe(null);
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });

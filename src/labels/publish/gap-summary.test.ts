@@ -36,7 +36,7 @@ const counted = new Set(['did:plc:a', 'did:plc:b']);
 const summaryOf = (over: Partial<SummaryInputs>) =>
   summarizeGaps({ ...{ gaps: [], departures: [], counted, window, observed, week }, ...over });
 
-test('the summary has the same union as all gaps of the instrument and of the counted labelers, in any order', async () => {
+test('the union of the summarized gaps equals the union of all gaps of the instrument and of the counted labelers', async () => {
   await fc.assert(
     fc.asyncProperty(anyGaps, anyGaps, async (gaps, departures) => {
       const { gaps: summarized } = await summaryOf({ gaps, departures });
@@ -53,7 +53,7 @@ test('a gap before the observed time is not joined with a gap that begins shortl
     const start = micros(observed.start + from);
     return { source: 'did:plc:a', reason: 'source_unavailable', start, end: micros(start + 25_000_000) };
   });
-  if (!before || !after) throw new Error('there are two gaps');
+  if (!before || !after) throw new Error('two gaps were expected');
   expect((await summaryOf({ gaps: [before, after] })).gaps).toEqual([after]);
 });
 
@@ -71,7 +71,7 @@ test('the missed time of a counted labeler is the time of its own gaps in the wi
   );
 });
 
-test('labelers that were paused in the last week are reported as cut short, even if they are not counted', async () => {
+test('a labeler that was paused within the last week is reported as having incomplete counts, even if it is not a counted labeler', async () => {
   const paused = (source: string, from: number): StoredGap => {
     return { source, reason: 'ingest_paused', start: micros(from * day), end: micros(from * day + hour) };
   };

@@ -17,7 +17,7 @@ const spans = (gaps: readonly { start: number; end: number }[]) =>
   gaps.map(({ start, end }) => [start / minute, end / minute]);
 
 describe('gaps of many sources', () => {
-  test('gaps are joined if they overlap, touch, or are less than a minute apart, separately for each reason', () => {
+  test('are joined if they overlap or are at most a minute apart, separately for each reason', () => {
     const { gaps, overflow } = unionGaps(
       [
         gap(10 * minute, 20 * minute),
@@ -36,12 +36,12 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('a gap that contains another gap keeps its end when the two are joined', () => {
+  test('keep the later end when they are joined, even if the first gap contains the second gap', () => {
     const { gaps } = unionGaps([gap(hour, 4 * hour), gap(2 * hour, 3 * hour, { source: 'did:plc:b' })], window);
     expect(spans(gaps)).toEqual([[60, 240]]);
   });
 
-  test('gaps are clipped to the window', () => {
+  test('are clipped to the window', () => {
     const { gaps } = unionGaps([gap(-hour, minute), gap(window.end - minute, window.end + hour), gap(-9, -1)], window);
     expect(spans(gaps)).toEqual([
       [0, 1],
@@ -49,14 +49,14 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('up to 128 gaps are listed separately, and more are joined', () => {
+  test('are listed separately if there are at most 128, and otherwise joined', () => {
     const apart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 10 * minute, (i * 10 + 1) * minute));
     expect(unionGaps(apart(128), window)).toMatchObject({ overflow: false, gaps: { length: 128 } });
     expect(unionGaps(apart(129), window)).toMatchObject({ overflow: false, gaps: { length: 1 } });
   });
 
-  test('the list of gaps overflows only if even the widest tolerance gives more than 128 gaps', () => {
+  test('overflow the list only if more than 128 gaps remain with the widest tolerance', () => {
     const sevenHoursApart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 7 * hour, i * 7 * hour + minute));
     const wide = { start: window.start, end: micros(200 * 7 * hour) };
@@ -64,7 +64,7 @@ describe('gaps of many sources', () => {
     expect(unionGaps(sevenHoursApart(129), wide)).toEqual({ overflow: true, gaps: [{ ...wide, reason: 'unknown' }] });
   });
 
-  test('more than 128 gaps are joined with the smallest sufficient tolerance', () => {
+  test('are joined with the smallest sufficient tolerance if there are more than 128', () => {
     // 200 gaps of a minute, alternately 10 and 50 minutes apart: joining the near pairs gives 100.
     const many = Array.from({ length: 100 }, (_, i) => [
       gap(i * 62 * minute, (i * 62 + 1) * minute),
@@ -78,14 +78,14 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('gaps become one unknown gap that spans the window if a tolerance of six hours does not suffice', () => {
+  test('become one unknown gap that spans the window if a tolerance of six hours does not suffice', () => {
     const many = gapReasons.flatMap((reason) =>
       Array.from({ length: 60 }, (_, i) => gap(i * 12 * hour, i * 12 * hour + minute, { reason })),
     );
     expect(unionGaps(many, window)).toEqual({ gaps: [{ ...window, reason: 'unknown' }], overflow: true });
   });
 
-  test('joined gaps cover all given gaps, and are sorted, disjoint per reason and limited in number', () => {
+  test('are all covered by the joined gaps, which are sorted, disjoint per reason and limited in number', () => {
     const some = fc.array(
       fc.record({
         start: fc.integer({ min: -1000, max: 43_000 }),

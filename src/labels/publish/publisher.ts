@@ -31,7 +31,7 @@ import { writeLabelersFiles } from './labelers/write-labelers.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
 import { WindowReader } from './window/window-reader.ts';
 
-/** Dependencies of publishing. */
+/** Dependencies of `createPublisher`. */
 export interface PublisherOptions {
   readonly settings: { readonly artifacts: string; readonly windowDays: number; readonly origin: 'live' | 'simulated' };
   readonly store: StoreReader;
@@ -40,7 +40,7 @@ export interface PublisherOptions {
   readonly pace: Pace;
   readonly gaps: GapWriter;
   readonly shareOf: (source: string) => ShareKey;
-  /** Rejects if another process became the writer of the store, whose artifacts must not be replaced. */
+  /** Rejects if another process became the writer of the store: this process must then not replace the artifacts. */
   readonly assertWriter: () => Promise<void>;
   /** Returns the number of bytes that all sources together may add in a day. */
   readonly budgetBytes: () => number;
@@ -59,7 +59,10 @@ export interface PublisherOptions {
 
 /** Writer of the label artifacts. */
 export interface Publisher {
-  /** Writes the labelers, the overview and the hours. After a failure the previous file remains in place. */
+  /**
+   * Writes the labelers, the overview and the hours. After a failure the previous file remains in place. Rejects only
+   * after a fatal error of the store.
+   */
   publish(): Promise<void>;
   /** Must be called after a revision of a labeler's definitions was stored. */
   definitionsChanged(did: string): void;
@@ -77,7 +80,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Parts of a publisher that cache what they read. */
+/** Parts of a publisher that cache data between publications. */
 interface Parts {
   readonly reader: WindowReader;
   readonly cache: LabelersCache;
@@ -140,11 +143,11 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the overview could not be written', errorFields(error));
+    log.error('the overview could not be published', errorFields(error));
   }
 }
 
-/** Creates the input of the labelers artifact. Logs the first error of a labeler in a run. */
+/** Creates the input of the labelers artifact. Logs the first error of a labeler in each publication. */
 function labelersInputs({
   settings,
   roster,
@@ -170,7 +173,7 @@ function labelersInputs({
 
 /**
  * Writes the labelers before the overview that is generated at the same time. If the write fails, the earlier files
- * remain. Readers do not combine them with the new overview.
+ * remain. Readers do not combine the earlier files with the new overview.
  */
 async function writeLabelers(
   { settings, log, telemetry }: PublisherOptions,
@@ -187,7 +190,7 @@ async function writeLabelers(
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the labelers artifact could not be written', errorFields(error));
+    log.error('the labelers artifact could not be published', errorFields(error));
   }
 }
 
@@ -204,7 +207,7 @@ async function writeHours(
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the hours file could not be written', errorFields(error));
+    log.error('the hours file could not be published', errorFields(error));
   }
 }
 

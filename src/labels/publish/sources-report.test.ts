@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the report of sources', () => {
-  it('the report lists a bounded number of the most expensive sources with the sums over all sources, and can be parsed', async () => {
+  it('lists a bounded number of the most expensive sources with the sums over all sources, and can be parsed', async () => {
     const sources = Array.from({ length: 700 }, (_, n) => source(n, { cpuMs: n + 0.4, rows: 2 }));
     const report = makeSourcesReport(sources, times);
     expect(report).toMatchObject({ sources: 700, totals: { rows: 1_400, cpuMs: 244_930 } });
@@ -40,7 +40,7 @@ describe('the report of sources', () => {
   });
 
   it.each(['', 'null', '{"listed":[]}', '{"generatedAt":1,"totals":{},"listed":[]}'])(
-    'the report is null if the content of its file is %j',
+    'is null if the content of its file is %j',
     async (text) => {
       expect(await readSourcesReport(folder)).toBeNull();
       writeFileSync(sourcesReportPath(folder), text);
@@ -48,7 +48,7 @@ describe('the report of sources', () => {
     },
   );
 
-  it('invalid numbers in the report are read as 0', async () => {
+  it('has 0 in place of invalid numbers', async () => {
     const damaged = {
       ...makeSourcesReport([source(1)], times),
       listed: [{ did: 'did:web:a.example', rows: -1, cpuMs: 'x' }, 7],

@@ -14,26 +14,26 @@ const progress: StoreProgress = {
 
 describe('a store', () => {
   it.each<[string, Partial<StoreProgress>]>([
-    ['a row', { end: earlier }],
-    ['a page', { observedThrough: earlier }],
-    ['every page', { observedThrough: null }],
-    ['a heartbeat', { heartbeat: earlier }],
-    ['a writer', { token: 6 }],
-    ['a removal of rows', { revision: 2 }],
-  ])('a store has lost data if it lacks %s of its record', (_, lacking) => {
+    ['its last row is older than its record states', { end: earlier }],
+    ['its last page is older than its record states', { observedThrough: earlier }],
+    ['it has no page, but its record states a page', { observedThrough: null }],
+    ['its heartbeat is older than its record states', { heartbeat: earlier }],
+    ['its writer token is lower than its record states', { token: 6 }],
+    ['its revision is lower than its record states', { revision: 2 }],
+  ])('has lost data if %s', (_, lacking) => {
     expect(hasLost({ ...progress, ...lacking }, progress)).toBe(true);
   });
 
   it.each<[string, Partial<StoreProgress>]>([
-    ['is as far as its record', {}],
-    ['is further than its record', { end: micros(now + 1), token: 8, revision: 4 }],
-    ['counts no writers', { token: null }],
+    ['agrees with its record', {}],
+    ['has progressed beyond its record', { end: micros(now + 1), token: 8, revision: 4 }],
+    ['does not count its writers', { token: null }],
     ['is not the recorded store', { generationId: 'b', end: earlier }],
-  ])('a store has lost no data if it %s', (_, found) => {
+  ])('has lost no data if it %s', (_, found) => {
     expect(hasLost({ ...progress, ...found }, progress)).toBe(false);
   });
 
-  it('a store has lost no data without a record, or if the record contains no token, page or heartbeat', () => {
+  it('has lost no data if there is no record, or if the record contains no token, page or heartbeat', () => {
     expect(hasLost(progress, null)).toBe(false);
     expect(hasLost(progress, { ...progress, token: null, observedThrough: null, heartbeat: null })).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('the record of a store', () => {
       ...(of.at.token !== null && { tokens: { own: of.at.token, former: 0 } }),
     });
 
-  it('a record is parsed to the values that were written', async () => {
+  it('is read back with the written values', async () => {
     const artifacts = directory();
     await recorderIn(artifacts, { at: progress }).update();
     expect(await readStoreRecord(artifacts)).toEqual(progress);
@@ -62,7 +62,7 @@ describe('the record of a store', () => {
     expect(await readStoreRecord(artifacts)).toEqual(empty);
   });
 
-  it('a record is updated with the store, but is kept after the store has lost data, until it is replaced', async () => {
+  it('is updated with the store, but stays unchanged once the store has lost data, until the record is replaced', async () => {
     const artifacts = directory();
     const store = { at: progress };
     const recorder = recorderIn(artifacts, store);
@@ -81,7 +81,7 @@ describe('the record of a store', () => {
   });
 
   it.each(['', '{', '[]', '{"generation_id":"a","token":1}', '{"generation_id":"a","token":"1","revision":1}'])(
-    'a record counts as missing if its content is %j',
+    'counts as missing if its content is %j',
     async (text) => {
       const artifacts = directory();
       writeFileSync(join(artifacts, 'labels-store.json'), text);
@@ -89,7 +89,7 @@ describe('the record of a store', () => {
     },
   );
 
-  it('a record counts as missing if it is larger than the maximum size', async () => {
+  it('counts as missing if it is larger than the maximum size', async () => {
     const artifacts = directory();
     await recorderIn(artifacts, { at: progress }).update();
     const path = join(artifacts, 'labels-store.json');

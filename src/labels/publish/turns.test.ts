@@ -16,7 +16,7 @@ test('a turn is over after four milliseconds, and the next turn begins after oth
   expect([ran, turns.isOver]).toEqual([true, false]);
 });
 
-test('work that takes longer than twenty seconds fails, so that the overview does not wait for the labelers any longer', async () => {
+test('work that takes longer than twenty seconds fails, so that the overview stops waiting for the labelers', async () => {
   let now = 0;
   const turns = new Turns(() => now);
   now = 19_999;

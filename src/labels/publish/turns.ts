@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Time in milliseconds after which work yields to the event loop. */
 const turnMs = 4;
 
-/** Maximum duration of a piece of work, in milliseconds, after which it fails. */
+/** Maximum time since the first turn, in milliseconds; work that takes longer fails. */
 const workMs = 20_000;
 
 /**
- * Divides long work into short turns of the event loop, whatever its steps cost. Limits the duration of the work,
- * because other work waits for it.
+ * Divides long work into short turns of the event loop by elapsed time, not by the number of steps. Limits the total
+ * duration, because other work waits for the result.
  */
 export class Turns {
   readonly #monotonic: () => number;
@@ -27,10 +27,10 @@ export class Turns {
     return this.#monotonic() - this.#startedAt >= turnMs;
   }
 
-  /** Yields to the event loop, and starts the next turn. Rejects if the work takes too long. */
+  /** Yields to the event loop, and starts the next turn. Rejects once the work has lasted longer than `workMs`. */
   async next(): Promise<void> {
     await nextTurn();
     this.#startedAt = this.#monotonic();
-    if (this.#startedAt - this.#begunAt >= workMs) throw new Error(`the work took longer than ${workMs} ms`);
+    if (this.#startedAt - this.#begunAt >= workMs) throw new Error(`the publication took longer than ${workMs} ms`);
   }
 }

@@ -43,7 +43,7 @@ function reading(errors: readonly Error[]) {
   return { noted, ports, read };
 }
 
-test('an error that a source causes is counted each time and logged once, marks only this source as failed, and does not end its reading', async () => {
+test('an error that a source causes is counted each time and logged once, marks the source as failed, and does not end its reading', async () => {
   const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
   const one = source();
   await containReading(one, ports, new AbortController().signal, read);
@@ -52,7 +52,7 @@ test('an error that a source causes is counted each time and logged once, marks 
   expect(one.tracker.state).toBe('provider_rejects');
 });
 
-test('a transient error of the store is retried, and a permanent one rejects the promise of the reader', async () => {
+test('a transient error of the store is retried, and a permanent error rejects the promise of the reader', async () => {
   const signal = new AbortController().signal;
   const passing = reading([new StoreError('disk_full', 'no space left')]);
   await containReading(source(), passing.ports, signal, passing.read);

@@ -6,9 +6,9 @@ import type { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * Reads a source until the signal aborts. If the data of the source causes an error, perhaps because of a bug in this
- * instrument, the source counts as failed and is read again later. Other sources are not affected. Rejects only on a
- * permanent failure of the store.
+ * Reads a source until the signal aborts. If the data of the source, a bug in this instrument or a transient failure
+ * of the store causes an error, the source counts as rejecting and is read again later. Only the first error is
+ * logged. Other sources are not affected. Rejects only on a permanent failure of the store.
  */
 export async function containReading(
   source: Source,
@@ -28,7 +28,11 @@ export async function containReading(
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) throw error;
       telemetry.sourceFailed('reader');
-      if (!hasFailed) log.warn('the reading of a labeler failed', { labeler: source.did, ...errorFields(error) });
+      if (!hasFailed)
+        log.warn('an error ended the reading of a labeler; reading will be retried', {
+          labeler: source.did,
+          ...errorFields(error),
+        });
       hasFailed = true;
       await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
       await wait(timings.firstRetryMs + backoff.next(), signal);

@@ -42,7 +42,7 @@ test('a labeler has no absence gap after a crash until its document is read agai
   expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'gone', now)).toBe(null);
 });
 
-test('a denied labeler has no absence gap, because its denial records one', () => {
+test('a denied labeler has no absence gap, because its denial already records a gap', () => {
   expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'gone', now)).toBe(null);
 });
 

@@ -44,7 +44,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
   };
   const { ports, stored, quirks, gaps } = scriptedPorts({
     http: http as HttpClient,
-    openStream: () => Promise.reject(new Error('not asked')),
+    openStream: () => Promise.reject(new Error('this request was not expected')),
     memory,
   });
   const source = newSource(did, 'https://labeler.example', ports);
@@ -91,14 +91,17 @@ test('a full page whose cursor does not advance makes the order of the source un
 test.each([
   ['short', 20, { kind: 'quiet', rows: 20 }],
   ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
-])('the position is not moved by a %s unordered page, although its cursor advances', async (_, count, outcome) => {
-  const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
-  const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
-  expect(await round()).toMatchObject(outcome);
-  expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
-});
+])(
+  'the position is not moved by a %s unordered page, even if the cursor of the page advances',
+  async (_, count, outcome) => {
+    const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
+    const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
+    expect(await round()).toMatchObject(outcome);
+    expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
+  },
+);
 
-test('the position of the stream is not moved back by a lower cursor', async () => {
+test('a cursor that advanced during a request is not moved back by the page of that request', async () => {
   const { source, round } = reading((cursor) => {
     if (cursor === 100) resumeAt(source, { ...source.position, cursor: 900 });
     return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
@@ -120,20 +123,20 @@ describe('a round of polls that requests the last row again', () => {
     return found;
   }
 
-  test('a round of polls stores later rows if the last row is present', async () => {
+  test('stores later rows if the last row is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('a round of polls stores no rows if the look-up of the last row fails', async () => {
+  test('stores no rows if the look-up of the last row fails', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('a round of polls records a gap and resets the position if another row has the number of the last row', async () => {
+  test('records a gap and resets the position if a different row has the number of the last row', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);
@@ -141,7 +144,7 @@ describe('a round of polls that requests the last row again', () => {
   });
 });
 
-test('the slot of a large page is released after every outcome', async () => {
+test('the slot of a large page is released after a request that ends with a timeout, an abort or a page', async () => {
   for (const last of [{ kind: 'timeout', phase: 'answer' }, { kind: 'aborted' }, page([])] as const) {
     const { memory, round } = reading((_, limit) => (limit > 1 ? { kind: 'too_large' } : last));
     const turns: Slots = memory.largePages;
@@ -164,7 +167,7 @@ test('the slot of a large page is released after every outcome', async () => {
   }
 });
 
-test('a source is charged for the bytes of a response that is no page, and then read no faster than its share', async () => {
+test('a source is charged for the bytes of a response that is not a page, and is then throttled', async () => {
   const { ports } = scriptedPorts({
     http: {
       getJson: (_: string | URL, { charge }: GetJsonOptions) => {
@@ -172,7 +175,7 @@ test('a source is charged for the bytes of a response that is no page, and then 
         return Promise.resolve({ kind: 'not_json' as const });
       },
     } as HttpClient,
-    openStream: () => Promise.reject(new Error('not asked')),
+    openStream: () => Promise.reject(new Error('this request was not expected')),
   });
   const source = newSource(did, 'https://labeler.example', ports);
   const intake = createIntake(source, ports, () => undefined);

@@ -107,7 +107,7 @@ test('a source is charged for its look-ups, and its rows beyond the hourly budge
   expect(Math.max(...queries.map(({ limit }) => limit))).toBe(100);
 });
 
-test('a row is a new event if the look-up may have omitted its duplicate', async () => {
+test('a row is a new event if the look-up might have omitted its duplicate', async () => {
   const others = Array.from({ length: 100 }, (_, i) => [hour, label(100 + i)] as const);
   const busy = finderOver([[2 * hour, label(1)], ...others]);
   expect(await busy.count(label(1))).toBe(0);
@@ -120,7 +120,7 @@ test('a row is a new event if the look-up may have omitted its duplicate', async
   expect(await late.count(label(2))).toBe(1);
 });
 
-test('the last key change is the time at which the newest key was first seen or, if an earlier key returned, a later key was last seen', () => {
+test('if an earlier key returned, the last key change is the last observation of the key before the return; otherwise it is the first observation of the newest key', () => {
   expect(lastKeyChange([])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9)])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9), key('zB', 1, 9)])).toBe(null);

@@ -8,19 +8,19 @@ const all = { start: micros(0), end: micros((first + 100_000) * minute) };
 const at = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
 
 describe('a burst', () => {
-  test(`a burst consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
+  test(`consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
     expect(burstsIn(burstsOf([at(0, burstRows - 1)]), all)).toBe(0);
     expect(burstsIn(burstsOf([at(0, burstRows)]), all)).toBe(burstRows);
     expect(burstsIn(burstsOf([at(0, 60), at(59, 40)]), all)).toBe(100);
     expect(burstsIn(burstsOf([at(0, 60), at(60, 40)]), all)).toBe(0);
   });
 
-  test('a burst includes every repeat that is within an hour of enough other repeats, and no later repeat', () => {
+  test('includes every repeat that is within an hour of enough other repeats, and excludes all other repeats', () => {
     expect(burstsIn(burstsOf([at(0, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(120);
     expect(burstsIn(burstsOf([at(2, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(125);
   });
 
-  test('a burst is subtracted from an interval if its minutes begin in the interval', () => {
+  test('reduces the count of an interval by the repeats of the minutes that begin in the interval', () => {
     const burst = [at(0, 100), at(1, 200), at(2, 400)];
     const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
     expect(burstsIn(burstsOf(burst), interval)).toBe(200);
@@ -61,12 +61,12 @@ test('bursts are found in one pass over the minutes', () => {
   expect(reads).toBeLessThan(20_000);
 });
 
-test('repeats of one minute are added together, and repeats are forgotten after 31 days', () => {
+test('repeats of one minute are added together, and repeats are dropped after 31 days', () => {
   expect(addRepeats([at(0, 3), at(2, 1)], at(2, 5))).toEqual([at(0, 3), at(2, 6)]);
   expect(addRepeats([at(0, 3), at(2, 1)], at(31 * 1440 + 1, 5))).toEqual([at(2, 1), at(31 * 1440 + 1, 5)]);
 });
 
-test('repeats are parsed as they were formatted, and invalid entries are skipped', () => {
+test('formatted repeats are parsed back unchanged, and invalid entries are skipped', () => {
   const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 40_000 }), { maxLength: 200 });
   fc.assert(
     fc.property(minutes, fc.integer({ min: 1, max: 1_000_000 }), (some, count) => {

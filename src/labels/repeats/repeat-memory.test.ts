@@ -18,7 +18,7 @@ function memoryOf(counts: number[], privileged: ReadonlySet<string> = new Set())
   return { memory, next };
 }
 
-test('repeats are remembered only after their rows are durable', async () => {
+test('repeats are recorded only after their rows are durable', async () => {
   const { memory, next } = memoryOf([3, 4, 5]);
   const lost = await memory.find(did, []);
   expect(lost.changes).toEqual([{ source: did, endpoint: 'repeats', value: `${at.toString(36)}.3` }]);
@@ -29,7 +29,7 @@ test('repeats are remembered only after their rows are durable', async () => {
   expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.4 1.5`);
 });
 
-test('a memory of repeats continues from the stored state, and a page without repeats does not change it', async () => {
+test('the record of repeats continues from the stored state, and a page without repeats does not change it', async () => {
   const { memory } = memoryOf([0, 2]);
   expect(memory.load(did, 'wss://endpoint', '1')).toBe(false);
   expect(memory.load(did, 'repeats', `${at.toString(36)}.7`)).toBe(true);
@@ -39,7 +39,7 @@ test('a memory of repeats continues from the stored state, and a page without re
 
 const text = (minuteOfText: number, count: number): string => `${minuteOfText.toString(36)}.${count.toString(36)}`;
 
-test('the source whose newest repeat is the oldest is forgotten if there are too many sources', async () => {
+test('if there are too many sources, the source whose newest repeat is the oldest is dropped', async () => {
   const { memory } = memoryOf([1, 1, 1, 1]);
   const source = (n: number): string => `did:web:${n}.example`;
   for (let n = 0; n < 2_000; n += 1) memory.load(source(n), 'repeats', text(n === 7 ? at - 9 : at - 1, 5));
@@ -51,7 +51,7 @@ test('the source whose newest repeat is the oldest is forgotten if there are too
   expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
 });
 
-test('repeats of many new sources do not cause a privileged source to be forgotten', async () => {
+test('repeats of many new sources do not evict a privileged source', async () => {
   const { memory, next } = memoryOf([100, 7], new Set([did]));
   (await memory.find(did, [])).committed();
   next();
@@ -60,7 +60,7 @@ test('repeats of many new sources do not cause a privileged source to be forgott
   expect((await memory.find(did, [])).changes[0]?.value).toBe(`${text(at, 100)} 1.7`);
 });
 
-test('a source is forgotten when no published window includes its repeats', async () => {
+test('a source is dropped when no published window includes its repeats', async () => {
   const { memory, next } = memoryOf([1]);
   const old = 'did:web:old.example';
   memory.load(old, 'repeats', text(at - 31 * 1440, 5));

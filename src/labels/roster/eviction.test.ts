@@ -19,7 +19,7 @@ function labelerWith(did: string, over: Partial<KnownLabeler> = {}, tracked: Par
 
 const answered = (days: number) => ({ firstAnswered: ago(days), lastAnswered: now, dated: true });
 
-test('labelers that failed their trial are evicted first, then labelers without a labeler service; seeded, established and responding labelers stay', () => {
+test('labelers that failed their trial are evicted first, then labelers without a labeler service, but not seeded, established or responding labelers', () => {
   const labelers = [
     labelerWith('did:plc:seed', { origin: 'seeded', resolutionStatus: 'no_labeler' }, { firstAsked: ago(9) }),
     labelerWith('did:plc:failed', {}, { firstAsked: ago(1) }),
@@ -35,7 +35,7 @@ test('labelers that failed their trial are evicted first, then labelers without 
   });
 });
 
-test('the newest labelers of a domain beyond its share are evicted, whether the domain is that of the did:web, of the endpoint or of the records', () => {
+test('if the domain of a did:web, an endpoint or a record host exceeds its share, the newest labelers of that domain are evicted', () => {
   const labelers = [
     ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:web:l${i}.crowd.example`, {}, answered(1))),
     ...Array.from({ length: 7 }, (_, i) => labelerWith(`did:plc:e${i}`, { endpoint: `https://l${i}.other.example` })),

@@ -22,7 +22,7 @@ const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
   ...over,
 });
 
-test('a labeler is loaded with the state that was stored and the time of the last page according to the rows', () => {
+test('a labeler is loaded with its stored state and with the time of the last page according to the rows', () => {
   const kept = labeler();
   kept.tracker.apply(asked(now));
   kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
@@ -59,7 +59,7 @@ test('a labeler is seeded if the seeds file names it, even if another source nam
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 
-test('a roster row with unknown values becomes a labeler without a known state', () => {
+test('a roster row with unknown values is loaded as a probing labeler with an unresolved document', () => {
   const row = { ...rowOf(labeler(), now), state: 'asleep', resolutionStatus: 'another' };
   expect(labelerFromRow(row, null)).toMatchObject({ resolutionStatus: 'unresolved' });
   expect(labelerFromRow(row, null).tracker.tracked).toMatchObject({
@@ -72,11 +72,11 @@ test.each([
   ['bad_endpoint', true],
   ['no_labeler', false],
   ['unresolved', false],
-] as const)('the enrolment of a labeler with the resolution status %s is %s', (resolutionStatus, enrolled) => {
+] as const)('for a labeler with the resolution status %s, isEnrolled returns %s', (resolutionStatus, enrolled) => {
   expect(isEnrolled(labeler({ resolutionStatus }), now)).toBe(enrolled);
 });
 
-test('a position is parsed as it was formatted, and any other text is parsed as null', () => {
+test('a formatted position is parsed back unchanged, and an invalid string is parsed as null', () => {
   const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
   expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
     position,
@@ -95,7 +95,7 @@ test('a position is parsed as it was formatted, and any other text is parsed as 
   expect(others.map(readPosition)).toEqual(others.map(() => null));
 });
 
-test('a denied labeler is not enrolled in any state', () => {
+test('a labeler that responds is not enrolled while it is denied', () => {
   const answering = labeler();
   answering.tracker.apply(answered(now, { dated: 1, undated: 0 }));
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);

@@ -32,7 +32,7 @@ function placesOf(max: number) {
   return { places, take };
 }
 
-test('a new source waits if no reading slot is free, and displaces no other source', () => {
+test('if no reading slot is free, a new source waits and does not displace another source', () => {
   const { places, take } = placesOf(2);
   const late = labelerWith('late');
   expect([take(labelerWith('a')), take(labelerWith('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
@@ -67,7 +67,7 @@ test('a free reading slot is assigned to the waiting source that responded first
   expect(places.next()?.did).toBe('did:web:old.example');
 });
 
-test('new sources of one domain get at most a tenth of the reading slots, and established sources any number', () => {
+test('new sources of one domain get at most a tenth of the reading slots, and an established source of that domain gets an additional slot', () => {
   const { places, take } = placesOf(1_000);
   const crowd = Array.from({ length: 101 }, (_, i) => labelerWith(`c${i}`, { domain: 'crowd.example' }));
   expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
@@ -78,7 +78,7 @@ test('new sources of one domain get at most a tenth of the reading slots, and es
   expect(places.next()?.did).toBe(crowd[100]?.labeler.did);
 });
 
-test('a source that moves keeps its reading slot', () => {
+test('a source that moves to a different endpoint keeps its reading slot', () => {
   const { take } = placesOf(1);
   const one = labelerWith('one');
   expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['placed', 'placed']);

@@ -81,7 +81,7 @@ test('a labeler that is denied, has no document, or never responded is not unrea
   expect(isUnreachable(silent, at(9))).toBe(false);
 });
 
-test('a labeler that leaves the directory while it is unreachable does not count as returned when only its document returns', () => {
+test('an unreachable labeler that leaves the directory does not count as returned', () => {
   const { logged, reachability } = watched();
   const labeler = answering();
   labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });

@@ -28,20 +28,20 @@ test('every page of a relay is read, each labeler is listed once, and invalid DI
   expect(relay.requests).toBe(3);
 });
 
-test('a did:web is listed in its normal form, so that its other spellings are not further labelers', async () => {
+test('a did:web is listed in its normal form, so that other spellings do not add labelers', async () => {
   relay.dids.splice(0, Infinity, 'did:web:Mod.Example.com', 'did:web:mod.example.com', 'did:web:MOD.example.com');
   expect(await listLabelers(http, origin, options())).toMatchObject({ dids: ['did:web:mod.example.com'] });
 });
 
 test.each(['down', 'html', 'hanging'] as const)(
-  'the list of a relay that is %s is incomplete and empty',
+  'listing a relay returns an empty, incomplete list (relay state: %s)',
   async (state) => {
     relay.state = state;
     expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
   },
 );
 
-test('the list of a relay that repeats one page forever is incomplete and contains that page', async () => {
+test('the list of a relay that repeats one page forever contains that page and is marked as incomplete', async () => {
   relay.state = 'endless_pages';
   const listing = await listLabelers(http, origin, options());
   expect({ ...listing, dids: listing.dids.length > 0 }).toEqual({ dids: true, complete: false });

@@ -49,7 +49,7 @@ function rosterOver(...answers: Resolution[]) {
 }
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
-test('a labeler that is named again only gains a provenance', () => {
+test('a labeler that a second source names gets an additional provenance and is otherwise unchanged', () => {
   const { roster } = rosterOver(failed);
   roster.add(did, 'seeded', 'seeds');
   const before = roster.labeler(did)?.tracker;
@@ -98,14 +98,14 @@ test('only changed roster rows are returned to be stored', async () => {
   expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
 });
 
-test('labelers beyond the maximum are counted, and known labelers stay', () => {
+test('labelers beyond the maximum are counted but not added, and known labelers stay', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
   expect([[...roster.labelers].length, roster.dropped]).toEqual([maxKnown, 3]);
 });
 
-test('a full roster accepts every seed, and counts every other labeler beyond the maximum once', () => {
+test('a full roster accepts a seed, and counts a discovered labeler beyond the maximum only once', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.takeChanged();
@@ -117,7 +117,7 @@ test('a full roster accepts every seed, and counts every other labeler beyond th
   expect(roster.dropped).toBe(1);
 });
 
-test('a labeler that never responded in its trial is evicted and no longer read; responding labelers and seeds stay', () => {
+test('a labeler that never responded in its trial is evicted and no longer read, but responding labelers and seeds stay', () => {
   const { roster, time, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
@@ -135,7 +135,7 @@ test('a labeler that never responded in its trial is evicted and no longer read;
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('seeded and established labelers are not evicted if strangers add tens of thousands of labelers', () => {
+test('seeded and established labelers are not evicted if tens of thousands of new labelers are added', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
@@ -224,7 +224,7 @@ test('a labeler whose document temporarily declares no labeler service has a gap
   });
 });
 
-test('a labeler whose document names another endpoint must send a label of its own there before it is established', async () => {
+test('a labeler whose document names a new endpoint must send a label of its own at that endpoint before it is established', async () => {
   const { document } = labelerDocument as Extract<Resolution, { kind: 'resolved' }>;
   const moved: Resolution = {
     kind: 'resolved',

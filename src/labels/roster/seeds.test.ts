@@ -31,7 +31,7 @@ test.each([
   ['{"did":"x"}', 'is not a JSON array of {"did"} objects'],
   [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 in the seeds file'],
   ['[{"did":"did:key:z"}]', 'is not a DID: a DID is did:plc: and 24 of'],
-])('a seeds file that is %s is refused with the reason', async (text, why) => {
+])('a seeds file with the content %s is refused, and the error states the reason', async (text, why) => {
   const refusal = seeds(text);
   await expect(refusal).rejects.toThrow(OperatorError);
   await expect(refusal).rejects.toThrow(why);

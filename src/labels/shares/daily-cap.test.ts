@@ -42,7 +42,7 @@ test('the shares of a day are the documented fractions of the daily budget', () 
 });
 
 describe('the share of one source', () => {
-  test('the share of a source limits its number of rows, and pauses only this source', () => {
+  test('limits the rows of the source, and pauses only this source', () => {
     const { cap } = capAt({ maxRows: 100 });
     expect([cap.admits('seeded.a', rows(90)), cap.admits('seeded.a', rows(10))]).toEqual([true, true]);
     expect(cap.isPaused('seeded.a')).toBe(false);
@@ -56,12 +56,12 @@ describe('the share of one source', () => {
     expect([cap.reasonOf('seeded.a'), cap.reasonOf('seeded.b')]).toEqual(['source', null]);
   });
 
-  test('the share of a source admits a first page that is larger than the share, so that no source stops forever', () => {
+  test('admits a first page that is larger than the share, so that no source stops forever', () => {
     const { cap } = capAt({ maxRows: 100 });
     expect([cap.admits('seeded.a', rows(500)), cap.admits('seeded.a', rows(1))]).toEqual([true, false]);
   });
 
-  test('the share of a source is renewed at midnight UTC by the local clock, but not after the clock is set back', () => {
+  test('is renewed at midnight UTC by the local clock, but not after the clock is set back', () => {
     const { cap, state } = capAt({ maxRows: 10 });
     cap.admits('seeded.a', rows(10));
     cap.admits('seeded.a', rows(1));
@@ -72,7 +72,7 @@ describe('the share of one source', () => {
     expect([cap.isPaused('seeded.a'), cap.admits('seeded.a', rows(10)), cap.pausedSources]).toEqual([false, true, []]);
   });
 
-  test('the share of a source is smaller for a new source than for an established one, in rows and in bytes', () => {
+  test('is smaller for a new source than for an established source, in rows and in bytes', () => {
     const { cap } = capAt();
     const page = { rows: 1, bytes: 1_000_000 };
     const pages = (source: string): number => {
@@ -85,7 +85,7 @@ describe('the share of one source', () => {
     expect([cap.admits('new.b', rows(most)), cap.admits('new.b', rows(1))]).toEqual([true, false]);
   });
 
-  test('the share of a source is not charged for rows that were not stored', () => {
+  test('is not charged for rows that were not stored', () => {
     const { cap } = capAt({ maxRows: 10 });
     cap.admits('seeded.a', rows(10));
     cap.refund('seeded.a', rows(4));
@@ -113,7 +113,7 @@ describe('the share of a class', () => {
   const flood = (cap: DailyCap, count: number): number =>
     Array.from({ length: count }, (_, i) => `new.flood${i}`).filter((source) => cap.admits(source, page)).length;
 
-  test('the share of a class limits many new sources without reducing the shares of established and seeded sources', () => {
+  test('limits many new sources without reducing the shares of established and seeded sources', () => {
     const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
     expect(flood(cap, 5_000)).toBe(Math.ceil((budget * classShares.new.part * classShares.new.atOnce) / page.bytes));
     expect(cap.reasonOf('new.flood4999')).toBe('class');
@@ -126,7 +126,7 @@ describe('the share of a class', () => {
     expect(cap.usedBytes.new).toBeLessThanOrEqual(budget * classShares.new.part + page.bytes);
   });
 
-  test('the share of a class becomes available in fair order, so that a small source does not wait for large ones', () => {
+  test('becomes available in fair order, so that a small source does not wait for large sources', () => {
     const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
     flood(cap, 500);
     expect(cap.admits('new.calm', { rows: 1, bytes: 250 })).toBe(false);
@@ -135,7 +135,7 @@ describe('the share of a class', () => {
     expect(cap.pausedSources.length).toBeGreaterThan(400);
   });
 
-  test('the share of seeded sources can grow by the unused shares of the other classes', () => {
+  test('includes unused shares of the other classes if the class is seeded', () => {
     const { cap } = capAt();
     const large = { rows: 1, bytes: 10_000_000 };
     let admitted = 0;
@@ -155,13 +155,13 @@ test('new sources pause while the disk has little space, and resume when there i
 });
 
 describe('the usage after a restart', () => {
-  test('the usage after a restart includes the rows of the day', () => {
+  test('includes the rows of the day', () => {
     const { cap } = capAt({ maxRows: 10 });
     cap.load([{ labeler: 'seeded.a', applied: 6, removed: 4 }]);
     expect([cap.admits('seeded.a', rows(1)), cap.admits('seeded.b', rows(1))]).toEqual([false, true]);
   });
 
-  test('the usage after a restart includes saved bytes, and all other rows with the mean size', () => {
+  test('includes saved bytes, and counts rows without saved bytes at the mean size', () => {
     const before = capAt().cap;
     before.admits('new.a', { rows: 5, bytes: 19_999_999 });
     const { cap } = capAt();
@@ -176,7 +176,7 @@ describe('the usage after a restart', () => {
     expect([cap.admits('new.a', rows(2)), cap.admits('new.b', rows(2))]).toEqual([false, true]);
   });
 
-  test('the usage after a restart does not include bytes that were saved on another day', () => {
+  test('does not include bytes that were saved on a previous day', () => {
     const before = capAt().cap;
     before.admits('new.a', { rows: 5, bytes: 5_000_000 });
     const { cap } = capAt({ at: midnight });

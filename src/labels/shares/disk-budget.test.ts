@@ -6,8 +6,8 @@ const limits = { minFreeBytes: 2 * gb, maxDailyBytes: 8 * gb, isDerived: true, w
 
 test.each([
   ['the default maximum on a large disk', 1_000, 0, 8],
-  ['an equal part for each retained day', 70, 0, 2],
-  ['the same when the store has filled half of the disk', 37, 33, 2],
+  ['an equal share of the usable space for each retained day', 70, 0, 2],
+  ['unchanged when the store has filled half of the disk', 37, 33, 2],
   ['at least the minimum on a small disk', 10, 0, 1],
 ])('the daily budget is %s', (_, free, stored, daily) => {
   expect(budgetOf(free * gb, stored * gb, limits)).toEqual({ isLow: false, isTight: false, dailyBytes: daily * gb });

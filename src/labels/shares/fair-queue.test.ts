@@ -20,7 +20,7 @@ function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string
   for (const [share, cost] of costs) queue.push(share, share, cost);
   for (let i = 0; i < rounds; i += 1) {
     const share = queue.shift();
-    if (!share) throw new Error('they always wait');
+    if (!share) throw new Error('the queue is empty');
     const cost = costs.get(share) ?? 0;
     served.set(share.source, (served.get(share.source) ?? 0) + cost);
     queue.push(share, share, cost);
@@ -39,19 +39,19 @@ test('sources with large items and sources with small items are served at the sa
   expect(Math.abs((served.get('large') ?? 0) - (served.get('small') ?? 0))).toBeLessThanOrEqual(1_000);
 });
 
-test('a hundred sources of one domain are together served at the same cost as one source of another domain', () => {
+test('a hundred sources of one domain together are served at the same total cost as one source of a different domain', () => {
   const crowd = Array.from({ length: 100 }, (_, i): [ShareKey, number] => [key(`crowd${i}`, 'crowd.test'), 1]);
   const served = serve(new Map([...crowd, [key('alone'), 1]]), 2_000);
   expect(served.get('alone')).toBeGreaterThanOrEqual(999);
 });
 
-test('a class is served in proportion to its weight, regardless of the number of sources of other classes', () => {
+test('the seeded class is served in proportion to its weight, even if another class has a thousand sources', () => {
   const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
   const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
   expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);
 });
 
-test('an item of an idle source is among the next two items, regardless of the length of the queue', () => {
+test('an item of an idle source is among the next two items, even if hundreds of items wait', () => {
   const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 1_000; i += 1) queue.push(key('flood'), `flood${i}`, 1);
   for (let i = 0; i < 100; i += 1) queue.shift();

@@ -58,7 +58,7 @@ test('a source is read immediately until its burst is used up, and then at its r
   expect(frames).toBe(64);
 });
 
-test('bytes beyond the burst throttle their source and no other source', () => {
+test('bytes beyond the burst throttle only their source', () => {
   const { monotonic, wait } = simulated();
   const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage() });
   pace.charge('a', { bytes: sourceRates.new.bytes.burst + 1 });

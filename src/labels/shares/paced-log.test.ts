@@ -16,6 +16,6 @@ test('a repeated message is limited to 20 lines, and then to one line in 30 s wi
   log.info('a labeler cannot be read', { labeler: 'did:web:b' });
   expect(written.splice(0)).toEqual([['a labeler cannot be read', { labeler: 'did:web:a', left_out: 980 }]]);
   // Errors that labelers cannot cause are never omitted.
-  for (let i = 0; i < 100; i += 1) log.error('the overview could not be written');
+  for (let i = 0; i < 100; i += 1) log.error('the overview could not be published');
   expect(written).toHaveLength(100);
 });

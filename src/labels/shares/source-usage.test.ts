@@ -17,7 +17,7 @@ test('the costs of a source are summed, and the list of sources is sorted by pro
   expect(usage.list(1).map(({ source }) => source)).toEqual(['b']);
 });
 
-test('the source usage drops the cheapest half of the sources above its maximum, and keeps the most expensive ones', () => {
+test('the source usage drops the cheapest half of the sources when the maximum number of sources is exceeded', () => {
   const usage = new SourceUsage(4);
   for (const [source, cpuMs] of [
     ['a', 4],

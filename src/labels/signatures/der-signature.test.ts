@@ -7,7 +7,7 @@ const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 /** Generates edge cases of a number: leading zeros, a high first bit after zeros, and only zeros. */
 const edges = fc.tuple(fc.integer({ min: 0, max: 32 }), bytes32).map(([zeros, bytes]) => bytes.fill(0, 0, zeros));
 
-it('a DER signature contains the same two numbers, in the shortest positive form', () => {
+it('a DER signature contains the two numbers of the original signature in their shortest positive form', () => {
   fc.assert(
     fc.property(fc.oneof(bytes32, edges), fc.oneof(bytes32, edges), (r, s) => {
       const der = Buffer.from(derSignature(Buffer.concat([r, s])));
@@ -26,7 +26,7 @@ it('a DER signature contains the same two numbers, in the shortest positive form
   );
 });
 
-it('OpenSSL verifies its own signatures in DER form', () => {
+it('a signature of OpenSSL is still valid after its conversion from 64 bytes to DER', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   for (let n = 0; n < 300; n += 1) {
     const message = Buffer.from(String(n));

@@ -34,7 +34,7 @@ function signatureWith(curve: keyof typeof curves, s: bigint) {
   return { signed: { message, signature: Buffer.concat([bytesOf(r), bytesOf(s)]) }, key };
 }
 
-describe.each(['k256', 'p256'] as const)('a signature with a key of %s', (curve) => {
+describe.each(['k256', 'p256'] as const)('a signature with a %s key', (curve) => {
   const half = curves[curve].order / 2n;
 
   test.each([
@@ -42,7 +42,7 @@ describe.each(['k256', 'p256'] as const)('a signature with a key of %s', (curve)
     ['half of the order', half, true],
     ['one more than half of the order', half + 1n, false],
     ['one less than the order', curves[curve].order - 1n, false],
-  ])('the signature has the expected validity if its S is %s (%s)', async (_, s, valid) => {
+  ])('is valid if and only if its S is at most half of the order: %s (%s)', async (_, s, valid) => {
     const check = createSignatureCheck(() => null);
     const { signed, key } = signatureWith(curve, s);
     expect(await check(signed, key)).toBe(valid);

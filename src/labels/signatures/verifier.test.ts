@@ -22,8 +22,8 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
     sign(label: ReceivedLabel): ReceivedLabel {
       for (;;) {
         const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-        // Sign again with another date: half of all signatures have a high S, and another attempt gives another
-        // signature.
+        // Half of all signatures have a high S: sign again until S is low, because each signature has a new random
+        // number.
         if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
       }
     },
@@ -74,15 +74,15 @@ describe('a verifier', () => {
 
     it.each([
       ['inside the period', '2026-03-15T00:00:00Z', 'verified_earlier_key'],
-      ['in another offset', '2026-04-01T01:00:00+02:00', 'verified_earlier_key'],
-      ['within 5 minutes before it', '2026-02-28T23:55:00Z', 'verified_earlier_key'],
-      ['more than 5 minutes before it', '2026-02-28T23:54:59.999Z', 'invalid'],
-      ['within 5 minutes after it', '2026-04-01T00:05:00Z', 'verified_earlier_key'],
-      ['more than 5 minutes after it', '2026-04-01T00:05:00.001Z', 'invalid'],
-      ['unusable', 'yesterday', 'invalid'],
-      ['missing', undefined, 'invalid'],
+      ['inside the period, with an offset other than zero', '2026-04-01T01:00:00+02:00', 'verified_earlier_key'],
+      ['within 5 minutes before the period', '2026-02-28T23:55:00Z', 'verified_earlier_key'],
+      ['more than 5 minutes before the period', '2026-02-28T23:54:59.999Z', 'invalid'],
+      ['within 5 minutes after the period', '2026-04-01T00:05:00Z', 'verified_earlier_key'],
+      ['more than 5 minutes after the period', '2026-04-01T00:05:00.001Z', 'invalid'],
+      ['that is unusable', 'yesterday', 'invalid'],
+      ['that is missing', undefined, 'invalid'],
     ])(
-      'the label is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
+      'has a verdict that depends on the period of the earlier key: a cts %s (%s) gives %s',
       async (_, cts, verdict) => {
         const verifier = createVerifier();
         const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
@@ -91,14 +91,14 @@ describe('a verifier', () => {
       },
     );
 
-    it('the label is verified by an earlier key even if there is no current key', async () => {
+    it('is verified by an earlier key even if there is no current key', async () => {
       const verifier = createVerifier();
       const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
       expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
       await verifier.stop();
     });
 
-    it('the label is checked with at most four earlier keys', async () => {
+    it('is checked with at most four earlier keys', async () => {
       let checks = 0;
       const verifier = createVerifier({ check: () => Promise.resolve(++checks < 0) });
       const earlier = Array.from({ length: 16 }, () => ({ key: older.key, ...period }));
@@ -121,7 +121,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('finishes a small batch before a large one', async () => {
+  it('finishes a small batch before a large batch', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const one = signed(label('a'));
@@ -202,7 +202,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('rejects aborted batches at any time and running batches when it stops, and completes all others', async () => {
+  it('rejects an aborted batch but completes the other batches, and rejects running and new batches once it is stopped', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

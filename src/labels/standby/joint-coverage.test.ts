@@ -21,11 +21,11 @@ function applied(reading: Parameters<typeof jointChanges>[0]): StoredGap[] {
   return gaps;
 }
 
-test('a gap of the standby is not recorded for a time that the former writer stored', () => {
+test('a gap of the standby is not recorded for time that the former writer has covered', () => {
   expect(applied({ stored: [], storedThrough: micros(100), own: [gap(10, 90)], live: null })).toEqual([]);
 });
 
-test('a gap of the standby is recorded from the end of the time that the former writer stored', () => {
+test('a gap of the standby is recorded from the end of the time that the former writer has covered', () => {
   expect(applied({ stored: [], storedThrough: micros(50), own: [gap(10, 90)], live: null })).toEqual([gap(50, 90)]);
 });
 
@@ -37,7 +37,7 @@ test('a gap of the former writer is withdrawn for the time in which the standby 
   ]);
 });
 
-test('the gap of an outage is withdrawn for the time that the standby read later, except for resets and gaps of the standby', () => {
+test('the gap of an outage is withdrawn for the time whose labels the standby filled in, except for resets and gaps of the standby', () => {
   const live = { start: micros(60), end: micros(90) };
   const stored = [gap(10, 50), gap(50, 55, 'cursor_reset')];
   const read = { start: micros(10), end: micros(90) };
@@ -48,18 +48,18 @@ test('the gap of an outage is withdrawn for the time that the standby read later
   expect(applied({ ...reading, own: [], read: later })).toEqual([gap(10, 30), gap(50, 55, 'cursor_reset')]);
 });
 
-test('an outage of both instruments is a gap from the later of its two beginnings', () => {
+test('an outage of both instruments is a gap that begins when the second instrument stops reading', () => {
   const reading = { storedThrough: micros(10), own: [], live: null, read: { start: micros(5), end: micros(12) } };
   expect(applied({ ...reading, stored: [gap(10, 50)] })).toEqual([gap(12, 50)]);
 });
 
-test('a reset that the former writer recorded before the standby read live remains a gap', () => {
+test('a reset remains a gap if the former writer recorded it before the standby read live', () => {
   const stored = [gap(10, 30, 'cursor_reset')];
   const live = { start: micros(30), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });
 
-test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s is never withdrawn', (reason) => {
+test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s is not withdrawn', (reason) => {
   const stored = [gap(10, 30, reason)];
   const live = { start: micros(0), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);

@@ -19,7 +19,7 @@ function storeThatRejects(errors: StoreError[]): StoreWriter {
   return fake as Partial<StoreWriter> as StoreWriter;
 }
 
-test('a change is repeated until the store accepts it', async () => {
+test('a failed change is retried until the store accepts it', async () => {
   const waits: number[] = [];
   const store = patientStore(storeThatRejects([new StoreError('disk_full', 'full'), new StoreError('busy', 'busy')]), {
     ...{ log: silentLog, signal: new AbortController().signal },

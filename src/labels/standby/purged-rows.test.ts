@@ -13,7 +13,7 @@ function purge(source: string, requestedAt: number): Purge {
   return { source, requestedAt: micros(requestedAt), completedAt: null, rows: 0, daysLeft: 1 };
 }
 
-test('kept rows are omitted if a purge of their labeler would have removed them', () => {
+test('buffered rows are omitted if a purge of their labeler would have removed them', () => {
   const [before, noticing] = [row('did:plc:a', 1), row('did:plc:a', 100 + 9 * second)];
   const [other, afterwards] = [row('did:plc:b', 1), row('did:plc:a', 100 + 11 * second)];
   const rows = [before, other, noticing, afterwards];

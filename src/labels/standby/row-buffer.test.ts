@@ -33,16 +33,16 @@ test.each([
   expect([buffer.size, buffer.bytes]).toEqual([0, 0]);
 });
 
-test('a buffer within its bounds drops no row', () => {
+test('a buffer within its limits retains all rows', () => {
   const buffer = new RowBuffer(generous);
   buffer.add('a', row(1));
   expect(buffer.trim(micros(1_001))).toEqual([]);
 });
 
 test.each([
-  ['rows', { ...generous, rows: 10 }],
-  ['bytes', { ...generous, bytes: 2_600 }],
-])('a source that floods the buffer drops only its own oldest %s', (_, limits) => {
+  ['number of rows', { ...generous, rows: 10 }],
+  ['size in bytes', { ...generous, bytes: 2_600 }],
+])('a source that floods the buffer beyond the maximum %s loses only its own oldest rows', (_, limits) => {
   const buffer = new RowBuffer(limits);
   buffer.add('honest 1', row(1, 'spam', 'did:plc:b'));
   buffer.add('honest 2', row(2, 'spam', 'did:plc:c'));

@@ -76,7 +76,7 @@ test('a read of a standby that closes without a successor fails', async () => {
   await expect(store.note('n')).rejects.toThrow('the store was closed');
 });
 
-test('a standby keeps rows that neither the store nor its memory contains, and reports all other rows as duplicates', async () => {
+test('a standby buffers rows that neither the store nor its buffer contains, and reports all other rows as duplicates', async () => {
   const { standby, stored } = standbyOf();
   stored.add('a');
   const first = await standby.store.append(batch(1, ['a', 'b', 'b']));
@@ -90,7 +90,7 @@ test('a standby keeps rows that neither the store nor its memory contains, and r
 
 const one = { rows: 1, bytes: 1_000_000, age: 1_000_000_000 };
 
-test('a row that a standby drops becomes a gap of its labeler since the preceding page', async () => {
+test('a row that a standby drops leaves a gap of its labeler since the preceding page', async () => {
   const { standby } = standbyOf({ limits: one });
   await standby.store.append(batch(3_700_000, []));
   await standby.store.append(batch(5_500_000, ['a']));
@@ -101,7 +101,7 @@ test('a row that a standby drops becomes a gap of its labeler since the precedin
   expect(standby.kept.rows.size).toBe(1);
 });
 
-test('a row of an outage that a standby drops becomes a gap without a known start', async () => {
+test('a row of an outage leaves a gap without a known start if a standby drops the row', async () => {
   const { standby } = standbyOf({ limits: one });
   await standby.store.append(batch(3_700_000, []));
   const late = batch(5_500_000, ['a']);
@@ -110,7 +110,7 @@ test('a row of an outage that a standby drops becomes a gap without a known star
   expect(standby.kept.gaps.of(did)).toEqual([{ source: did, start: 0, end: 6_000_000, reason: 'ingest_paused' }]);
 });
 
-test('gaps of a standby are kept, and can be withdrawn in part', async () => {
+test('gaps of a standby are buffered, and can be withdrawn in part', async () => {
   const { standby } = standbyOf();
   const gap = { source: did, start: micros(1), end: micros(9), reason: 'source_unavailable' as const };
   await standby.store.recordGap(gap);
@@ -118,7 +118,7 @@ test('gaps of a standby are kept, and can be withdrawn in part', async () => {
   expect(standby.kept.gaps.of(did)).toEqual([{ ...gap, end: 5 }]);
 });
 
-test('changes wait while the kept rows are stored, and then reach the new writer with the current time', async () => {
+test('changes wait while the buffered rows are stored, and then reach the new writer with the current time', async () => {
   const { standby, clock } = standbyOf();
   const { appended, writer } = recordingWriter();
   standby.hold(writer);

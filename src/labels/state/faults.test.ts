@@ -18,7 +18,7 @@ test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
     ],
   ],
   [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
-])('a response without a page is classified as the failure %s', (fault, answers) => {
+])('a request that returns no page is classified by its answer (failure: %s)', (fault, answers) => {
   expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
 });
 
@@ -42,7 +42,7 @@ test.each<[string | null, ConnectError[]]>([
     ],
   ],
   [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
-])('a stream that cannot be opened is classified as the failure %s', (fault, errors) => {
+])('a stream that cannot be opened is classified by its error (failure: %s)', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
 
@@ -61,12 +61,12 @@ test.each([
   ['busy', 'refusing', 'refusing'],
   ['busy', 'failed', 'failed'],
   ['busy', 'order_unverified', 'order_unverified'],
-] as const)('a source with the stream failure %s and the poll failure %s counts as %s', (stream, poll, together) => {
+] as const)('the stream failure %s and the poll failure %s are combined (result: %s)', (stream, poll, together) => {
   const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
   expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
 });
 
-test('the problem of a failure names the cause that prevents the source from being read', () => {
+test('the problem follows from the reason of the failure that takes precedence, and is unknown for an unlisted reason', () => {
   const why = (poll: Partial<SourceFault>, stream: Partial<SourceFault> | null = null) => {
     const fault = { fault: 'failed', why: 'dns', retryAfterMs: null } as const;
     return problemOf(stream && { ...fault, ...stream }, { ...fault, ...poll });

@@ -57,7 +57,7 @@ type Case = readonly [string, ReadingState, ReadingEvent, readonly [number, stri
 const outage = 'record source_unavailable';
 const cases: readonly Case[] = [
   ['15 minutes after the last response', answered, failed(15), null],
-  ['later than that', answered, failed(15.1), [0, outage, -5, 15.1]],
+  ['more than 15 minutes after the last response', answered, failed(15.1), [0, outage, -5, 15.1]],
   ['in an outage, from its start', behind, failed(16), [0, outage, -5, 16]],
   ['with nothing known to be complete, from the last response', incomplete, failed(16), [0, outage, 0, 16]],
   ['before any response', never, failed(99), null],
@@ -72,31 +72,31 @@ const cases: readonly Case[] = [
     [2, 'record not_observed', -9, -3],
   ],
   ['with no label too old', answered, began(-5, -5), null],
-  ['in a delay, which becomes an outage or none', failing, began(-5, 3), null],
+  ['in a delay that may still become an outage', failing, began(-5, 3), null],
   ['in an outage', behind, began(-5, 3), null],
   ['after an outage that is not yet filled in', { ...behind, failing: null }, began(-5, 3), null],
   ['after an outage', behind, caughtUp(20, -90, -5, -90), [3, 'withdraw source_unavailable', -5, 20]],
   ['after an outage with labels too old', behind, caughtUp(20, 3, -5, 3), [3, 'withdraw source_unavailable', 3, 20]],
   ['after silence only', answered, caughtUp(20, -90, -5, -90), null],
   ['after labels were too old', answered, caughtUp(20, 4, -5, 3), [4, 'record not_observed', -5, 4]],
-  ['with a stream alone', answered, { kind: 'not_filled_in', since: t(-5), opened: t(2) }, [5, outage, -5, 2]],
-  ['since it was complete', answered, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
+  ['with a stream only', answered, { kind: 'not_filled_in', since: t(-5), opened: t(2) }, [5, outage, -5, 2]],
+  ['since the source was complete', answered, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
   ['since the outage', behind, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
   ['of the whole epoch', never, ours('reset', 7), [6, 'record cursor_reset', -10_000, 7]],
-  ['since it was complete', answered, ours('throttled', 7), [7, 'record ingest_paused', -5, 7]],
+  ['since the source was complete', answered, ours('throttled', 7), [7, 'record ingest_paused', -5, 7]],
   ['since the epoch', never, ours('throttled', 7), [7, 'record ingest_paused', -10_000, 7]],
-  ['since it was complete', answered, ours('share_used_up', 7), [8, 'record ingest_paused', -5, 7]],
-  ['at the instant at which it was complete', answered, ours('share_used_up', -5), null],
-  ['since it was complete', answered, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', -5, 7]],
-  ['since its last response', incomplete, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', 0, 7]],
+  ['since the source was complete', answered, ours('share_used_up', 7), [8, 'record ingest_paused', -5, 7]],
+  ['at the time up to which the source is complete', answered, ours('share_used_up', -5), null],
+  ['since the source was complete', answered, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', -5, 7]],
+  ['since the last response', incomplete, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', 0, 7]],
   ['before any response', never, { kind: 'displaced', now: t(7) }, null],
-  ['since it was complete', answered, { kind: 'left', now: t(7) }, [10, outage, -5, 7]],
+  ['since the source was complete', answered, { kind: 'left', now: t(7) }, [10, outage, -5, 7]],
   ['before any response', never, { kind: 'left', now: t(7) }, null],
 ];
 
 describe('the gap rules', () => {
   test.each(cases.map((one) => [one[2].kind, ...one] as const))(
-    'the gap rules give the expected gap for the event %s %s',
+    'define the change of gaps for the event %s: %s',
     (_kind, _name, state, event, expected) => {
       if (expected === null) {
         expect(gapChangeOf(did, state, event)).toBe(null);
@@ -112,7 +112,7 @@ describe('the gap rules', () => {
     },
   );
 
-  test('all gap rules are tested', () => {
+  test('are all tested', () => {
     const rows = cases.flatMap(([, , , expected]) => (expected === null ? [] : [expected[0]]));
     expect([...new Set(rows)].sort((a, b) => a - b)).toEqual(gapRules.map((_, row) => row));
   });
@@ -120,7 +120,7 @@ describe('the gap rules', () => {
 
 const instant = fc.integer({ min: 1, max: 200 });
 const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
-/** Generates sequences of events, each a few minutes after the preceding one. */
+/** Generates sequences of events, each 1 to 200 minutes after the preceding one. */
 const events = fc.array(
   fc.tuple(
     instant,
@@ -173,11 +173,11 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
     case 'left':
       return { kind, now };
     default:
-      throw new Error(`no such event here: ${kind}`);
+      throw new Error(`the generator does not create the event ${kind}`);
   }
 }
 
-test('after any events, the time up to which a source is complete never decreases, and only recorded gaps are withdrawn', () => {
+test('under random events, the time up to which a source is complete never decreases, and no withdrawn gap begins before the first outage', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;
@@ -192,7 +192,7 @@ test('after any events, the time up to which a source is complete never decrease
         if (change !== null) expect(change.gap.start).toBeLessThan(change.gap.end);
         if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
           outageFrom = Math.min(outageFrom, change.gap.start);
-        // A source is incomplete from the start of the gap of `not_filled_in` while its stream fills in the labels.
+        // A replay leaves the source incomplete from `since`, which is also the start of the gap of `not_filled_in`.
         if (event.kind === 'replay_started') outageFrom = Math.min(outageFrom, event.since);
         if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
         state = next;

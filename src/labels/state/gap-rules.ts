@@ -25,7 +25,7 @@ const always = { text: 'always', of: () => true };
 const now = { text: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
 /**
  * Start of a gap: the time up to which the source was complete. For a source that was never complete, the start is the
- * last response, which is the nearest known bound.
+ * last response, which is the nearest known bound. A source that never responded has no start, and thus no gap.
  */
 const complete = {
   text: 'last complete',
@@ -36,11 +36,14 @@ const completeOrEpoch = {
   of: (state: ReadingState, event: { readonly epoch: Micros }) => unreadSince(state) ?? event.epoch,
 };
 const answeredBefore = {
-  text: 'it has responded before',
+  text: 'the source has responded before',
   of: ({ tracked }: ReadingState) => tracked.lastAnswered !== null,
 };
 
-/** Returns true if an outage exceeds the delay limit; a source that never responded has no outage. */
+/**
+ * Returns true if the time since the start of the outage, or else since the last response, exceeds the delay limit.
+ * Returns false for a source that never responded.
+ */
 function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
   const lastKnown = outageSince ?? tracked.lastAnswered;
   return lastKnown !== null && event.now - lastKnown > delayLimit;
@@ -56,16 +59,16 @@ function rule<K extends ReadingEvent['kind']>(
 
 /**
  * Table of the gaps that reading a source causes. The documentation contains the same table. The first row that matches
- * the event and whose condition holds applies. An empty gap is not recorded.
+ * the event and whose condition holds applies. A row without a known start, or with an empty interval, changes no gap.
  */
 export const gapRules: readonly GapRule[] = [
   rule('failed', {
-    when: { text: 'its last response, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
+    when: { text: 'the last response, or the start of the outage, is more than 15 minutes ago', of: isOverdue },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
   }),
   rule('answered', {
     when: {
-      text: 'it was failing, and that is more than 15 minutes ago',
+      text: 'attempts were failing, and the last response, or the start of the outage, is more than 15 minutes ago',
       of: (state, event) => state.failing !== null && isOverdue(state, event),
     },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
@@ -78,8 +81,8 @@ export const gapRules: readonly GapRule[] = [
         outageSince === null && (failing === null || tracked.lastAnswered === null),
     },
     ...{ change: 'record', reason: 'not_observed' },
-    from: { text: 'complete when reading began', of: (_, { before }) => before.since },
-    until: { text: 'the oldest label that was then taken', of: (_, { before }) => before.target },
+    from: { text: 'last complete before reading began', of: (_, { before }) => before.since },
+    until: { text: 'the oldest label accepted when reading began', of: (_, { before }) => before.target },
   }),
   rule('caught_up', {
     when: {
@@ -88,7 +91,7 @@ export const gapRules: readonly GapRule[] = [
     },
     ...{ change: 'withdraw', reason: 'source_unavailable' },
     from: {
-      text: 'last complete, or the oldest label that was taken if that is later',
+      text: 'last complete or the oldest accepted label, whichever is later',
       of: ({ outageSince }, { reached }) => micros(Math.max(outageSince ?? reached, reached)),
     },
     until: now,
@@ -99,13 +102,13 @@ export const gapRules: readonly GapRule[] = [
       of: (_, { before }) => before.since < before.target,
     },
     ...{ change: 'record', reason: 'not_observed' },
-    from: { text: 'complete when reading began', of: (_, { before }) => before.since },
+    from: { text: 'last complete before reading began', of: (_, { before }) => before.since },
     // This interval includes labels that became too old while the source was read.
-    until: { text: 'the oldest label that was taken', of: (_, { reached }) => reached },
+    until: { text: 'the oldest accepted label', of: (_, { reached }) => reached },
   }),
   rule('not_filled_in', {
     ...{ when: always, change: 'record', reason: 'source_unavailable' },
-    from: { text: 'complete when the stream opened', of: (_, { since }) => since },
+    from: { text: 'last complete before the stream opened', of: (_, { since }) => since },
     until: { text: 'the stream opened', of: (_, { opened }) => opened },
   }),
   rule('reset', { when: always, change: 'record', reason: 'cursor_reset', from: completeOrEpoch, until: now }),
@@ -117,7 +120,7 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: always, change: 'record', reason: 'ingest_paused' },
     ...{ from: completeOrEpoch, until: now },
   }),
-  // This instrument stopped reading the source because of its own limit.
+  // A limit of this instrument, not the source, ended the reading.
   rule('displaced', {
     ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
     ...{ from: complete, until: now },
@@ -128,7 +131,10 @@ export const gapRules: readonly GapRule[] = [
   }),
 ];
 
-/** Returns the change of gaps that the table defines for an event, or null if no row applies. */
+/**
+ * Returns the change to the gaps that the table defines for an event, or null if no row applies, the start is unknown,
+ * or the interval is empty.
+ */
 export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;

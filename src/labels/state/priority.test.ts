@@ -15,28 +15,36 @@ const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
 });
 
 test.each([
-  ['never responded', { firstAnswered: null }, 'new'],
-  ['first responded a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
-  ['first responded 7 days ago', {}, 'established'],
-  ['first responded long ago, and sent no label of its own', { firstAnswered: ago(30), dated: false }, 'new'],
-  ['first responded long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
+  ['never responded is new', { firstAnswered: null }, 'new'],
+  ['first responded a moment less than 7 days ago is new', { firstAnswered: micros(ago(7) + 1) }, 'new'],
+  ['first responded 7 days ago is established', {}, 'established'],
+  ['first responded long ago, and sent no label of its own, is new', { firstAnswered: ago(30), dated: false }, 'new'],
   [
-    'first responded long ago, and has failed for 6 days',
+    'first responded long ago, and has failed for 7 days, is new',
+    { firstAnswered: ago(30), failingSince: ago(7) },
+    'new',
+  ],
+  [
+    'first responded long ago, and has failed for 6 days, is established',
     { firstAnswered: ago(30), failingSince: ago(6) },
     'established',
   ],
-  ['is named by the seeds file, and never responded', { seeded: true, firstAnswered: null }, 'seeded'],
-  ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('a source that %s has the expected priority class', (_, over, priority) => {
+  ['is named by the seeds file, and never responded, is seeded', { seeded: true, firstAnswered: null }, 'seeded'],
+  [
+    'is named by the seeds file, and rejects requests, is seeded',
+    { seeded: true, state: 'provider_rejects' },
+    'seeded',
+  ],
+] as const)('a source that %s', (_, over, priority) => {
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 
-test('a source with useless responses loses its privileges, and a source that does not respond keeps them', () => {
+test('a source with useless responses loses its privileges, and a source that does not respond keeps its privileges', () => {
   const kept = sourceStates.filter((state) => isPrivileged(priorityOf(facts({ state }), now)));
   expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
 });
 
-test('reading slots are assigned first to seeds, then to established sources by the time since their first response, then to the others', () => {
+test('reading slots are assigned first to seeds, then to established sources by the time since their first response, then to the other sources', () => {
   const sources = {
     unanswered: facts({ firstAnswered: null }),
     younger: facts({ firstAnswered: ago(1) }),

@@ -18,27 +18,27 @@ function progressWith(stream: Partial<StreamProgress>, seq: number | null = 5): 
 
 describe('the silence of a quiet stream', () => {
   test.each([
-    ['is confirmed by pages, if there are any', { resumed: true, expected }, open, true, 'ask_pages'],
-    ['means another database while its last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
+    ['is confirmed by pages if the pages can be read', { resumed: true, expected }, open, true, 'ask_pages'],
+    ['restarts the reading if the last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
     ['causes a new connection', { resumed: true }, whole, false, 'reconnect'],
-  ] as const)('the silence of a quiet stream leads to the expected action (%s)', (_, stream, reading, pages, act) => {
+  ] as const)('%s', (_, stream, reading, pages, act) => {
     expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
-  test('the silence of a quiet stream is accepted if the source never sent a label', () => {
+  test('is accepted if the source never sent a label', () => {
     expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
 
-describe('the confirmation of a quiet stream', () => {
+describe('a quiet stream', () => {
   test.each([
-    ['late once it is live', { resumed: true }, whole, true],
-    ['late while pages fill in the time before', {}, behind, true],
-    ['soon until it repeats its last frame', { resumed: true, expected }, whole, false],
-    ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
-    ['soon while it fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
-  ] as const)('the confirmation of a quiet stream has the expected next action (%s)', (_, stream, reading, settled) => {
+    ['after confirmMs once the stream is live', { resumed: true }, whole, true],
+    ['after confirmMs while pages fill in the time before the stream', {}, behind, true],
+    ['after resumeMs until the stream repeats its last frame', { resumed: true, expected }, whole, false],
+    ['after resumeMs while the stream replays labels', { resumed: true, liveFrom: now }, open, false],
+    ['after resumeMs while the stream fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
+  ] as const)('has its silence confirmed %s', (_, stream, reading, settled) => {
     expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });
 });

@@ -20,7 +20,7 @@ function moved(progress: ReadProgress, move: PositionMove): ReadProgress {
 describe('a frame of the stream', () => {
   const frames: PositionMove = { kind: 'frames', last: frame(9) };
 
-  test('a frame becomes the resume position once all labels before it are stored', () => {
+  test('becomes the resume position once all labels before it are stored', () => {
     const live = moved(after(initialProgress(noPosition), { kind: 'stream_opening' }), frames);
     expect([live.position, live.live]).toEqual([noPosition, frame(9)]);
     const joined = progressAfter(live, { kind: 'joined' });
@@ -28,18 +28,18 @@ describe('a frame of the stream', () => {
     expect(moved(joined, { kind: 'frames', last: frame(12) }).position.seq).toBe(12);
   });
 
-  test('a frame changes only the frame number, until frame numbers and page cursors are known to be the same', () => {
+  test('changes only the frame number, until frame numbers and page cursors are known to be the same', () => {
     const apart = initialProgress({ ...streamed, cursor: 5, cursorTail: 'p5' });
     expect(moved(apart, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 5, cursorTail: 'p5' });
     const aligned = moved(apart, { kind: 'align', seq: 5 });
     expect(moved(aligned, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 9, cursorTail: 'f9' });
   });
 
-  test('a frame with a lower number does not change the position', () => {
+  test('does not change the position if all frames have lower numbers', () => {
     expect(moved(initialProgress(streamed), { kind: 'frames', last: null }).position).toEqual(streamed);
   });
 
-  test('a frame that is older than the position does not become the position', () => {
+  test('does not become the position if it is older than the position', () => {
     const progress = { ...initialProgress(streamed), live: frame(3) };
     expect(progressAfter(progress, { kind: 'joined' }).position).toEqual(streamed);
   });
@@ -49,24 +49,24 @@ describe('a page of labels', () => {
   const page: PositionMove = { kind: 'page', cursor: 7, tail: 'f7' };
   const seen: ReadingEvent = { kind: 'frames_seen', frames: [frame(6), frame(7), frame(8)] };
 
-  test('a page moves the cursor forward and never back', () => {
+  test('moves the cursor forward, but not back', () => {
     const progress = moved(initialProgress(noPosition), page);
     expect(progress.position).toMatchObject({ cursor: 7, cursorTail: 'f7' });
     expect(moved(progress, { kind: 'page', cursor: 6, tail: 'f6' }).position.cursor).toBe(7);
   });
 
-  test('a page shows that cursors are frame numbers if the stream sent its last row with that number', () => {
+  test('shows that cursors are frame numbers if its cursor equals the number of the frame that contains its last row', () => {
     const progress = moved(progressAfter(initialProgress(streamed), seen), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toEqual({ seq: 8, seqTail: 'f8', cursor: 8, cursorTail: 'f8' });
   });
 
-  test('a page is not compared with frames from before a reset', () => {
+  test('is not compared with frames from before a reset', () => {
     const reset: ReadingEvent = { kind: 'reset', now, epoch: now, live: false };
     const progress = moved(after(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toMatchObject({ seq: 8, cursor: 7 });
   });
 
-  test('a page with an unusable cursor leaves the cursor unchanged, or sets it to the start', () => {
+  test('with an unusable cursor leaves a known cursor unchanged, and sets an unknown cursor to the start', () => {
     const unplaced: PositionMove = { kind: 'unplaced', start: 40 };
     expect(moved(initialProgress(noPosition), unplaced).position.cursor).toBe(40);
     expect(moved(initialProgress({ ...noPosition, cursor: 50 }), unplaced).position.cursor).toBe(50);
@@ -74,13 +74,13 @@ describe('a page of labels', () => {
 });
 
 describe('a connection to the stream', () => {
-  test('a connection resumes one frame before the last, which the stream must repeat', () => {
+  test('resumes one frame before the last frame, which the stream must repeat', () => {
     const { stream, contiguous } = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     expect(stream).toEqual({ cursor: 4, resumed: true, expected: frame(5), joined: false, liveFrom: null });
     expect(contiguous).toBe(true);
   });
 
-  test('a connection is live without a position, and replays labels from a sampled cursor', () => {
+  test('is live without a position, and replays labels from a sampled cursor', () => {
     const live = progressAfter(initialProgress(noPosition), { kind: 'stream_opening' });
     expect(live.stream).toMatchObject({ cursor: null, resumed: false, expected: null });
     const replay = after(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
@@ -88,25 +88,25 @@ describe('a connection to the stream', () => {
     expect(progressAfter(replay, { kind: 'stream_opened' }).replayFrom).toBe(null);
   });
 
-  test('a connection does not count as resumed after a reset, and the position stays the same', () => {
+  test('does not count as resumed after a reset, and the position stays the same', () => {
     const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     const cut = progressAfter(open, { kind: 'reset', now, epoch: now, live: true });
     expect([cut.stream.resumed, cut.position]).toEqual([false, streamed]);
   });
 
-  test('a connection is live from its opening if polls do not fill in the labels', () => {
+  test('is live from its opening if polls do not fill in the labels', () => {
     const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     const filled = (joined: boolean) => progressAfter(open, { kind: 'filled_in', joined, opened: now }).stream;
     expect([filled(true).liveFrom, filled(false).liveFrom]).toEqual([null, now]);
   });
 
-  test('a connection remembers the newest 512 frames', () => {
+  test('retains the newest 512 frames', () => {
     const frames = Array.from({ length: 600 }, (_, n) => frame(n));
     const { seen } = progressAfter(initialProgress(noPosition), { kind: 'frames_seen', frames });
     expect(seen).toEqual(frames.slice(88));
   });
 
-  test('a connection loses the frame number if the stream continues elsewhere, and all positions if the database is reset', () => {
+  test('loses the frame number if the stream does not continue after its last frame, and the whole position if the database is reset', () => {
     const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
     const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
     expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);

@@ -30,27 +30,30 @@ describe('the transition of every state by every event', () => {
   const table = documented();
   const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
 
-  test('the documentation contains every transition and no other', () => {
+  test('is documented, and the documentation contains no other transition', () => {
     expect([...table.keys()].sort()).toEqual(pairs.map((pair) => pair.join(' ')).sort());
   });
 
-  test.each(pairs)('each transition leads to the documented state (%s by %s)', (state, event) => {
+  test.each(pairs)('leads to the documented state (%s by %s)', (state, event) => {
     expect(transition(state, event)).toBe(table.get(`${state} ${event}`));
   });
 });
 
 describe('the rules of the transition table', () => {
-  test.each(sourceStates)('the newest event takes precedence in the state %s', (state) => {
-    const then = (event: SourceEvent): SourceState => transition(state, event);
-    expect(then('answered')).toBe('established');
-    expect(then('refusing')).toBe('refused');
-    expect(then('rejecting')).toBe('provider_rejects');
-    expect(then('failed_long')).toBe('unavailable');
-    expect(then('order_unverified')).toBe('cursor_order_unverified');
-    expect(then('only_undated')).toBe('undated_only');
-  });
+  test.each(sourceStates)(
+    'define the next state after a response or a lasting failure independently of the current state (%s)',
+    (state) => {
+      const then = (event: SourceEvent): SourceState => transition(state, event);
+      expect(then('answered')).toBe('established');
+      expect(then('refusing')).toBe('refused');
+      expect(then('rejecting')).toBe('provider_rejects');
+      expect(then('failed_long')).toBe('unavailable');
+      expect(then('order_unverified')).toBe('cursor_order_unverified');
+      expect(then('only_undated')).toBe('undated_only');
+    },
+  );
 
-  test('only a response makes a source established', () => {
+  test('make a source established only after a response', () => {
     const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
     for (const [state, event] of pairs) {
       if (transition(state, event) === 'established')
@@ -58,12 +61,12 @@ describe('the rules of the transition table', () => {
     }
   });
 
-  test('a restart ends the established state and keeps the unstarted state', () => {
+  test('end the established state at a restart, and keep the unstarted state', () => {
     for (const state of sourceStates) expect(transition(state, 'restarted')).not.toBe('established');
     expect(transition('unstarted', 'restarted')).toBe('unstarted');
   });
 
-  test('a stored state of another version counts as probing', () => {
+  test('treat an unknown stored state, such as a state of a different version, as probing', () => {
     expect([sourceStateOf('established'), sourceStateOf('asleep')]).toEqual(['established', 'probing']);
   });
 });

@@ -1,4 +1,7 @@
-/** States of an enrolled source; each source is in exactly one, and the artifact counts them. */
+/**
+ * States of an enrolled source. Each source is in exactly one state, and the artifact contains the number of sources
+ * in each state.
+ */
 export const sourceStates = [
   'unstarted',
   'probing',
@@ -14,15 +17,15 @@ export type SourceState = (typeof sourceStates)[number];
 
 /** Events that change the state of a source, with their descriptions for the documentation. */
 export const sourceEvents = {
-  asked: 'a first attempt to read it began',
+  asked: 'an attempt to read the source began',
   answered: 'a frame, a page or a confirmed tail was accepted',
-  only_undated: 'it responded, and all its labels so far were undated',
-  order_unverified: 'its pages do not prove that ids increase with time, or have no usable cursor',
+  only_undated: 'the source responded, and all its labels so far were undated',
+  order_unverified: 'the pages do not prove that ids increase with time, or have no usable cursor',
   refusing: '401 or 403, an address that the guard refuses, or an endpoint that is not an https address',
   rejecting: 'HTML, invalid JSON, 400, 404 or 501, by stream and by poll',
-  failed: 'DNS, TLS, connect, timeout, 429 or 5xx',
-  failed_long: 'the same for 15 minutes and at least 3 attempts',
-  moved: 'its document names another endpoint',
+  failed: 'a DNS, TLS or connection failure, a timeout, 429 or 5xx',
+  failed_long: 'at least 3 transient failures in a row, over more than 15 minutes',
+  moved: 'the DID document names another endpoint',
   restarted: 'the process of this instrument restarted',
 } as const;
 /** An event that changes the state of a source. */
@@ -46,7 +49,7 @@ const defaultRow = {
 
 /**
  * Transition table of the source states. Only the state `established` gives coverage. The start of an attempt is no
- * evidence and changes only the first state, and a further failure does not improve the state of an unavailable source.
+ * evidence and changes only the state `unstarted`. A further transient failure does not change the state `unavailable`.
  */
 export const transitions: Readonly<Record<SourceState, Row>> = {
   unstarted: { ...defaultRow, restarted: 'unstarted', moved: 'unstarted' },

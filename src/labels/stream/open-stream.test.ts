@@ -44,7 +44,7 @@ test('the number of concurrent handshakes is limited, and new sources leave rese
   expect([...new Set(outcomes)]).toEqual(['busy', 'timeout']);
 });
 
-test('the slot of a handshake is released after every kind of failure', async () => {
+test('the slot of a handshake is released after an abort, a failed DNS look-up and a refused address', async () => {
   const handshakes = createSlots({ total: 1, perHost: 1, maxWaiting: 0 });
   const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
   const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>

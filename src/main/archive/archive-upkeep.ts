@@ -16,8 +16,9 @@ type ArchiveValues = Values<typeof archiveSettings>;
 type Print = CommandContext['print'];
 
 /**
- * `almanac archive rebuild DAY`: recomputes the derived files of a day and reports which of them differ. Resolves with
- * the exit code.
+ * `almanac archive rebuild DAY`: recomputes the derived files of a closed day, restores missing and damaged files,
+ * and reports the result for each file. Resolves with the exit code. Throws OperatorError if the operands are invalid
+ * or the day cannot be rebuilt.
  */
 export function rebuild(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
   const [day = '', ...more] = operands;
@@ -29,7 +30,10 @@ export function rebuild(operands: readonly string[], values: ArchiveValues, prin
   return Promise.resolve(isDifferent ? verifyExitCodes.altered : verifyExitCodes.intact);
 }
 
-/** `almanac archive withdraw DAY FILE`: withdraws a published file. Resolves with the exit code. */
+/**
+ * `almanac archive withdraw DAY FILE`: withdraws a published file. Resolves with the exit code. Throws OperatorError if
+ * the operands or the reason are invalid, or if the file cannot be withdrawn.
+ */
 export function withdraw(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
   const [day = '', name, ...more] = operands;
   if (!isDay(day) || name === undefined || more.length > 0) {
@@ -46,12 +50,15 @@ export function withdraw(operands: readonly string[], values: ArchiveValues, pri
   print(
     result === 'removed'
       ? `withdrawn: days/${day}/${name}; days/${day}/withdrawn.json keeps its digest`
-      : `withheld: the responses in days/${day}/${name}; the day is still open, and archiving continues`,
+      : `withheld: the content of days/${day}/${name}; the day is still open, and archiving continues`,
   );
   return Promise.resolve(verifyExitCodes.intact);
 }
 
-/** Runs a step on the files of an archive while holding its lock, so that no archiver uses them at the same time. */
+/**
+ * Runs a step on the files of an archive while holding its lock, so that no archiver uses them at the same time. Throws
+ * OperatorError if the directory does not exist, is locked or cannot be written.
+ */
 function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new OperatorError(`no such directory: ${folder}`);

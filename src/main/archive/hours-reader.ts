@@ -24,7 +24,7 @@ export function hoursReader(artifacts: string | null, log: Log): () => HoursRead
     const reading = source.read();
     const why = reading.kind === 'readable' ? '' : reading.why;
     if (why !== '' && logged.get(path) !== why)
-      log.warn('an hours file is invalid and cannot be archived', { path, why });
+      log.warn('an hours file cannot be read or is invalid, so its hours are not archived', { path, why });
     logged.set(path, why);
     return hoursReadingOf(reading);
   };

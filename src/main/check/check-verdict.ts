@@ -81,12 +81,12 @@ function labelsVerdict(artifact: LabelArtifact, bounds: FreshnessBounds, now: nu
   return scanned(common, [[paths.labelsOverview, labelsEnvelope(artifact, judgement, now)]]);
 }
 
-/** Returns a note with the origin of an artifact that is not from the live network. */
+/** Returns a note about an artifact's origin, or an empty list if the origin is the live network. */
 function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Description of an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
+/** Description of an unusable time in an artifact, with all possible reasons. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
 /** Reason given for a label artifact whose instrument has just started or has never reached a labeler. */
@@ -100,7 +100,7 @@ function refusal(freshness: LabelFreshness): string {
   const collection = freshness.basis === 'collection_observed_through';
   switch (freshness.state) {
     case 'held':
-      return 'the artifact declares hold';
+      return 'the operator withholds the artifact: hold is true';
     case 'stale':
       return collection
         ? `the collection is ${ageText(freshness.collection_age_seconds ?? null)} old, more than ${freshness.collection_max_age_seconds} s`

@@ -2,12 +2,12 @@ import { maxUpstreamDifference } from '../../labels/clock/clock-watch.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Offset } from './upstreams.ts';
 
-/** Smallest offset that a network delay cannot explain, in milliseconds. */
+/** Smallest offset in milliseconds that is reported; a network delay can cause a smaller offset. */
 const noticeableMs = 3_000;
 
 /**
- * Compares this machine's clock with those of the upstreams. Uses the median of the differences, because one peer may
- * be wrong.
+ * Compares this machine's clock with the clocks of the upstreams. Uses the median difference, because the clock of
+ * one peer may be wrong.
  */
 export function checkClock(offsets: readonly Offset[]): Finding {
   const check = 'clock';
@@ -19,5 +19,5 @@ export function checkClock(offsets: readonly Offset[]): Finding {
   const todo = 'set the clock and enable NTP';
   if (Math.abs(middle) > maxUpstreamDifference / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
   if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
-  return ok(check, `agrees with the upstreams (${offsets.length} responded)`);
+  return ok(check, `this machine agrees with the upstreams (${offsets.length} responded)`);
 }

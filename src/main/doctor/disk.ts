@@ -44,13 +44,13 @@ export function checkSpace(folder: string, minFreeBytes: number, held: number): 
     return warn(
       check,
       found,
-      `a full window of labels takes about ${gigabytes(windowBytes)} above the minimum: plan for it`,
+      `a full window of labels needs about ${gigabytes(windowBytes)} in addition to the minimum: plan for it`,
     );
   }
   return ok(check, found);
 }
 
-/** Returns the directory, or its nearest existing parent. */
+/** Returns the directory or its nearest existing parent; null if no parent exists. */
 function existing(folder: string): string | null {
   for (let at = resolve(folder); ; at = dirname(at)) {
     try {
@@ -63,8 +63,8 @@ function existing(folder: string): string | null {
 }
 
 /**
- * Returns the reason why a directory is not writable, or null if it is writable. Writes a file to find out, because
- * file modes do not reveal quotas, read-only mounts and full disks. Leaves no file behind.
+ * Returns the reason why a directory is not writable, or null if it is writable. Writes and removes a test file,
+ * because file modes do not show quotas, read-only mounts and full disks.
  */
 function whyNotWritable(folder: string): string | null {
   const path = join(folder, `.almanac-doctor-${randomBytes(6).toString('hex')}`);

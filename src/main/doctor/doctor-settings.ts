@@ -4,7 +4,7 @@ import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-se
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 
-/** Settings of `almanac doctor`, which include those of the commands that it checks. */
+/** Settings of `almanac doctor`, which include the settings of the commands that it checks. */
 export const doctorSettings = {
   json: toggle('json', 'print the findings as one JSON object'),
   data: text('data', 'DIR', defaultData, 'data directory'),
@@ -20,7 +20,7 @@ export const doctorSettings = {
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    'first of the four metrics ports (facts, weather, labels, account); default: not checked',
+    'first of the four consecutive metrics ports (facts, weather, labels, account); default: not checked',
   ),
   jetstream: weatherSettings.jetstream,
   relay: labelsSettings.relay,

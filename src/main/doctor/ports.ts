@@ -17,7 +17,7 @@ export interface ListenPort {
   /** Path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
-  /** The artifacts or the store of this set-up, as messages name them. */
+  /** Name of the artifacts or the store of this set-up in messages. */
   readonly of: string;
   readonly isOurs: IsOurs;
   readonly flag: string;
@@ -76,7 +76,7 @@ export async function checkPort({
       return ok(check, `${at} is used by the Almanac of ${of}`);
     case false: {
       const todo = `stop that process, choose another port with --${flag}, or check the set-up that it uses`;
-      return fail(check, `${at} is used by an Almanac other than that of ${of}`, todo);
+      return fail(check, `${at} is used by an Almanac that does not use ${of}`, todo);
     }
     default:
       return ok(check, `${at} is used by an Almanac whose set-up is unknown`);

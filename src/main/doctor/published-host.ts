@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 
 /**
  * Reports which of two configured Jetstream hosts the weather artifact describes. Returns no finding if there is only
- * one host, or if the artifact is unreadable, which another finding reports.
+ * one host, or if the artifact cannot be read as Almanac's weather summary.
  */
 export function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonly string[]): Finding[] {
   const [first, second] = jetstream.map(hostOf);
@@ -23,7 +23,7 @@ export function checkPublishedHost(folder: string, maxBytes: number, jetstream: 
   const [caveat = ''] = summary.caveats ?? [];
   const since = /published since (\S+)/.exec(caveat)?.[1];
   const found = `${second}, the second of two hosts, is published${since === undefined ? '' : ` since ${since}`}`;
-  return [warn(check, found, 'the first is published again after a day without trouble')];
+  return [warn(check, found, 'the first host is published again after a day without trouble')];
 }
 
 function readSummary(path: string, maxBytes: number) {

@@ -55,7 +55,10 @@ interface Contact {
   readonly timeoutMs: number;
 }
 
-/** Contacts every upstream once, all of them concurrently, through the same guard as the instruments. Never rejects. */
+/**
+ * Contacts every upstream once, all of them concurrently, through the same guard as the instruments. Rejects only on an
+ * unexpected error.
+ */
 export async function checkUpstreams(
   { jetstream, relays, directories, userAgent, did, timeoutMs = doctorTimeoutMs }: Upstreams,
   policy: AddressPolicy,
@@ -122,7 +125,8 @@ async function ask(
   const { trouble, remedy } = troubleOf(answer, timeoutMs);
   if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null, tried };
   const date = answer.kind === 'json' ? answer.date : null;
-  // The peer's `Date` has a resolution of one second, and this machine's clock was read before and after the request.
+  // Compare the middle of two ranges: `Date` is truncated to the second, and the response was sent between the two
+  // reads of this machine's clock.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
@@ -142,10 +146,10 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
     case 'status':
       // Treat a missing document as a success, because the DID may have been removed.
       if (answer.status === 404 || answer.status === 410) return { trouble: null, remedy: '' };
-      return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another' };
+      return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another address' };
     case 'not_json':
     case 'too_large':
-      return { trouble: 'responds, but not with this protocol', remedy: 'configure another address' };
+      return { trouble: 'responds, but not in the format of this protocol', remedy: 'configure another address' };
     case 'bad_url':
     case 'refused_address':
       return { trouble: `was not contacted: ${answer.why}`, remedy: 'configure a public https address' };

@@ -35,7 +35,7 @@ export const exportCommand: Command = {
     { code: 1, meaning: 'an error in the command line' },
     {
       code: exportExitCodes.refused,
-      meaning: 'the service refuses the request, or the address is not that of an account-view service',
+      meaning: 'the service refuses the request, or no account-view service is at the address',
     },
     { code: exportExitCodes.unreachable, meaning: 'no usable response in time; try later' },
     { code: exportExitCodes.expired, meaning: 'the export expired before its last page in every attempt' },
@@ -136,8 +136,8 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
 }
 
 /**
- * Returns a note with the end of observation if it lies before the end of the interval. Returns an empty note for older
- * services, which do not report the end of observation.
+ * Returns a note if the observation ends before the end of the interval. Returns an empty note for older services,
+ * which do not report the end of observation.
  */
 function observedUntil(manifest: ExportManifest | undefined): string {
   const through = manifest?.coverage.covered_through;
@@ -174,7 +174,7 @@ function baseOf(from: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Returns a file name for a DID that is valid on any file system. */
+/** Returns a file name for a DID. The name is valid on any file system. */
 function fileName(account: string, format: string): string {
   return `${account.replaceAll(/[^A-Za-z0-9.-]/g, '_').slice(0, 200)}.${format}`;
 }

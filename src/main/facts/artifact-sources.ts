@@ -38,8 +38,8 @@ interface SourceContext {
 }
 
 /**
- * Creates the artifact sources of both instruments for a facts process. Throws OperatorError if a directory or a file
- * cannot be used.
+ * Creates the artifact sources of both instruments for a facts process. Throws OperatorError if a directory, a file or
+ * a URL cannot be used.
  */
 export function artifactSources(
   settings: ArtifactSettings,
@@ -80,20 +80,23 @@ export function artifactSources(
  */
 function logReading(instrument: string, reading: Reading<unknown>, log: Log): void {
   if (reading.kind === 'readable') {
-    log.info('artifact readable', { instrument, digest: reading.digest.slice(0, 12) });
+    log.info('the artifact is readable', { instrument, digest: reading.digest.slice(0, 12) });
     return;
   }
   const pointer = reading.kind === 'malformed' ? reading.pointer : undefined;
-  log.warn('artifact refused', { instrument, reading: reading.kind, why: reading.why, pointer });
+  log.warn('the artifact is refused', { instrument, reading: reading.kind, why: reading.why, pointer });
 }
 
-/** Returns the URL of an artifact, or null if `place` is a path. */
+/** Returns the URL of an artifact, or null if `place` is a path. Throws OperatorError if the URL is invalid. */
 export function httpUrl(flag: string, place: string): URL | null {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
   return operatorUrl(flag, place, { schemes: httpSchemes, admits: ['fragment'] });
 }
 
-/** Returns the artifact directory. Throws OperatorError if it cannot be used. */
+/**
+ * Returns the artifact directory. Creates the default directory if it is used but missing. Throws OperatorError if
+ * the directory cannot be used.
+ */
 export function usableFolder({
   artifacts,
   labelsArtifact,
@@ -109,8 +112,8 @@ export function usableFolder({
 }
 
 /**
- * Returns the path. Throws OperatorError if the parent directory does not exist. The artifact itself need not exist
- * yet.
+ * Returns the path unchanged. The artifact itself need not exist yet. Throws OperatorError if its directory does not
+ * exist or the artifact cannot be read.
  */
 export function usableFile(path: string): string {
   requireFolder(dirname(path));

@@ -23,7 +23,7 @@ const fileGraceMs = 5_000;
  */
 const urlGraceMs = 10_000;
 
-/** The source of the labelers artifact, and the time by which it may lag behind the overview. */
+/** The source of the labelers artifact, and the maximum time by which the artifact may lag behind the overview. */
 export interface LabelersWithGrace {
   readonly source: LabelersSource<Catalogue>;
   readonly graceMs: number;
@@ -37,7 +37,10 @@ interface SourceContext {
   readonly polled: () => void;
 }
 
-/** Creates the source of the labelers artifact. Throws OperatorError if its location cannot be used at all. */
+/**
+ * Creates the source of the labelers artifact. Throws OperatorError if its URL is invalid, if its directory does not
+ * exist, or if its file cannot be read.
+ */
 export function labelersArtifact(settings: LabelersSettings, { log, clock, polled }: SourceContext): LabelersWithGrace {
   const url = settings.labelersArtifact === null ? null : httpUrl('labelers-artifact', settings.labelersArtifact);
   const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
@@ -79,11 +82,11 @@ function logReading(reading: LabelersReading<Catalogue>, log: Log): void {
   const artifact = 'labelers';
   if (reading.kind === 'readable') {
     const [newest] = reading.sets;
-    log.info('artifact readable', { artifact, digest: newest?.digest.slice(0, 12) });
+    log.info('the artifact is readable', { artifact, digest: newest?.digest.slice(0, 12) });
     return;
   }
   const { kind, why } = reading;
   const place =
     reading.kind === 'malformed' ? { file: reading.file, line: reading.line, pointer: reading.pointer } : {};
-  log.warn('artifact refused', { artifact, reading: kind, why, ...place });
+  log.warn('the artifact is refused', { artifact, reading: kind, why, ...place });
 }

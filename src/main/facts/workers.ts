@@ -12,7 +12,8 @@ const restartAfterMs = 500;
 
 /**
  * Runs several processes on one port. Announces the port once all of them are listening, and replaces a worker that
- * exits later. Resolves with 1 if a worker cannot start; that worker has already reported the reason.
+ * exits later. Resolves with 0 after a signal has stopped the workers, or with 1 if a worker cannot start; that
+ * worker has already reported the reason.
  */
 export async function runWorkers(
   { workers, metricsPort }: Values<typeof factsSettings>,
@@ -22,7 +23,7 @@ export async function runWorkers(
   let stopping = false;
   // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
-  // Start the first worker alone, so that an error that affects all workers is reported only once.
+  // Start the first worker before the others, so that an error that affects all workers is reported only once.
   const port = await startWorker();
   const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
   if (port === null || others.includes(null)) {
@@ -33,7 +34,7 @@ export async function runWorkers(
     if (!stopping) void replace(worker, code, signal);
   });
   const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
-  if (metrics) log.info('metrics listening', { port: metrics.port });
+  if (metrics) log.info('the metrics port is open', { port: metrics.port });
   announce(port);
 
   async function replace(worker: Worker, code: number, signal: string): Promise<void> {

@@ -28,7 +28,7 @@ const defaultWidth = 80;
 
 /** `almanac labeler DID-or-HANDLE`: shows what a facts service knows about one labeler. */
 export const labelerCommand: Command = {
-  summary: 'shows one labeler as its page does: its state, daily activity, gaps and values',
+  summary: 'shows the state, daily activity, gaps and values of one labeler',
   operands: 'DID-or-HANDLE',
   settings,
   exitCodes: [
@@ -36,9 +36,9 @@ export const labelerCommand: Command = {
     { code: 1, meaning: 'an error in the command line' },
     {
       code: labelerExitCodes.refused,
-      meaning: 'the service has no usable current reading, or the address is not that of a facts service',
+      meaning: 'the service has no usable current reading, or no facts service is at the address',
     },
-    { code: labelerExitCodes.unreachable, meaning: 'no response in time; try later' },
+    { code: labelerExitCodes.unreachable, meaning: 'the service cannot be reached, or did not respond in time' },
     { code: labelerExitCodes.unknown, meaning: 'the service does not know the labeler' },
   ],
   async run(context) {

@@ -151,7 +151,7 @@ function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
 function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'denyListDamaged'> {
   const purgesPending = new Gauge({
     name: 'almanac_labels_purges_pending',
-    help: "Labelers whose rows are being removed on the operator's request.",
+    help: "Labelers whose rows are being removed at the operator's request.",
     registers,
   });
   const purgeDaysLeft = new Gauge({
@@ -223,7 +223,7 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
   };
 }
 
-/** Registers the metrics of the artifact's age and of failed writes. */
+/** Registers the metrics of the overview's age, the size of the labelers artifact, and failed writes. */
 function artifactMetrics(
   registers: Registry[],
   clock: () => number,
@@ -246,7 +246,7 @@ function artifactMetrics(
   let publishedAt: number | null = null;
   new Gauge({
     name: 'almanac_labels_artifact_age_seconds',
-    help: 'Time since this process last wrote the artifact; NaN before the first.',
+    help: 'Time since this process last wrote the artifact; NaN before the first write.',
     registers,
     collect() {
       this.set(publishedAt === null ? Number.NaN : (clock() - publishedAt) / 1000);

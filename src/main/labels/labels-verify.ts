@@ -10,8 +10,8 @@ import { opened } from './opened-store.ts';
 type Print = CommandContext['print'];
 
 /**
- * Recomputes every counter from the rows and compares every checksum. Resolves with 1 if any of them differs.
- * `--repair` rewrites the derived data.
+ * Recomputes every counter from the rows and compares every checksum. `--repair` rewrites the derived data. Resolves
+ * with 1 if a difference remains, and otherwise with 0. Rejects with OperatorError if the store cannot be read.
  */
 export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
   const { store: url } = values;
@@ -29,13 +29,13 @@ export async function verify(values: Values<typeof labelsSettings>, print: Print
     if (!(error instanceof StoreError)) throw error;
     throw new OperatorError(`the store ${url} cannot be verified: ${error.message}`);
   }
-  if (repaired > 0) print(`${repaired} problems repaired`);
+  if (repaired > 0) print(`repaired problems: ${repaired}`);
   if (unverified > 0)
     print(
-      `${unverified} unverified days: almanac labels adds their checksums in the background, and --repair adds them now`,
+      `unverified days: ${unverified}; almanac labels adds their checksums in the background, and --repair adds them now`,
     );
   if (problems > 0 && values.repair) print('the remaining problems cannot be repaired from the rows: restore a backup');
-  print(problems === 0 ? 'every counter matches its rows' : `${problems} problems`);
+  print(problems === 0 ? 'every counter matches its rows' : `problems: ${problems}`);
   return problems === 0 ? 0 : 1;
 }
 

@@ -31,7 +31,7 @@ export function copyLines(print: (line: string) => void, now: () => number): (ev
         return;
       case 'verified':
         days += 1;
-        print(`${event.day} ${event.rows} rows equal, digest ${event.digest.slice(0, 16)}`);
+        print(`${event.day}: ${event.rows} rows are equal, digest ${event.digest.slice(0, 16)}`);
         return;
       case 'again':
         print(`${event.day} is copied again, because some of its rows were removed`);

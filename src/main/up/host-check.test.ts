@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 import { createHostCheck } from './host-check.ts';
 
-it('the host check contacts all hosts after 2 s without a response and then once a minute, and discards the result once a host responds', async () => {
+it('the host check contacts the hosts after 2 s without a response and then once a minute, and discards the result once a host responds', async () => {
   let checks = 0;
   const hosts: readonly TriedHost[] = [];
   const check = createHostCheck(() => {

@@ -8,7 +8,7 @@ import { plainDisplay, screenDisplay, showsScreen } from './screen.ts';
 import { duration, type Observed, statusOf } from './status.ts';
 
 const start = Date.UTC(2026, 6, 4, 12);
-const missing = { kind: 'missing', why: 'there is no such file' } as const;
+const missing = { kind: 'missing', why: 'the file does not exist' } as const;
 const running = ['facts', 'weather', 'labels'].map((name) => ({ name, state: 'running' as const, restarts: 0 }));
 
 /** Returns the state of an observatory that has just started. */
@@ -27,8 +27,8 @@ function observed(changes: Partial<Observed> = {}): Observed {
 }
 
 /**
- * Returns the reading of a weather artifact of this host. `days` of its baseline are observed, or all of them if `days`
- * is absent.
+ * Returns the reading of a weather artifact of this host. `days` is the number of observed days of the baseline; by
+ * default all days are observed.
  */
 function weatherReading(endpoint: string, days?: number): Extract<Observed['weather'], { kind: 'readable' }> {
   const baseline = days === undefined ? {} : { baseline: { observed_days: days, required_days: 7 } };
@@ -37,7 +37,7 @@ function weatherReading(endpoint: string, days?: number): Extract<Observed['weat
   return { kind: 'readable', artifact: { schema: 'weather.summary.v1', summary }, digest: '', modifiedAt: start };
 }
 
-/** Returns the reading of a label artifact whose window begins before the observation does. */
+/** Returns the reading of a label artifact whose window begins before the start of observation. */
 function labelsReading() {
   const { coverage, ...rest } = fixture('recent') as unknown as RecentOverview;
   const warmup = { start: '2026-06-04T12:00:00.000Z', end: '2026-07-02T12:00:00.000Z', reason: 'warmup' as const };
@@ -78,7 +78,7 @@ it('the status does not report an unreachable network while one of its parts res
   expect(texts({ now: start + 60_000, report })).not.toHaveProperty('network');
 });
 
-it('the status names the hosts that were tried until the network responds', () => {
+it('until the network responds, the status names the hosts that were tried', () => {
   const tried: TriedHost[] = [
     { service: 'jetstream', host: 'jetstream.example.com', answers: false },
     { service: 'directory', host: 'plc.example.com', answers: false },
@@ -97,7 +97,7 @@ it('the status names the hosts that were tried until the network responds', () =
   expect(texts({ now: start + 8_000, tried: [] })).not.toHaveProperty('hosts');
 });
 
-it('the status shows both hosts, which of them is published, and since when', () => {
+it('the status shows both hosts, marks the published host, and states the time of a failover', () => {
   const endpoints = ['wss://one.example/subscribe', 'wss://two.example'];
   const report: WeatherReport = {
     ...reportOf(
@@ -140,7 +140,7 @@ it('the plain display prints a line when a state changes, but not when only numb
   expect(printed).toEqual(['weather: connected, 0.4 s behind', 'weather: no connection']);
 });
 
-it('the screen display redraws in place with one write, and wraps wider lines', () => {
+it('the screen display redraws in place with one write, and wraps lines that are wider than the terminal', () => {
   const written: string[] = [];
   const display = screenDisplay({ columns: 31, write: (text) => written.push(text) }, ['almanac up']);
   const line = { name: 'labels', text: 'one two three four five six', news: '' };
@@ -150,13 +150,13 @@ it('the screen display redraws in place with one write, and wraps wider lines', 
   expect(written).toEqual([`\r${rows}`, `\u001b[3A\r${rows}`]);
 });
 
-it('an observatory shows a screen in a terminal unless plain output is requested', () => {
+it('an observatory shows a screen in a terminal unless an environment variable requests plain output', () => {
   expect(showsScreen(true, { TERM: 'xterm' })).toBe(true);
   for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }, { CI: 'true' }]) expect(showsScreen(true, env)).toBe(false);
   expect(showsScreen(false, {})).toBe(false);
 });
 
-it('durations are rounded to their largest unit', () => {
+it('durations are rounded and shown in a single unit', () => {
   expect([0.04, 12, 119, 300, 7_300, 200_000].map(duration)).toEqual([
     '0.0 s',
     '12 s',

@@ -9,7 +9,7 @@ const restart = { firstMs: 500, capMs: 30_000 } as const;
 const recoveredMs = 60_000;
 /**
  * Time after which a part that does not stop is killed, in milliseconds. Instruments stop before servers. The sum of
- * both times is less than the maximum time that stopping may take.
+ * both times is less than the time after which a service manager kills the observatory.
  */
 const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 
@@ -17,8 +17,8 @@ const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
   /**
-   * Part that must be ready before this part starts, and the function that derives further arguments from that part's
-   * first line.
+   * Part that must be ready before this part starts, and a function that returns further arguments for this part from
+   * the first line of the other part.
    */
   readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
   /**
@@ -52,8 +52,9 @@ export interface Supervised {
 }
 
 /**
- * Runs each part as a separate process. If a part cannot start, it reports the reason and the whole observatory stops.
- * A part that exits later is restarted with increasing delays, while the others continue.
+ * Runs each part as a separate process. If a part cannot start, all parts are stopped and the promise rejects; the
+ * part itself reports the reason. A part with `follows` is started again instead. A part that exits after it was
+ * ready is restarted with increasing delays, while the other parts continue.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));
@@ -125,7 +126,7 @@ class ChildSupervisor {
 
   /**
    * Starts the part with further arguments. Resolves with the first line that the part prints. Rejects with
-   * OperatorError if the part exits before it prints one.
+   * OperatorError if the part exits before it prints a line.
    */
   async start(more: readonly string[]): Promise<string> {
     const { name } = this.part;
@@ -146,7 +147,11 @@ class ChildSupervisor {
     const failed = (error: unknown): void => {
       if (!this.#isRestarting) return;
       const inMs = this.#restartSoon();
-      this.#options.log.error('a part could not start', { part: this.part.name, inMs, ...errorFields(error) });
+      this.#options.log.error('a component could not start and will be retried', {
+        part: this.part.name,
+        inMs,
+        ...errorFields(error),
+      });
     };
     void work.then(() => this.start(more)).catch(failed);
   }

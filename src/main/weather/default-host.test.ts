@@ -3,7 +3,7 @@ import { parseEndpoint } from '../../weather/window/endpoint.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { weatherSettings } from './weather-settings.ts';
 
-test('by default, both instruments read the same host by the current method', () => {
+test('by default, both instruments read the same host with the method subscribeEvents', () => {
   const [weather = '', ...others] = [weatherSettings.jetstream.fallback ?? []].flat();
   expect(others).toEqual([]);
   expect([labelsSettings.jetstream.fallback].flat()).toEqual([weather]);

@@ -95,7 +95,7 @@ function writingMetrics(
   let publishedAt: number | null = null;
   new Gauge({
     name: 'almanac_weather_artifact_age_seconds',
-    help: 'Time since this process last wrote the artifact; NaN before the first.',
+    help: 'Time since this process last wrote the artifact; NaN before the first write.',
     registers,
     collect() {
       this.set(publishedAt === null ? Number.NaN : (clock() - publishedAt) / 1000);

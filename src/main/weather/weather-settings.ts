@@ -37,7 +37,7 @@ export const weatherSettings = {
     'N',
     1,
     { min: 0, max: 168 },
-    'how far back missed time is backfilled at a start; 0 disables backfills',
+    'maximum age of missed time that is backfilled at startup; 0 disables backfills',
   ),
   backfillMegabytes: integer(
     'backfill-megabytes',

@@ -49,7 +49,7 @@ describe('the address policy', () => {
     ['teredo', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['rfc6145', '::ffff:0:127.0.0.1'],
     ['not an address', 'localhost', '', '0x7f.1', '2130706433', '127.1', '[::1]', 'fe80::1%eth0', '2606:4700::1%lo'],
-  ])('rejects addresses of the range %s, such as %s', (range, ...addresses) => {
+  ])('rejects addresses that are classified as "%s", such as "%s"', (range, ...addresses) => {
     for (const address of addresses) expect(judgeAddress(address, strict)).toEqual({ allowed: false, range });
   });
 
@@ -71,7 +71,7 @@ describe('the address policy', () => {
     }
   });
 
-  it('rejects a loopback address in every notation that a URL allows', () => {
+  it('rejects a loopback address in unusual notations that a URL allows', () => {
     for (const host of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '127.0.0.1.', '%31%32%37.0.0.1']) {
       expect(judgeAddress(new URL(`wss://${host}/`).hostname, strict)).toEqual({ allowed: false, range: 'loopback' });
     }
@@ -100,7 +100,7 @@ describe('the guarded lookup', () => {
   const ask = (lookup: LookupFunction, all: boolean): Promise<unknown[]> =>
     new Promise((resolve) => lookup('host.example', { all }, (...answer) => resolve(answer)));
 
-  it('returns the allowed addresses of a name and drops the others', async () => {
+  it('returns the allowed addresses of a name and drops all other addresses', async () => {
     const lookup = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1') });
     expect(await ask(lookup, true)).toEqual([
       null,
@@ -112,7 +112,7 @@ describe('the guarded lookup', () => {
     expect(await ask(lookup, false)).toEqual([null, '8.8.8.8', 4]);
   });
 
-  it('rejects a name without an allowed address, with the reason', async () => {
+  it('rejects a name without an allowed address, and states the reason', async () => {
     const refused = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '192.168.0.1', '::1') });
     expect(await ask(refused, true)).toEqual([new RefusedAddressError(['private', 'loopback']), []]);
     expect(await ask(guardedLookup(strict, { signal, resolve: answers() }), false)).toEqual([
@@ -121,7 +121,7 @@ describe('the guarded lookup', () => {
     ]);
   });
 
-  it('rejects public addresses for connections that may not leave the machine', async () => {
+  it('rejects public addresses for connections that must not leave the machine', async () => {
     const lookup = guardedLookup(withLoopback, {
       loopbackOnly: true,
       signal,

@@ -16,6 +16,6 @@ test.each([
   ['127.0.0.1:3001', '127.0.0.1:3001'],
   ['[::1]:3000', '[::1]:3000'],
   ['localhost:3000', 'localhost:3000'],
-])('the host %s belongs to the registrable domain %s', (host, domain) => {
+])('registrableDomain maps the host %s to %s', (host, domain) => {
   expect(registrableDomain(host)).toBe(domain);
 });

@@ -14,7 +14,7 @@ it('BodyBytes copies all pieces, so that later changes to a piece have no effect
   expect([body.length, body.whole().toString()]).toEqual([80_000, expected]);
 });
 
-it('BodyBytes accepts a body of exactly its limit and refuses one more byte', () => {
+it('BodyBytes accepts a body of exactly its limit and refuses a further byte', () => {
   const body = new BodyBytes(20_000);
   expect(body.add(Buffer.alloc(20_000, 1))).toBe(true);
   expect(body.add(Buffer.alloc(1))).toBe(false);

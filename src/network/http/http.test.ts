@@ -21,7 +21,7 @@ test.each<[string, Resolve]>([
   ['a name that does not resolve', (_name, _options, done) => done(new Error('no such name'), [])],
   ['a name with a private address', (_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }])],
   ['a name server that does not respond', hang],
-])('the slot of a request is free again after %s', async (_, resolve) => {
+])('the slot of a request is free again after the request fails because of %s', async (_, resolve) => {
   const client = clientWith(resolve);
   const first = await client.getText('https://a.example', limits);
   expect(first.kind).not.toBe('busy');

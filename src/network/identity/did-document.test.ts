@@ -37,7 +37,7 @@ describe('a DID document of the interoperability fixtures', () => {
     ['indigo_did_plc_doc.json', null, 0],
     ['indigo_did_plc_doc_legacy.json', null, 0],
     ['indigo_did_web_doc.json', null, 0],
-  ])('the document %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
+  ])('named %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
     const value = JSON.parse(fixture(`did-docs/${name}`)) as { id: string; alsoKnownAs?: string[] };
     const parsed = parseDidDocument(value, value.id, strict);
     const { document } = parsed.kind === 'document' ? parsed : { document: null };
@@ -65,13 +65,13 @@ describe("the parsed address of the account's host", () => {
     [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com/path' }, null],
     [{ id: '#atproto_pds', type: 'AtprotoLabeler', serviceEndpoint: 'https://pds.example.com' }, null],
     [{ id: '#other', type, serviceEndpoint: 'https://pds.example.com' }, null],
-  ])('the host address of the service %j is %s', (service, origin) => {
+  ])('for the service %j is %s', (service, origin) => {
     expect(pds(service)).toBe(origin);
   });
 });
 
 describe('a DID document', () => {
-  it('a document may omit every property except its id', () => {
+  it('can omit every property except its id, and is invalid if the id is wrong or a list is malformed', () => {
     expect(parse({})).toEqual(empty);
     expect(parse({ service: null, verificationMethod: null, alsoKnownAs: null })).toEqual(empty);
     expect(parse({ id: `${did}x` })).toBe('other_id');
@@ -83,7 +83,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('a document claims its first at:// name, if that name is a handle', () => {
+  it('claims its first at:// name, if that name is a handle', () => {
     const claimed = (alsoKnownAs: unknown) => {
       const parsed = parse({ alsoKnownAs });
       return typeof parsed === 'string' ? parsed : parsed.handle;
@@ -108,7 +108,7 @@ describe('a DID document', () => {
     ['', null],
     [{ uri: 'https://labeler.example' }, null],
     [`https://${'a'.repeat(600)}.example`, null],
-  ])('a document with a labeler at %j has the labeler endpoint %s', (serviceEndpoint, endpoint) => {
+  ])('with a labeler at %j has the labeler endpoint %s', (serviceEndpoint, endpoint) => {
     for (const id of ['#atproto_labeler', `${did}#atproto_labeler`]) {
       const service = [
         { id: '#atproto_pds', type: 'X' },
@@ -118,7 +118,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('a document declares no labeler if the service has another id or type, follows a thousand others, or uses forbidden http', () => {
+  it('declares no labeler if the service has a different id or type or follows a thousand other services, and can name an http endpoint if http is allowed', () => {
     const service = { id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: 'http://127.0.0.1:80' };
     expect(parse({ service: [{ ...service, id: 'did:web:a.test#atproto_labeler' }] })).toEqual(empty);
     expect(parse({ service: [{ ...service, id: 'atproto_labeler' }] })).toEqual(empty);
@@ -128,7 +128,7 @@ describe('a DID document', () => {
     expect(parse({ service: [service] }, { allowHttp: true })).toEqual({ ...empty, declared: true, endpoint });
   });
 
-  it('a document can contain label keys of all supported types, but only under its own id', () => {
+  it('can contain a label key of each supported type, under a relative or a full id', () => {
     const interop = JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[];
     for (const { publicKeyDid = '', publicKeyMultibase, didDocSuite: type } of interop) {
       const multikey = { type: 'Multikey', publicKeyMultibase: publicKeyDid.replace('did:key:', '') };
@@ -144,7 +144,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('a document has one label key, which is the first valid key of its list', () => {
+  it('has one label key, which is the first valid key of its list', () => {
     const [first, second] = (JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[]).map(
       ({ publicKeyDid = '' }) => publicKeyDid.replace('did:key:', ''),
     );
@@ -156,7 +156,7 @@ describe('a DID document', () => {
     expect(parse({ verificationMethod })).toMatchObject({ keys: [parseLabelKey('Multikey', second ?? '')] });
   });
 
-  it('a document never makes the parser throw, whatever its content', () => {
+  it('never causes the parser to throw, regardless of its content', () => {
     const known = fc.constantFrom(
       'id',
       'service',
@@ -185,7 +185,7 @@ describe('a DID document', () => {
 });
 
 describe('a label key', () => {
-  it('a label key is rejected if it is not a point of its curve, has another type, or is too long', () => {
+  it('is rejected if it is not a point of its curve, has a type that is unsupported or does not fit its encoding, or is too long', () => {
     const key = 'zQ3shmV1BNcX17coaDbfen6zArEad6SCLT3jVWCbC6Y9iinTa';
     expect(parseLabelKey('Multikey', key)).not.toBe(null);
     for (const [type, text] of [
@@ -204,18 +204,18 @@ describe('a label key', () => {
   });
 });
 
-describe('handles and DIDs', () => {
-  it('handles are classified as the interoperability tests expect', () => {
+describe('the identifier checks', () => {
+  it('classify handles as the interoperability tests expect', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);
   });
 
-  it('handles whose names are not public are not resolved', () => {
+  it('reject handles in domains that are not public, because such handles cannot be resolved', () => {
     const names = ['a.com', 'A.B.co.uk', 'a.local', 'a.LOCALHOST', 'a.onion', 'a.arpa', 'a.test', 'com'];
     expect(names.filter(isResolvableHandle)).toEqual(['a.com', 'A.B.co.uk']);
   });
 
-  it('DIDs of the two resolved methods are classified as the interoperability tests expect', () => {
+  it('classify DIDs of the two resolved methods as the interoperability tests expect', () => {
     const resolved = lines('did_syntax_valid.txt').filter((text) => /^did:(plc|web):/.test(text) && isDid(text));
     expect(resolved.every((text) => /^did:plc:[a-z2-7]{24}$|^did:web:[^:/]+$/.test(text))).toBe(true);
     expect(lines('did_syntax_invalid.txt').filter(isDid)).toEqual([]);

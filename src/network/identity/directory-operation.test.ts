@@ -32,53 +32,53 @@ const labeler = (service: unknown) =>
   parse({ ...message, operation: { ...operation, services: { atproto_labeler: service } } })?.isLabeler;
 
 describe("an operation of the directory's export stream", () => {
-  it('an operation declares a labeler if it contains a labeler service', () => {
+  it('declares a labeler if it contains a labeler service', () => {
     expect(parse(message)).toEqual({ seq: 41_234_567, did, isLabeler: true });
   });
 
   it.each([
-    ['another type of service', { type: 'Other', endpoint: 'https://mod.example' }],
+    ['a service of a different type', { type: 'Other', endpoint: 'https://mod.example' }],
     ['a plain http endpoint', { type: 'AtprotoLabeler', endpoint: 'http://mod.example' }],
     ['an endpoint with a path', { type: 'AtprotoLabeler', endpoint: 'https://mod.example/xrpc' }],
     ['no endpoint', { type: 'AtprotoLabeler' }],
     ['a value that is not an object', 'https://mod.example'],
-  ])('an operation does not declare a labeler if it contains %s', (_, service) => {
+  ])('does not declare a labeler if it contains %s', (_, service) => {
     expect(labeler(service)).toBe(false);
   });
 
   it.each([
     ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
     ['a legacy operation', { ...operation, type: 'create' }],
-    ['not an object', null],
-  ])('an operation that is %s has a position and declares no labeler', (_, other) => {
+    ['a value that is not an object', null],
+  ])('has a position and declares no labeler if it is %s', (_, other) => {
     expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
   });
 
-  it('an operation may name a plain http endpoint if loopback is allowed', () => {
+  it('can name a plain http endpoint if loopback is allowed', () => {
     const services = { atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'http://127.0.0.1:9' } };
     expect(parse({ ...message, operation: { ...operation, services } }, true)?.isLabeler).toBe(true);
   });
 
   it.each([
-    ['of another type', { ...message, type: 'info' }],
-    ['of the legacy shape', { ...message, type: undefined, seq: undefined }],
-    ['with a fraction as its position', { ...message, seq: 1.5 }],
-    ['with a negative position', { ...message, seq: -1 }],
-    ['of a did:web', { ...message, did: 'did:web:mod.example' }],
-    ['of no DID', { ...message, did: 'did:plc:x' }],
-    ['that is a list', [message]],
-  ])('an operation is rejected if it is %s', (_, value) => {
+    ['a different type', { ...message, type: 'info' }],
+    ['the shape of a legacy line', { ...message, type: undefined, seq: undefined }],
+    ['a fraction as its position', { ...message, seq: 1.5 }],
+    ['a negative position', { ...message, seq: -1 }],
+    ['a DID of the method did:web', { ...message, did: 'did:web:mod.example' }],
+    ['an invalid DID', { ...message, did: 'did:plc:x' }],
+    ['the shape of a list', [message]],
+  ])('is rejected if it has %s', (_, value) => {
     expect(parse(value)).toBe(null);
   });
 
-  it('an operation is rejected if it is larger or deeper than the limits', () => {
+  it('is rejected if it is larger or deeper than the limits', () => {
     const { bytes, depth } = inputLimits.directoryOperation;
     expect(parse({ ...message, pad: 'x'.repeat(bytes) })).toBe(null);
     expect(parse({ ...message, pad: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown })).toBe(null);
   });
 });
 
-it('the operation parser never throws, whatever the bytes', () => {
+it('the operation parser does not throw on an edited message, and returns the DID for any content of the operation', () => {
   const text = JSON.stringify(message);
   fc.assert(
     fc.property(fc.nat(text.length), fc.nat(8), fc.string({ maxLength: 8 }), (at, length, other) => {

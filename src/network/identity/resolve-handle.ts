@@ -29,13 +29,16 @@ export interface HandleOptions {
    * Resolves the TXT records of a name through a resolver; the host itself is never contacted. An abort ends the query.
    */
   readonly resolveTxt: (name: string, signal: AbortSignal) => Promise<string[][]>;
-  /** Timeout in milliseconds of the DNS query and of the request to the host, each (default 5,000). */
+  /**
+   * Timeout in milliseconds, which applies separately to the DNS query and to the request to the host (default
+   * 5,000).
+   */
   readonly timeoutMs?: number;
 }
 
 /**
- * Resolves a handle to its account (AT Protocol, Handle): DNS first, then the host. The account's document must claim
- * the handle. Never rejects.
+ * Resolves a handle to its account (AT Protocol, Handle). Queries DNS, and then the host if DNS names no DID. The
+ * account's document must claim the handle. Never rejects.
  */
 export async function resolveHandle(
   handle: string,
@@ -135,7 +138,7 @@ async function within<T>(
   const gaveUp = Promise.withResolvers<never>();
   const abort = (): void => {
     stop.abort();
-    gaveUp.reject(new Error('given up'));
+    gaveUp.reject(new Error('the resolution of a handle was aborted'));
   };
   const timer = setTimeout(abort, timeoutMs);
   if (signal.aborted) abort();

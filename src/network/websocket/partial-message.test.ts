@@ -19,7 +19,7 @@ function watch(max = Number.POSITIVE_INFINITY) {
 }
 
 describe('a message that arrives in parts', () => {
-  test('a partial message is counted in bytes until it is complete', () => {
+  test('is reported with its number of received bytes until it is complete', () => {
     const { noted, partial } = watch();
     partial.chunk(60_000);
     partial.chunk(40_000);
@@ -30,7 +30,7 @@ describe('a message that arrives in parts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a partial message is counted in bytes if complete messages precede it in the same chunk', () => {
+  test('is reported without the bytes of complete messages that precede it in the same chunk', () => {
     const { noted, partial } = watch();
     partial.message(100);
     partial.message(1_000);
@@ -38,7 +38,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.bytes).toBe(500);
   });
 
-  test('a partial message pauses its connection until memory is available for it', () => {
+  test('pauses its connection until memory is available for it', () => {
     const { noted, partial } = watch(50_000);
     partial.chunk(60_000);
     expect(noted.acts).toEqual(['pause']);
@@ -47,7 +47,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual(['pause', 'resume']);
   });
 
-  test('a partial message ends its connection after a timeout, which excludes the time in which the caller does not read', () => {
+  test('ends its connection after a timeout, which excludes the time in which the caller does not read', () => {
     const { noted, partial } = watch();
     partial.chunk(10);
     vi.advanceTimersByTime(20_000);
@@ -61,7 +61,7 @@ describe('a message that arrives in parts', () => {
     expect([vi.getTimerCount(), noted.bytes]).toEqual([0, 0]);
   });
 
-  test('a partial message does not time out if each chunk completes one message and begins another', () => {
+  test('does not time out if each chunk completes one message and begins another', () => {
     const { noted, partial } = watch();
     for (let second = 0; second < 100; second += 1) {
       partial.message(100);
@@ -71,7 +71,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual([]);
   });
 
-  test('a ping or pong does not begin a partial message, even if it arrives in parts', () => {
+  test('is no longer reported after a complete ping or pong, even if the ping or pong arrived in parts', () => {
     const { noted, partial } = watch();
     partial.control(0);
     partial.chunk(2);
@@ -83,7 +83,7 @@ describe('a message that arrives in parts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a partial message is not kept alive by pings and pongs between its parts', () => {
+  test('times out even if pings and pongs arrive between its parts', () => {
     const { noted, partial } = watch();
     partial.chunk(500);
     for (let second = 0; second < 30; second += 1) {

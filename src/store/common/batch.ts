@@ -34,7 +34,8 @@ export interface FreshObservation {
 }
 
 /**
- * Splits a batch into its new observations and the indexes of those that are already stored or repeated in the batch.
+ * Splits a batch into its new observations and the indexes of its duplicates: observations that are already stored,
+ * or that repeat an earlier observation of the batch.
  */
 export function sortOut({ observations }: Batch, known: IdentitySet) {
   const fresh: FreshObservation[] = [];
@@ -52,7 +53,7 @@ export function sortOut({ observations }: Batch, known: IdentitySet) {
 
 /**
  * Returns the first of `rows` consecutive stamps, all on the same day. `last` is the last assigned stamp. Throws
- * `clock_behind` if the stamps would be too far ahead of the clock.
+ * `clock_behind` if the next stamp is more than `maxStampAhead` ahead of the clock.
  */
 export function firstStamp(at: Micros, last: Micros | null, rows: number): Micros {
   const next = last === null ? at : micros(Math.max(at, last + 1));
@@ -63,7 +64,10 @@ export function firstStamp(at: Micros, last: Micros | null, rows: number): Micro
   return lastDay === dayOf(next) ? next : dayStart(lastDay);
 }
 
-/** Throws unless the batch is within the port's limits. Returns the size of its labels in bytes. */
+/**
+ * Returns the maximum number of bytes that the batch could write. Throws `batch_too_large` if the batch exceeds the
+ * port's limits, and `invalid_observation` if it contains a label or text that the store cannot hold.
+ */
 export function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
   if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
     throw new StoreError(
@@ -85,7 +89,7 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
     if (size > maxPositionLength)
       throw new StoreError(
         'batch_too_large',
-        `the value of a position has ${size} characters; the maximum is ${maxPositionLength}`,
+        `a position (source, endpoint and value) has ${size} characters; the maximum is ${maxPositionLength}`,
       );
     bytes += 3 * size;
   }
@@ -98,7 +102,10 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
   return bytes;
 }
 
-/** Throws unless a change of refused rows is within the port's limits. Returns its maximum size in bytes. */
+/**
+ * Returns the maximum number of bytes that a change to refused rows could write. Throws `batch_too_large` or
+ * `invalid_observation` for the same reasons as `assertBounds`.
+ */
 function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   const length = rows?.length ?? 0;
   if (length > maxRefusedRowsLength)
@@ -115,7 +122,7 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   return 3 * (length + source.length);
 }
 
-/** Sums the refused labels of a batch by source and reason, including its duplicates. */
+/** Sums the refused labels of a batch by source and reason, including duplicates. */
 export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusals {
   const sums = new Map<string, RefusalSum>();
   const add = (source: string, reason: RefusalReason, count: number): void => {

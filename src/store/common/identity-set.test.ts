@@ -19,7 +19,7 @@ describe('the set of identities', () => {
     for (let n = 50_000; n < 60_000; n++) expect(known.has(identity(n))).toBe(false);
   });
 
-  it('drops an identity at most six hours after the horizon, and never before it', () => {
+  it('keeps identities until the horizon, and drops them at most six hours later if the horizon is a multiple of six hours', () => {
     const known = new IdentitySet(horizon);
     known.add(identity(1), 0);
     known.add(identity(2), 5 * hour);
@@ -29,7 +29,7 @@ describe('the set of identities', () => {
     expect([known.has(identity(1)), known.has(identity(2)), known.has(identity(3))]).toEqual([false, false, true]);
   });
 
-  it('deletes identities on request, regardless of neighbouring identities, and deletes no others', () => {
+  it('deletes exactly the requested identities, regardless of neighbouring identities', () => {
     // The identities hash to only a few slots, so that many of them are displaced from their own slot.
     const crowded = (n: number): Buffer => {
       const bytes = identity(n);

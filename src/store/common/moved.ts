@@ -8,7 +8,7 @@ export function assertNotMoved(note: string | null): void {
   if (note === null) return;
   throw new StoreError(
     'moved',
-    'this store was copied with almanac store copy and can no longer be written: use the copy, or run almanac store reopen',
+    'this store was copied with almanac store copy and can no longer be written to: use the copy, or run almanac store reopen',
   );
 }
 

@@ -4,7 +4,7 @@ import { countedRows, countsDigest, RowDigest } from './digest.ts';
 import type { CopyEvent, CopyOptions } from './options.ts';
 import type { CopiedRow, CopySource, CopyTarget, DayCounts, DayProgress, SourceDay } from './parts.ts';
 
-/** Digest and number of the rows of a day that were read back from the target. */
+/** Rows of a day that were read back from the target: their digest and their number. */
 interface ReadBack {
   readonly digest: RowDigest;
   rows: number;
@@ -31,8 +31,8 @@ export class DayCopy {
   }
 
   /**
-   * Copies the missing rows of a day, or all rows if `known` is null. A complete day is then verified. The last day is
-   * not recorded as verified, because rows may still be added to it.
+   * Copies the missing rows of a day, or all rows if `known` is null, and returns their number. A complete day is then
+   * verified. The last day is not recorded as verified, because rows may still be added to it.
    */
   async copy(
     { day, revision }: SourceDay,
@@ -58,10 +58,7 @@ export class DayCopy {
     return progress.rows - begun.rows;
   }
 
-  /**
-   * Copies the rows after those that are already copied. The next chunk is read while the target stores the current
-   * one.
-   */
+  /** Copies the rows after the last copied row. The next chunk is read while the target stores the current one. */
   async #addRows(begun: DayProgress): Promise<DayProgress> {
     const digest = new RowDigest(begun.digest);
     let progress = begun;
@@ -87,7 +84,8 @@ export class DayCopy {
 
   async #readRows(day: number): Promise<ReadBack> {
     const read = this.#readBack.get(day) ?? { digest: new RowDigest(), rows: 0, through: -1 };
-    // Drop the result first: if this read fails, a retry would otherwise add the same rows to it again.
+    // Drop the result first: the target returns rows in any order, so that a retry after a failed read could otherwise
+    // skip rows before `through`.
     this.#readBack.delete(day);
     const after = read.through;
     await this.#target.rows(day, after, (rows) => {
@@ -102,21 +100,25 @@ export class DayCopy {
     return read;
   }
 
-  /** Copies the counters of a day, then throws unless the target's rows and counters equal those of the source. */
+  /**
+   * Copies the counters of a day, then compares the rows and counters of the target with the rows and counters of the
+   * source. If they differ, throws `busy` if rows of the day were removed during the copy, and otherwise drops the
+   * copied day and throws `damaged`.
+   */
   async #verify({ day, revision, rows, digest }: DayProgress, read: ReadBack): Promise<void> {
     const counts = await this.#source.counts(day);
     await this.#target.putCounts(day, counts);
     const stored = await this.#target.counts(day);
     const differences = [
       read.rows === rows ? '' : `${rows} rows were copied, but ${read.rows} are stored`,
-      read.digest.text() === digest ? '' : 'the digest of the stored rows differs from that of the copied rows',
+      read.digest.text() === digest ? '' : 'the digests of the stored and the copied rows differ',
       countedRows(counts.minutes) === rows
         ? ''
         : `the minute counters count ${countedRows(counts.minutes)} of ${rows} rows`,
       countedRows(counts.hours) === rows ? '' : `the hour counters count ${countedRows(counts.hours)} of ${rows} rows`,
       countsDigest(comparable(counts, stored)) === countsDigest(stored)
         ? ''
-        : 'the stored counters differ from those of the source',
+        : 'the stored counters differ from the counters of the source',
     ].filter((text) => text !== '');
     if (differences.length === 0) return;
     this.forget(day);

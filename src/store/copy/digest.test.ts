@@ -72,7 +72,7 @@ describe('the digest of counters', () => {
     expect(countsDigest(others)).toBe(countsDigest(counts));
   });
 
-  it('changes if any counter changes', () => {
+  it('changes if a counter of any kind or the start of counting changes', () => {
     const [one] = counts.labelers;
     const labelers = one ? [{ ...one, delays: [[5, 1] as const] }] : [];
     for (const change of [{ minutes: [] }, { hours: [] }, { refusals: [] }, { labelers }, { countedFrom: 1 }]) {

@@ -66,7 +66,7 @@ describe('frames of the subscribeEvents method', () => {
     expect(read({ $type: 'weather' })).toMatchObject({ outcome: 'notice', notice: 'unknown' });
   });
 
-  it('are events of unknown kinds if they have a number and a time, and are ignored otherwise', () => {
+  it('of unknown kinds are events if they have a number and a time, and notices if they have neither', () => {
     const read = reader();
     expect(read(message('poll', {}))).toMatchObject({ outcome: 'counted', metrics: ['unclassified.kind'] });
     expect(read({ $type: 'message', payload: { $type: `${nsid}#poll` } })).toMatchObject({ outcome: 'notice' });
@@ -83,11 +83,11 @@ describe('frames of the subscribeEvents method', () => {
     like({ time: '2026-08-13T06:47:43.959305' }),
     like({ time: '2026-08-13 06:47:43.959305Z' }),
     like({ time: 7 }),
-  ])('are malformed without a number, a time or a type (%j)', (frame) => {
+  ])('are malformed without a valid number, time or type (%j)', (frame) => {
     expect(reader()(frame).outcome).toBe('no_time_us');
   });
 
-  it('are parse errors wherever they are truncated', () => {
+  it('are parse errors if they are truncated at any length', () => {
     const read = reader();
     const text = JSON.stringify(like());
     for (let length = 0; length < text.length; length += 1)
@@ -96,7 +96,7 @@ describe('frames of the subscribeEvents method', () => {
 });
 
 describe('the rows that repeat a repository after a sync', () => {
-  it('are distinguished from all other events by account and time', () => {
+  it('are distinguished from other events by account, time and operation', () => {
     const read = reader();
     const later = '2026-08-13T06:47:50.000000Z';
     expect(read(message('sync', {})).outcome).toBe('counted');
@@ -108,7 +108,7 @@ describe('the rows that repeat a repository after a sync', () => {
     expect(read(like({ seq: 900 }))).toMatchObject({ outcome: 'resync', seq: 900, metrics: [] });
   });
 
-  it('are detected by their old time if their sync was not read, except the first row of an account at that time if witnessedAt is absent', () => {
+  it('are detected by their old time if the sync was not read, except for the first row of an account at that time if witnessedAt is missing', () => {
     const read = reader();
     const old = '2026-08-13T05:00:00.000000Z';
     expect(read(like()).outcome).toBe('counted');

@@ -4,7 +4,7 @@ import { metricNames } from './metric-names.ts';
 
 const classify = createClassifier();
 
-/** Classifies a text. Returns the outcome, followed by the metrics if the frame is counted. */
+/** Classifies a frame. Returns the outcome, followed by the metrics if the frame is counted. */
 function read(text: string | Uint8Array): string {
   const { outcome, metrics, metricCount } = classify(typeof text === 'string' ? Buffer.from(text) : text);
   const names = Array.from(metrics.subarray(0, metricCount), (index) => metricNames[index]);
@@ -31,7 +31,7 @@ describe('a classified commit', () => {
     expect(commit({ operation: 'delete', collection: 'app.bsky.graph.listitem' })).toBe('listitem.delete');
   });
 
-  it('is counted as other if its operation or its collection is unknown, with the operation checked first', () => {
+  it('is counted as malformed, unclassified or untracked if its operation or its collection is missing or unknown', () => {
     expect(commit('x')).toBe('malformed.commit');
     expect(commit([])).toBe('malformed.commit');
     expect(read('{"time_us":1,"kind":"commit"}')).toBe('malformed.commit');
@@ -57,7 +57,7 @@ describe('a classified commit', () => {
     expect(post({ embed: {} })).toBe('post.create post.create.embed.other');
   });
 
-  it('has the same shapes as a post if the record precedes the collection', () => {
+  it('has the shapes of a post even if the record precedes the collection', () => {
     const record = { reply: {}, embed: { $type: 'app.bsky.embed.images' } };
     const collection = 'app.bsky.feed.post';
     const shapes = 'post.create post.create.reply post.create.embed.images';
@@ -66,7 +66,7 @@ describe('a classified commit', () => {
     expect(read(`{"time_us":1,"kind":"commit","commit":{"operation":"create",${twice}}}`)).toBe(shapes);
   });
 
-  it('has no shapes if it contains no record', () => {
+  it('has no shapes if it is a delete, is in a collection without shapes, or has a record without a valid reply or embed', () => {
     for (const record of [null, [], 'x', { reply: 'x', embed: [] }, { reply: null, embed: null }, { reply: [{}] }]) {
       expect(post(record)).toBe('post.create');
     }
@@ -77,7 +77,7 @@ describe('a classified commit', () => {
   });
 });
 
-it('the classifier counts accounts by activity and status, identities once, and every other kind as unclassified', () => {
+it('the classifier counts accounts by activity and status, counts identities and syncs once, and counts other kinds as unclassified', () => {
   expect(account({ active: true })).toBe('account.event account.active.true');
   expect(account({ active: false, status: 'takendown' })).toBe(
     'account.event account.active.false account.status.takendown',
@@ -94,7 +94,7 @@ it('the classifier counts accounts by activity and status, identities once, and 
   }
 });
 
-it('a frame whose time is not a positive integer literal belongs to no window', () => {
+it('the time of a frame is usable only if it is a positive integer literal below 2^53', () => {
   for (const time of [
     '0',
     '-1',
@@ -116,7 +116,7 @@ it('a frame whose time is not a positive integer literal belongs to no window', 
   expect(classify(Buffer.from('{"kind":"identity","time_us":9007199254740991}')).timeUs).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-it('the classifier reads the cursor of Jetstream v2, or returns null if the frame has none', () => {
+it('the classifier reads the cursor of Jetstream v2, or returns null if the frame has no cursor', () => {
   const seqOf = (cursor: string): number | null =>
     classify(Buffer.from(`{"time_us":1${cursor},"kind":"identity"}`)).seq;
   expect(seqOf(',"cursor":31527015322')).toBe(31_527_015_322);
@@ -125,7 +125,7 @@ it('the classifier reads the cursor of Jetstream v2, or returns null if the fram
   );
 });
 
-it('the classifier accepts keys and values in every JSON notation', () => {
+it('the classifier accepts keys and values with escapes, and white space between them', () => {
   expect(
     read(
       '\t{ "\\u006bind" : "\\u0063ommit" ,\r\n"\\u0074ime\\u005fus":1,"comm\\u0069t":{"\\u006fperation":"\\u0063reate",' +
@@ -134,7 +134,7 @@ it('the classifier accepts keys and values in every JSON notation', () => {
   ).toBe('post.create post.create.reply post.create.embed.video');
 });
 
-it('the classifier uses the last of several equal keys, with its whole value', () => {
+it('the classifier uses the last of several equal keys, and ignores the values of the earlier keys', () => {
   const first = '"commit":{"operation":"create","collection":"app.bsky.feed.post","record":{"reply":{},"embed":{}}}';
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":{"operation":"delete"}}`)).toBe('malformed.collection');
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":null}`)).toBe('malformed.commit');
@@ -148,7 +148,7 @@ it('the classifier uses the last of several equal keys, with its whole value', (
   expect(read('{"time_us":1,"kind":"identity","time_us":"1"}')).toBe('no_time_us');
 });
 
-it('the classifier ignores keys of the same name at other levels', () => {
+it('the classifier ignores keys with an expected name at an unexpected level', () => {
   const inner =
     '{"time_us":5,"kind":"commit","cursor":9,"operation":"delete","collection":"app.bsky.feed.like","embed":{}}';
   const frame = `{"x":${inner},"time_us":1,"kind":"commit","commit":{"x":${inner},"operation":"create","collection":"app.bsky.feed.post","record":{"x":${inner},"embed":{"x":${inner}}}}}`;
@@ -156,7 +156,7 @@ it('the classifier ignores keys of the same name at other levels', () => {
   expect(classify(Buffer.from(frame))).toMatchObject({ timeUs: 1, seq: null });
 });
 
-it('the classifier rejects a frame that is not JSON, even if the error follows everything that is counted', () => {
+it('the classifier rejects a frame that is not JSON, even if the error follows all counted values', () => {
   const frame = '{"time_us":1,"kind":"identity","x":[1,"y"]}';
   expect(read(frame)).toBe('identity.event');
   for (const text of [
@@ -192,7 +192,7 @@ it('the classifier rejects a frame that is not JSON, even if the error follows e
   expect(read(Buffer.from('{"time_us":1,"kind":"identity","x":"\xff\xc3"}', 'latin1'))).toBe('identity.event');
 });
 
-it('the classifier accepts nesting of any depth', () => {
+it('the classifier accepts nesting of 100,000 levels', () => {
   const deep = (open: string, close: string, depth: number): string =>
     `{"time_us":1,"kind":"identity","x":${open.repeat(depth)}1${close.repeat(depth)}}`;
   expect(read(deep('[', ']', 100_000))).toBe('identity.event');
@@ -202,7 +202,7 @@ it('the classifier accepts nesting of any depth', () => {
   expect(read(`${'['.repeat(100_000)}`)).toBe('parse_error');
 });
 
-it('the classifier returns only numbers, in one object that it reuses', () => {
+it('the classifier returns only numbers and fixed words, in one object that it reuses', () => {
   const facts = classify(Buffer.from('{"time_us":7,"kind":"identity","did":"did:plc:x","cursor":3}'));
   expect({ ...facts, metrics: [...facts.metrics.subarray(0, facts.metricCount)] }).toEqual({
     outcome: 'counted',

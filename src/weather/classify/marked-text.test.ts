@@ -19,8 +19,8 @@ function stopsOf(text: Uint8Array): number[] {
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 test.each([
-  ['WebAssembly', new MarkedText(1_000)],
-  ['a loop, where the platform cannot run WebAssembly', new MarkedText(1_000, plainMarker)],
+  ['the WebAssembly module', new MarkedText(1_000)],
+  ['the loop for platforms without WebAssembly', new MarkedText(1_000, plainMarker)],
 ])('%s marks quotes, backslashes, control characters and the end of each text', (_, memory) => {
   expect(marksOf(memory, everyByte)).toEqual(stopsOf(everyByte));
   // Each text is shorter than the previous one, and the texts end at every position of a block.
@@ -30,7 +30,7 @@ test.each([
   }
 });
 
-test('a text that is longer than all previous texts gets new memory, which every scanner then uses', () => {
+test('a text that exceeds the capacity causes an allocation of new memory, which every scanner then uses', () => {
   const [first, second] = [new JsonScan(), new JsonScan()];
   const usual = textOf(0);
   const long = Buffer.from(`"${'x'.repeat(usual.capacity)}"`);
@@ -40,7 +40,8 @@ test('a text that is longer than all previous texts gets new memory, which every
   expect([second.string(1), second.length]).toEqual([6, 7]);
   expect(second.find(byteWords(['like']), 1, 5)).toBe(0);
   expect(textOf(0)).not.toBe(usual);
-  // An unterminated string stops at the end of its own text, and does not run into the longer text before it.
+  // The scan of an unterminated string stops at the end of the new text, and does not read the bytes that a longer,
+  // earlier text left after it.
   second.load(Buffer.from('"like'));
   expect(second.string(1)).toBe(malformed);
 });

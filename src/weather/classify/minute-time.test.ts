@@ -34,7 +34,7 @@ it('the minute parser parses a datetime in the remembered minute to the same tim
   );
 });
 
-it('the minute parser reads a text that differs in any byte as the general parser does, or not at all', () => {
+it('the minute parser parses a datetime with one changed byte to the same time as the general parser, or returns no time', () => {
   for (let at = 1; at < first.length - 1; at += 1) {
     for (let byte = 0; byte < 256; byte += 1) {
       const text = first.slice(0, at) + String.fromCharCode(byte) + first.slice(at + 1);
@@ -43,7 +43,7 @@ it('the minute parser reads a text that differs in any byte as the general parse
   }
 });
 
-it('the minute parser does not read a text without its closing quote, or a datetime of a minute that was not remembered', () => {
+it('the minute parser returns no time for a datetime without its closing quote, or in a minute that was not remembered', () => {
   expect(afterFirst(`${first.slice(0, -1)} `)).toBe(0);
   expect(afterFirst(first.replace('06:47', '06:48'))).toBe(0);
   expect(new MinuteTime().read(viewOf(first).view, 0)).toBe(0);

@@ -5,15 +5,15 @@ import { dayUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 const hourUs = 3_600_000_000;
-/** Minimum time for which both hosts must be observed in an hour to compare it, in microseconds. */
+/** Minimum observed time of each host in a comparable hour, in microseconds. */
 const comparableUs = hourUs - 60_000_000;
 /** Number of past days whose hours determine the usual ratio. */
 const historyDays = 7;
 /** Minimum number of comparable hours needed to determine the usual ratio. */
 const leastHours = 24;
-/** Minimum distance of an unusual ratio from the usual one, as a difference of logarithms. */
+/** Minimum deviation of an unusual ratio from the usual ratio, as a difference of logarithms. */
 const leastDistance = Math.log(1.15);
-/** Minimum distance of an unusual ratio, as a multiple of the usual distance from the usual ratio. */
+/** Minimum deviation of an unusual ratio from the usual ratio, as a multiple of the median deviation. */
 const distanceFactor = 6;
 
 /** Inputs of the comparison: the store, the names of both hosts' series, and the present time. */
@@ -24,7 +24,7 @@ export interface Compared {
   readonly nowUs: number;
 }
 
-/** Returns the caveat for an hour in which two hosts disagreed unusually, or null if they did not. */
+/** Returns a caveat if the ratio of the two hosts' events was unusual in the last complete hour; otherwise null. */
 export function disagreementCaveat(compared: Compared): string | null {
   const end = compared.nowUs - (compared.nowUs % hourUs);
   const ratios = ratiosOf(compared, { from: end - historyDays * dayUs, to: end });
@@ -35,8 +35,8 @@ export function disagreementCaveat(compared: Compared): string | null {
   const spread = median(earlier.map((ratio) => Math.abs(ratio - usual)));
   if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
   return (
-    `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they differed unusually: this host ` +
-    `sent ${Math.exp(newest).toFixed(2)} times as many events as the other, usually ${Math.exp(usual).toFixed(2)} times as many.`
+    `Two hosts are observed. In the hour from ${formatTimestamp((end - hourUs) / 1000)}, the ratio of their events was unusual: ` +
+    `this host sent ${Math.exp(newest).toFixed(2)} times as many events as the other; the usual ratio is ${Math.exp(usual).toFixed(2)}.`
   );
 }
 

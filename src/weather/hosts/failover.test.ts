@@ -28,7 +28,7 @@ describe('the first of two hosts', () => {
     expect(decide(ill(15, reason), well())).toMatchObject({ sinceUs: nowUs, trouble: { reason }, unwellUs: nowUs });
   });
 
-  test('is kept if the second host was not healthy for 15 minutes either', () => {
+  test('is kept unless the second host has been healthy for 15 minutes', () => {
     expect(decide(ill(100), ill(100))).toBeNull();
     expect(decide(ill(100), well(14.99))).toBeNull();
     expect(decide(ill(100), well(15))).not.toBeNull();
@@ -46,7 +46,7 @@ describe('the first of two hosts', () => {
     expect(decide(ill(6), well(), failover)).toMatchObject({ sinceUs: failover.sinceUs, unwellUs: nowUs });
   });
 
-  test('is published again earlier if the second host is in trouble and the first has been healthy for an hour', () => {
+  test('is published again if it has been healthy for an hour and the second host has been in trouble for 15 minutes', () => {
     expect(decide(well(59), ill(15), failover)).not.toBeNull();
     expect(decide(well(60), ill(14), failover)).not.toBeNull();
     expect(decide(well(60), ill(15), failover)).toBeNull();
@@ -87,7 +87,7 @@ test('two hosts that fail repeatedly swap places at most twice an hour', () => {
   );
 });
 
-test('the failover caveat gives the start of the failover and its reason, but names neither host', () => {
+test('the failover caveat gives the start of the failover and its reason', () => {
   const caveat = failoverCaveat({ ...failover, trouble: { reason: 'silent', sinceUs: nowUs } });
   expect(caveat).toContain('published since 2026-11-19T12:00:00.000Z');
   expect(caveat).toContain(

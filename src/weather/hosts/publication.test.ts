@@ -62,7 +62,7 @@ const read = (atMinute: number): WeatherSummary => publication.read(minute(atMin
 const sourceAt = (atMinute: number): string => read(atMinute).source.endpoint;
 
 describe('a publication with two hosts', () => {
-  test('publishes the first host, and the second within 16 minutes after the first was last observed', () => {
+  test('publishes the first host, and publishes the second host within 16 minutes after the first was last observed', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     expect(sourceAt(60)).toBe(one);
@@ -77,7 +77,7 @@ describe('a publication with two hosts', () => {
     expect(summary.source).toEqual({ endpoint: two, method: 'jetstream', wire: 'jetstream.subscribeEvents' });
     expect(publication.published().name).toBe(two);
     expect(publication.failoverSinceUs()).toBe(minute(76));
-    // All data is from the second host, with 196 minutes of its counts.
+    // The summary contains only data of the second host: 196 minutes of its counts.
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
     expect(summary.caveats?.[0]).toContain(
@@ -85,7 +85,7 @@ describe('a publication with two hosts', () => {
     );
   });
 
-  test('publishes the second host if the first is silent in most of the interactions', () => {
+  test('publishes the second host if the first sends no likes, which make up much of the interactions', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     let changed = 0;
@@ -100,13 +100,13 @@ describe('a publication with two hosts', () => {
     );
   });
 
-  test('keeps publishing the first host if the second was not observed either', () => {
+  test('keeps publishing the first host while neither host is observed', () => {
     watch(one, -120, 60);
     watch(two, -120, 50);
     for (let at = 61; at < 120; at += 1) expect(sourceAt(at)).toBe(one);
   });
 
-  test('publishes the first host again after a day without trouble, even after a restart, and not earlier', () => {
+  test('publishes the first host again after a whole day without trouble, even if the process was restarted in between', () => {
     watch(one, -120, 60);
     watch(two, -120, 80);
     expect(sourceAt(80)).toBe(two);
@@ -129,16 +129,16 @@ describe('a publication with two hosts', () => {
     expect(store.failover(store.series(two).id)).toBeNull();
   });
 
-  test('adds a caveat to the published host for an hour in which the hosts disagree unusually', () => {
+  test('adds a caveat to the published summary for an hour in which the ratio of the events of the two hosts is unusual', () => {
     watch(one, -48 * 60, 0);
     watch(two, -48 * 60, 0);
     watch(one, 0, 60, { factor: 0.9 });
     watch(two, 0, 60);
-    expect(read(60).caveats?.join()).not.toContain('differed unusually');
+    expect(read(60).caveats?.join()).not.toContain('was unusual');
     watch(one, 60, 120, { factor: 0.8 });
     watch(two, 60, 120);
     expect(read(120).caveats?.[0]).toContain(
-      'in the hour from 2026-11-20T13:00:00.000Z they differed unusually: this host sent 0.53 times as many events as the other, usually 0.67 times as many',
+      'In the hour from 2026-11-20T13:00:00.000Z, the ratio of their events was unusual: this host sent 0.53 times as many events as the other; the usual ratio is 0.67.',
     );
   });
 });
@@ -156,6 +156,6 @@ test.each([
   [['wss://one.example', 'wss://one.example/subscribe'], 'the two hosts must be different'],
   [['wss://one.example', 'ws://127.0.0.1:1'], 'a simulated host and a live one cannot be observed together'],
   [[], 'requires the address of a host'],
-])('a publication of hosts such as %j is rejected', (texts, why) => {
+])('a list of hosts such as %j is rejected', (texts, why) => {
   expect(() => parseEndpoints(texts, { allowLoopback: true })).toThrow(why);
 });

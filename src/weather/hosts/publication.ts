@@ -17,7 +17,7 @@ export interface ObservedHost {
   readonly endpoint: Endpoint;
   /** The host's legacy series while it is still published instead of the present one, otherwise null. */
   predecessor: Endpoint | null;
-  /** Controller that aborts when the legacy protocol is no longer to be read. */
+  /** Stops the reading of the host over the legacy protocol when it is aborted. */
   readonly retiring: AbortController;
 }
 
@@ -35,7 +35,7 @@ export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** Returns the series that the last summary was read from. */
   published(): Endpoint;
-  /** Returns all series of the hosts that were observed in the span, including series that were replaced. */
+  /** Returns each host's series, and each host's legacy series if the legacy series was observed in the span. */
   series(span: Interval): readonly Endpoint[];
   /** Returns the start of the failover in microseconds, or null while the first host is published. */
   failoverSinceUs(): number | null;
@@ -48,7 +48,10 @@ interface Publishing extends PublicationOptions {
   readonly reader: SeriesReader;
 }
 
-/** Creates a publication. It continues with the state that an earlier process stored. */
+/**
+ * Creates a publication, which continues with the state that an earlier process stored. Throws if there is no
+ * endpoint.
+ */
 export function createPublication(options: PublicationOptions): Publication {
   const { store, endpoints } = options;
   const hosts = endpoints.map((endpoint) => ({
@@ -78,7 +81,7 @@ export function createPublication(options: PublicationOptions): Publication {
   };
 }
 
-/** Returns the legacy series of a host that uses the present method, if that series was observed in the span. */
+/** Returns the legacy series of a host that uses `subscribeEvents`, if that series was observed in the span. */
 function earlierSeries(store: WindowStore, endpoint: Endpoint, span: Interval): Endpoint[] {
   const legacy = legacyEndpoint(endpoint);
   if (endpoint.wire === 'jetstream.legacy' || !store.has(legacy.name)) return [];
@@ -98,14 +101,14 @@ function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs:
     store.takeOver(store.series(endpoint.name).id);
     host.predecessor = null;
     host.retiring.abort();
-    log.info('the series of the present wire is now published', { endpoint: endpoint.name });
+    log.info('the series of the present protocol is now published', { endpoint: endpoint.name });
     return own;
   }
   const caveats = [successionCaveat(store, endpoint.name, nowUs)];
   return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
 }
 
-/** Returns the failover that applies now. It is the current object if the failover does not change. */
+/** Returns the failover that applies now, or null. Returns the current object if the failover does not change. */
 function decide(
   { store, startedUs }: Publishing,
   current: Failover | null,
@@ -138,7 +141,7 @@ function keepFailover(
   }
 }
 
-/** Returns the summary of the published host with the caveats that concern both hosts before its own. */
+/** Returns the summary of the published host. Inserts the caveats about both hosts before the summary's own caveats. */
 function withHostCaveats(
   store: WindowStore,
   failover: Failover | null,

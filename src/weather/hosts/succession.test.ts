@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Stores `days` days of a series, up to the time `toUs`. Each minute has the traffic of the hour of `nowUs`. */
+/** Stores `days` days of a series up to `toUs` as observed. Only the UTC hour of `nowUs` has events on each day. */
 function watch(name: string, days: number, toUs: number): void {
   const { id, revision } = store.series(name);
   const from = toUs - days * dayUs;
@@ -51,7 +51,7 @@ function ready(): boolean {
   return takesOver({ store, nowUs, present: present.name, legacy, summary });
 }
 
-it('a legacy series remains published only if it belongs to the same host', () => {
+it('a legacy series remains published only if it belongs to the host of the present series', () => {
   expect(predecessorOf(store, present)).toBeNull();
   watch('wss://other.example/subscribe', 20, nowUs);
   expect(predecessorOf(store, present)).toBeNull();
@@ -60,7 +60,7 @@ it('a legacy series remains published only if it belongs to the same host', () =
   expect(predecessorOf(store, parseEndpoint(legacy, { allowLoopback: false }))).toBeNull();
 });
 
-it('the present series replaces the legacy one permanently once it has a baseline of seven days', () => {
+it('the present series replaces the legacy series permanently once the present series has a baseline of seven days', () => {
   watch(legacy, 20, nowUs);
   watch(present.name, 6.5, nowUs);
   expect(ready()).toBe(false);
@@ -71,7 +71,7 @@ it('the present series replaces the legacy one permanently once it has a baselin
   expect(predecessorOf(store, present)).toBeNull();
 });
 
-it('the present series replaces the legacy one if the legacy protocol has been silent for an hour', () => {
+it('the present series replaces the legacy series if the legacy protocol has been silent for an hour', () => {
   watch(legacy, 20, nowUs - 2 * 3_600_000_000);
   watch(present.name, 0.02, nowUs);
   expect(ready()).toBe(false);

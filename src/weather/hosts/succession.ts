@@ -9,8 +9,8 @@ const silentUs = 3_600_000_000;
 const baselineDays = 7;
 
 /**
- * Returns the legacy series that remains published while the present series has no baseline, or null if there is no
- * such series.
+ * Returns the legacy series of a host, which remains published until the present series (`subscribeEvents`) replaces
+ * it. Returns null if there is no such series, or if it has been replaced.
  */
 export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
   if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
@@ -31,8 +31,8 @@ export interface Rivals {
 }
 
 /**
- * Returns true if the present series replaces the legacy one, because it has a baseline of seven days or the legacy
- * protocol is silent.
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been observed
+ * for an hour in which the legacy series was in trouble.
  */
 export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
   const everything = { from: 0, to: nowUs };
@@ -51,7 +51,7 @@ export function successionCaveat(store: WindowStore, present: string, nowUs: num
   const first = store.observed(store.series(present).id, { from: 0, to: nowUs })[0];
   const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
   return (
-    `These counts are of the host's legacy wire. Its present wire has been observed for ${days} of the ${baselineDays} days ` +
-    'that its own baseline requires; after that, its series is published instead. Counts of both series are never added.'
+    `These counts come from the host's legacy protocol. Its present protocol has been observed for ${days} of the ${baselineDays} days ` +
+    'that a baseline requires; after that, the series of the present protocol is published instead. Counts of both series are never added.'
   );
 }

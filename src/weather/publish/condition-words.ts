@@ -9,7 +9,8 @@ export const conditionTexts: Readonly<Record<ConditionState, { label: string; he
   station_offline: {
     label: 'Station offline',
     headline: 'No current reading',
-    sentence: 'The instrument has not completed a minute recently: this means no reading, not calm.',
+    sentence:
+      'The instrument has not observed a whole minute recently. The conditions are not known; this does not mean calm.',
   },
   unavailable: {
     label: 'Conditions unavailable',
@@ -30,7 +31,7 @@ export const conditionTexts: Readonly<Record<ConditionState, { label: string; he
   active: {
     label: 'Active',
     headline: 'Busier than usual for this hour',
-    sentence: "Interactions are above the upper quarter of this hour's history.",
+    sentence: "Interactions are in the upper quarter of this hour's history.",
   },
   unsettled: {
     label: 'Unsettled',
@@ -41,7 +42,7 @@ export const conditionTexts: Readonly<Record<ConditionState, { label: string; he
   turbulent: {
     label: 'Turbulent',
     headline: 'Busier than usual for several minutes',
-    sentence: "Interactions have stayed above the upper quarter of this hour's history for two minutes or more.",
+    sentence: "Interactions have stayed in the upper quarter of this hour's history for two minutes or more.",
   },
   storm: {
     label: 'Storm',

@@ -56,7 +56,7 @@ describe('the state of the weather conditions', () => {
     ['lull', [70, 70, 70]],
     ['lull', Array<number>(9).fill(40)],
     ['unavailable', Array<number>(10).fill(40)],
-  ] as const)('is %s for a settled stream that ends with %j', (state, ending) => {
+  ] as const)('is %s for a settled stream that ends with the levels %j', (state, ending) => {
     expect(read(minutesOf([...calm, ...ending])).state).toBe(state);
   });
 
@@ -64,7 +64,7 @@ describe('the state of the weather conditions', () => {
     expect(read(minutesOf([...calm, 60, 105, 60, 105, 60, 105, 60, 105, 60, 105])).state).toBe('unsettled');
   });
 
-  test("is reported with its ratio to the middle of the hour's history and the amount of history", () => {
+  test("is reported with the ratio of the level to the hour's median, and with the number of comparable days", () => {
     expect(read(minutesOf([...calm, 114]))).toEqual({
       state: 'active',
       confidence: 'supported',
@@ -77,7 +77,7 @@ describe('the state of the weather conditions', () => {
 });
 
 describe('the weather conditions', () => {
-  test('are station_offline if the last fifteen windows contain no minute', () => {
+  test('are station_offline if there is no minute in the last fifteen windows', () => {
     expect(read([]).state).toBe('station_offline');
     expect(read(minutesOf(calm), { late: 15 }).state).toBe('calm');
     expect(read(minutesOf(calm), { late: 16 })).toMatchObject({ state: 'station_offline', confidence: 'unsupported' });
@@ -97,11 +97,11 @@ describe('the weather conditions', () => {
     expect(read(minutesOf(calm), { baseline: null, days: 7 }).shortOfDays).toBeNull();
   });
 
-  test('are unavailable if events arrive but no minute was observed enough', () => {
+  test('are unavailable if events arrive but no minute was observed sufficiently', () => {
     expect(read(minutesOf([100], { eligible: false, complete: false })).state).toBe('unavailable');
   });
 
-  test('classify the newest eligible minute, even if a newer one is not eligible', () => {
+  test('classify the newest eligible minute, even if a newer minute is not eligible', () => {
     const minutes = [
       ...minutesOf([...calm, 130]),
       ...minutesOf([1], { eligible: false, startUs: start + 21 * windowUs }),

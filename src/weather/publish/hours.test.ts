@@ -11,7 +11,10 @@ import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.
 import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader, type HoursReader } from './hours.ts';
 
-/** The hours file states what was counted and observed in each hour. Nothing that was not observed is 0. */
+/**
+ * The hours file states the counts and the observed time of each hour. A count that was not observed is null, never
+ * 0.
+ */
 
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
 const hourUs = 60 * windowUs;
@@ -31,7 +34,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A minute with 10 likes and 11 events, one of which belongs to no published collection. */
+/** Returns a minute with `likes` likes and one event that belongs to no published collection. */
 function deltaAt(start: number, likes = 10): WindowDelta {
   const delta = emptyDelta(start);
   delta.counts[metricIndex['like.create']] = likes;
@@ -71,7 +74,7 @@ function likesOf(hours: WeatherHours, name: CollectionName = 'like.create') {
   return events.map((count, at) => [count, seconds[at]]);
 }
 
-test('the hours file states the start of observation, which in an older store precedes its hours', () => {
+test('the hours file states the start of observation, even if that time precedes the hours in the file', () => {
   const nowUs = startUs + 100 * hourUs;
   expect(only(read(nowUs)).observed_since).toBeNull();
   keep(startUs + 90 * hourUs, startUs + 91 * hourUs);
@@ -101,7 +104,7 @@ test('the hours file sums fully observed hours, and the closed minutes of the cu
   ]);
 });
 
-test('an hour is complete as soon as its last minute is closed, but not earlier', () => {
+test('an hour is complete only once its last minute is closed', () => {
   keep(startUs, startUs + hourUs - windowUs);
   const atEnd = (nowUs: number) => only(read(nowUs)).hours.at(-1);
   expect(atEnd(startUs + hourUs + 59_000_000)).toMatchObject({ complete: false, observed_seconds: 3540 });
@@ -137,7 +140,7 @@ test('a collection that the host never sent is null, and has a gap of its own', 
   });
 });
 
-test('a collection that was seen before the 72 hours, but not within them, is 0', () => {
+test('a collection that was seen only before the 72 hours of the file has counts of 0', () => {
   const { id, revision } = store.series(endpoint.name);
   const block = emptyDelta(startUs - 4 * dayUs);
   block.counts[metricIndex['block.create']] = 1;
@@ -162,7 +165,7 @@ test('the silence of a collection does not count as its observed time', () => {
   expect(only(hours).hours.at(-2)).toMatchObject({ observed_seconds: 3600 });
 });
 
-test('a collection is not observed before the window from which it is counted', () => {
+test('a collection is not observed before the window in which its counting began', () => {
   keep(startUs, startUs + hourUs);
   const { id } = store.series(endpoint.name);
   store.close();
@@ -185,7 +188,7 @@ test('windows that a backfill adds to a complete hour appear in the next hours f
   expect(only(read(nowUs)).hours.at(-2)).toMatchObject({ complete: true, events: 660, observed_seconds: 3600 });
 });
 
-test('two series of one host are listed separately and never added', () => {
+test('two series of one host are listed separately and never added up', () => {
   const present = { name: 'wss://host.example/xrpc/m', wire: 'jetstream.subscribeEvents' } as const;
   keep(startUs, startUs + hourUs);
   keep(startUs, startUs + hourUs, undefined, present.name);

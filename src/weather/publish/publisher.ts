@@ -6,7 +6,10 @@ import { writeArtifact } from '../../artifact/write.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 
-/** Minimum interval between artifacts, in milliseconds. It applies when many windows close at once. */
+/**
+ * Delay of an artifact after a window has closed, in milliseconds. One artifact covers all windows that close during
+ * the delay.
+ */
 const minIntervalMs = 1000;
 
 /** Options for the publisher. */
@@ -16,7 +19,7 @@ export interface PublisherOptions {
   readonly publishMs: number;
   /** Reads the summary. */
   readonly read: () => WeatherSummary;
-  /** Reads the hours as of the last summary. */
+  /** Reads the content of the hours file for the time of the last summary. */
   readonly readHours: () => WeatherHours;
   readonly clock: () => number;
   readonly log: Log;
@@ -31,18 +34,18 @@ export interface PublisherOptions {
  */
 export interface Publisher {
   /**
-   * Writes an artifact now, after any pending write. Never rejects: if a write fails, the last good artifact stays in
-   * place.
+   * Writes the summary and the hours file after any pending write. Never rejects: a failed reading is passed to
+   * `failed`, and after a failed write the last good file stays in place.
    */
   now(): Promise<void>;
-  /** Schedules writing the artifact after a short delay. */
+  /** Schedules a write after a short delay, unless one is already scheduled. */
   soon(): void;
   start(): void;
   /** Stops the schedule, and waits for the pending write. */
   stop(): Promise<void>;
 }
 
-/** Creates a publisher. It does nothing until `start` is called. */
+/** Creates a publisher. `start` begins the writing at fixed intervals; `now` and `soon` also work without it. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { path, hoursPath, publishMs, read, readHours, clock, log, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();
@@ -70,7 +73,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return true;
     } catch (error) {
       telemetry.notWritten('artifact');
-      log.error('the artifact could not be written; the last one remains', {
+      log.error('the artifact could not be written; the previous artifact remains in place', {
         file: basename(file),
         ...errorFields(error),
       });

@@ -64,7 +64,7 @@ function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
 const read = (nowUs: number) => reader.read({ store, endpoint, origin: 'live', nowUs });
 
 describe('a summary of a day with a silent collection', () => {
-  test('gives the silent collection its own observed time, and all other collections the whole time', () => {
+  test('states a shorter observed time for the silent collection, and the whole time for other collections', () => {
     const stop = { from: endUs - 6 * 3_600_000_000 + 12_345_678, to: endUs - 3_600_000_000 + 7_654_321 };
     keep(startUs, endUs, { 'follow.create': stop });
     const { summary, silences } = read(endUs + windowUs);
@@ -124,7 +124,7 @@ describe('a summary of a day with a silent collection', () => {
 });
 
 describe('the conditions of a day with a silent collection', () => {
-  test('are available during a silence of at most 5 % of the interactions', () => {
+  test('are available if the silent collection makes up at most 5 % of the interactions', () => {
     const from = endUs - 20 * windowUs;
     keep(startUs, from);
     keep(from, endUs, { 'post.create.quote': { from, to: endUs } });
@@ -168,7 +168,7 @@ describe('the conditions of a day with a silent collection', () => {
   });
 });
 
-test('the summary of a new series states how many days are observed, and how many a comparison requires', () => {
+test('the summary of a new series states the number of observed days and the number of days that a comparison requires', () => {
   for (let day = 0; day < 9; day += 1) {
     keep(startUs + day * dayUs, startUs + day * dayUs + 3_600_000_000);
     const { summary } = read(startUs + day * dayUs + 3_600_000_000 + windowUs);

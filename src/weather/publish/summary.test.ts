@@ -63,7 +63,7 @@ function summary(
 }
 
 describe('the weather summary', () => {
-  test('publishes a collection without any event in the series as null and names it, because the host may omit it', () => {
+  test('publishes a collection without any event in the series as null and names it in a caveat, because the host might not send it', () => {
     const whole = [{ from: start, to: end }];
     const { collections, caveats } = summary(whole, { unseen: new Set(['block.delete']) });
     expect(collections['block.delete']).toBeNull();
@@ -73,7 +73,7 @@ describe('the weather summary', () => {
     );
   });
 
-  test('contains no numbers for an unobserved day except the unobserved time', () => {
+  test('contains no counts, rates or ages if nothing was observed', () => {
     const empty = summary([], { rows: [] });
     expect(checkWeatherSummary(empty)).toMatchObject({ ok: true });
     expect(empty).toMatchObject({
@@ -89,7 +89,7 @@ describe('the weather summary', () => {
     });
   });
 
-  test('computes rates from the observed time, and counts a gap in every window that it crosses', () => {
+  test('computes rates from the observed time, and counts a window as unobserved only if a gap covers all of it', () => {
     const gapped = summary(
       [
         { from: start, to: start + 90_000_000 },

@@ -1,5 +1,5 @@
 import type { Log } from '../../ops/log.ts';
-import type { Position } from '../window/position.ts';
+import type { Position } from '../position/position.ts';
 import type { TrackGain } from '../window/track.ts';
 import type { WeatherTelemetry } from './telemetry.ts';
 
@@ -35,7 +35,7 @@ export function reportCommit(
     if (outcomes.future > 0) {
       log.warn("events ahead of this machine's clock are not counted; check the clock", { events: outcomes.future });
     }
-    if (gapUs > 0) log.warn('time was not observed', { seconds: gapUs / 1e6 });
+    if (gapUs > 0) log.warn('part of the stream was not observed', { seconds: gapUs / 1e6 });
   }
   telemetry.committed(
     gains.reduce((sum, { windows }) => sum + windows.length, 0),
@@ -45,8 +45,8 @@ export function reportCommit(
 }
 
 /**
- * Reports the age of the newest counted event. A session also calls this function when it starts: after a restart
- * during an outage, no event arrives that would cause the age to be reported.
+ * Reports the age of the newest counted event. A session also calls this function when it starts, because no event
+ * arrives after a restart during an outage.
  */
 export function reportLag({ timeUs }: Position, telemetry: WeatherTelemetry, nowMs: number): void {
   telemetry.lag(Math.max(0, nowMs / 1000 - timeUs / 1e6), timeUs / 1000);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
 import { ResyncMemory } from '../classify/resync-memory.ts';
-import { isUsable, type Position } from '../window/position.ts';
+import { isUsable, type Position } from '../position/position.ts';
 import type { StoredBackfill, StoredSeries } from '../window/stored.ts';
 import { futureUs, Track } from '../window/track.ts';
 import type { WindowStore } from '../window/window-store.ts';
@@ -10,7 +10,7 @@ import { reportCommit, reportLag } from './commit-report.ts';
 import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;
-/** Age up to which a position is always resumed, in microseconds, even if the length of a backfill is shorter. */
+/** Age up to which a position is always resumed, in microseconds, even if `backfillHours` is less. */
 const alwaysResumedUs = 15 * 60_000_000;
 /**
  * Number of consecutive resumed connections without new events after which the next connection begins at the present,
@@ -30,9 +30,10 @@ const backfillSilenceUs = 30_000_000;
 const oldestLiveUs = 24 * hourUs;
 
 /**
- * Overlap that a new session reads before its position, in sequence numbers, or in microseconds if events have no
- * numbers. The method sends a `sync` followed by rows that can be detected only by its account and time, so the overlap
- * must contain the syncs in progress.
+ * Overlap that a new session or backfill reads before its position, in sequence numbers, or in microseconds if events
+ * have no numbers. After a `sync`, a host with `subscribeEvents` repeats the repository as unmarked creates, which
+ * only the account and time of the `sync` identify. The overlap must therefore reach back to each `sync` whose
+ * repeats are still arriving.
  */
 const overlap = { seq: 20_000, time: 60_000_000 } as const;
 
@@ -70,7 +71,7 @@ interface RunningBackfill {
 class Session {
   readonly #options: SessionOptions;
   readonly #context: ReaderContext;
-  /** True for the present method, false for the legacy protocol. */
+  /** True for `subscribeEvents`, false for the legacy protocol. */
   readonly #isPresent: boolean;
   readonly #stored: StoredSeries;
   readonly #live: Track;

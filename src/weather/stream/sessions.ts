@@ -22,7 +22,10 @@ export async function runSessions(options: SessionsOptions, signal: AbortSignal)
     } catch (error) {
       if (storeFault(error) !== 'full') throw error;
       options.notWritten();
-      options.log.error('the store is not writable; nothing is counted until it is', errorFields(error));
+      options.log.error(
+        'the weather store cannot be written: events are not counted until a write succeeds',
+        errorFields(error),
+      );
       await untilWritable(options, signal);
     }
   }
@@ -33,7 +36,7 @@ async function untilWritable({ store, log, probeMs }: SessionsOptions, signal: A
     await wait(probeMs, undefined, { signal }).catch(() => undefined);
     try {
       store.probe();
-      log.info('the store is writable again');
+      log.info('the weather store can be written again');
       return;
     } catch (error) {
       if (storeFault(error) !== 'full') throw error;

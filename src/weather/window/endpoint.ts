@@ -4,13 +4,13 @@ import type { AddressPolicy } from '../../network/guard/address-policy.ts';
 import { type Admission, admitSocketUrl } from '../../network/guard/outbound-url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
-/** Path of Jetstream's present method. */
+/** Path of the method `subscribeEvents`. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
-/** Path of the dictionary on hosts that serve the present method. */
+/** Path of the dictionary on hosts that serve `subscribeEvents`. */
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
 /** Path of the legacy protocol. */
 const legacyPath = '/subscribe';
-/** Websocket subprotocol of the present method. */
+/** Websocket subprotocol of `subscribeEvents`. */
 export const methodProtocol = 'xrpc.v1.json';
 
 /** An observed host and its protocol. The path of the URL determines the protocol. */
@@ -29,8 +29,8 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   const admission = admitSocketUrl(text, policy);
   if (admission.kind !== 'admitted') throw new OperatorError(describeRefusal(admission));
   const { url, isLoopback } = admission;
-  // A host without a path gets the path of the present method. Every other path means the legacy protocol, as it did
-  // before the method existed.
+  // A host without a path gets the path of `subscribeEvents`. Every other path means the legacy protocol, as it did
+  // before `subscribeEvents` existed.
   if (url.pathname === '/') url.pathname = methodPath;
   const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
   return { wire, url, name: publicUrl(url), simulated: isLoopback || url.hostname === 'localhost' };
@@ -44,7 +44,10 @@ function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitte
   return `--jetstream ${publicUrl(url)}: ${reason}`;
 }
 
-/** Parses the URLs of one or two hosts. Throws OperatorError for any other number. */
+/**
+ * Parses the URLs of one or two hosts. Throws OperatorError for any other number, for two URLs of one host, and for a
+ * simulated host together with a live one.
+ */
 export function parseEndpoints(texts: readonly string[], policy: AddressPolicy): Endpoint[] {
   const endpoints = texts.map((text) => parseEndpoint(text, policy));
   const [first, second, ...more] = endpoints;
@@ -76,7 +79,7 @@ export function subscribeUrl({ url, wire }: Endpoint, { cursor, dictionary }: Su
   return target.href;
 }
 
-/** Returns the URL of the dictionary on a host that serves the present method. */
+/** Returns the URL of the dictionary on a host that serves `subscribeEvents`. */
 export function dictionaryUrl({ url }: Endpoint): URL {
   const target = new URL(url);
   target.protocol = url.protocol === 'ws:' ? 'http:' : 'https:';
@@ -97,5 +100,5 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
 export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;
-  return `${name} responds with 404: the host does not serve this method; if it serves the legacy wire, specify ${legacy}`;
+  return `${name} responds with 404: the host does not serve this method; if it serves the legacy protocol, specify ${legacy}`;
 }

@@ -15,7 +15,7 @@ function points(intervals: readonly { from: number; to: number }[]): Set<number>
 }
 
 describe('the functions on intervals', () => {
-  test('subtract intervals and keep exactly the time that no cut covers', () => {
+  test('subtract intervals, leaving exactly the time that no cut covers', () => {
     fc.assert(
       fc.property(spans, spans, (given, cuts) => {
         const rest = without(union(given), cuts);
@@ -29,7 +29,7 @@ describe('the functions on intervals', () => {
     );
   });
 
-  test('merge intervals into sorted, disjoint, separate ones that cover the same time', () => {
+  test('merge intervals into sorted intervals that neither overlap nor touch, and that cover the same time', () => {
     fc.assert(
       fc.property(spans, (given) => {
         const joined = union(given);
@@ -56,7 +56,7 @@ describe('the functions on intervals', () => {
     );
   });
 
-  test('union merges intervals that touch', () => {
+  test('merge intervals that touch', () => {
     expect(
       union([
         { from: 5, to: 9 },

@@ -32,7 +32,7 @@ describe('a minute of the weather history', () => {
     ['seam', true],
     ['replayed', true],
     ['leftOut', true],
-  ] as const)('may be complete with the flag %s: %s', (flag, complete) => {
+  ] as const)('with the flag %s has the field complete set to %s', (flag, complete) => {
     expect(minute({ flags: windowFlag[flag] })?.complete).toBe(complete);
   });
 
@@ -40,12 +40,12 @@ describe('a minute of the weather history', () => {
     expect(minute({}, [{ from: start, to: start + windowUs - 1 }])).toMatchObject({ complete: false, eligible: true });
   });
 
-  test('may be compared with others if at least 59 s of it were observed', () => {
+  test('can be compared with other minutes if at least 59 s of it were observed', () => {
     expect(minute({}, [{ from: start, to: start + 59_000_000 }])?.eligible).toBe(true);
     expect(minute({}, [{ from: start, to: start + 58_999_999 }])?.eligible).toBe(false);
   });
 
-  test('may be compared with others if at most one percent of its events went uncounted', () => {
+  test('can be compared with other minutes if at most one percent of its events were not counted', () => {
     expect(minute({ lateOrRepeat: 1 })?.eligible).toBe(true);
     expect(minute({ lateOrRepeat: 1, malformed: 1 })?.eligible).toBe(false);
     expect(minute({ flags: windowFlag.compacted })?.eligible).toBe(false);

@@ -175,7 +175,7 @@ export function ensureSchema(db: Database, path: string): void {
   }
   if (found !== 0) {
     throw new OperatorError(
-      `the weather store ${path} has version ${String(found)}; this program reads ${weatherStoreVersion}`,
+      `the weather store ${path} has version ${String(found)}, but this program reads version ${weatherStoreVersion}; run the version that wrote it, or move the store aside`,
     );
   }
   db.transaction(() => db.exec(layout())).immediate();

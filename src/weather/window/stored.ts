@@ -1,4 +1,4 @@
-import type { End, Position } from './position.ts';
+import type { End, Position } from '../position/position.ts';
 import type { TrackGain } from './track.ts';
 
 /** Stored position of a backfill that has not reached its end. */

@@ -52,7 +52,7 @@ describe('the observed time of a track', () => {
     ]);
   });
 
-  test('includes the time between two connections if the resume was exact', () => {
+  test('includes the time between two connections if the host sent the event at the position again', () => {
     const track = live();
     feed(track, [base, base + second]);
     track.resume();
@@ -91,7 +91,7 @@ describe('the windows of a track', () => {
     expect(window).toMatchObject({ events: 2, lateOrRepeat: 1, flags: windowFlag.seam | windowFlag.lateOrRepeat });
   });
 
-  test('are marked as replayed if their events came late, and as compacted if they came more than four hours late', () => {
+  test('are marked as replayed if their events came late, and also as compacted if they came more than four hours late', () => {
     let now = base + 300 * second;
     const track = live(() => now);
     feed(track, [base]);
@@ -126,7 +126,7 @@ describe('the windows of a track', () => {
     expect(track.take().windows).toMatchObject([{ events: 2, malformed: 1 }]);
   });
 
-  test('do not claim time around an event that this machine’s clock rejects, however short that time is', () => {
+  test('have no observed time around an event that is too far ahead of this machine’s clock, no matter how short the interruption is', () => {
     let clock = base - 59.5 * second;
     const track = live(() => clock);
     expect(track.frame(facts(base))).toBe('counted');
@@ -175,9 +175,9 @@ describe('the windows of a track', () => {
   });
 
   test.each([
-    ['as many frames as numbers are missing', 21, 0, [{ from: base, to: base + 1001 }]],
+    ['as many unreadable frames as missing numbers', 21, 0, [{ from: base, to: base + 1001 }]],
     [
-      'fewer frames than numbers are missing',
+      'fewer unreadable frames than missing numbers',
       20,
       1,
       [
@@ -185,7 +185,7 @@ describe('the windows of a track', () => {
         { from: base + 1000, to: base + 1001 },
       ],
     ],
-  ])('are not flagged for the numbers of unreadable frames: %s', (_, unreadable, leftOut, observed) => {
+  ])('count missing numbers beyond the unreadable frames as omitted: %s', (_, unreadable, leftOut, observed) => {
     const track = new Track({ position: null, end: null, rate: 100, dense: true, clockUs: () => base });
     track.goLive(false);
     track.frame(facts(base, 7));
@@ -231,7 +231,7 @@ describe('a wrong position', () => {
     expect(gain.observed.at(-1)).toEqual({ from: base + 17 * second, to: base + 40 * second + 1 });
   });
 
-  test('is kept by a backfill, which ends at its given end', () => {
+  test('is kept by a backfill, because the backfill has a fixed end', () => {
     let now = base + 600 * second;
     const track = new Track({
       position: { kind: 'seq', value: 900_000_000_000_000, counted: 1, timeUs: base },
@@ -249,7 +249,7 @@ describe('a wrong position', () => {
 });
 
 describe('one commit of data from a hostile host', () => {
-  test('has a limited number of spans, however often the observation is interrupted, and claims less time instead', () => {
+  test('has a limited number of spans no matter how often the observation is interrupted, and omits the observed time of further spans', () => {
     let now = base;
     const track = live(() => now);
     for (let i = 0; i < 20_000; i += 1) {
@@ -263,7 +263,7 @@ describe('one commit of data from a hostile host', () => {
     expect(observed.at(-1)).toEqual({ from: base + 61 * second, to: base + 62 * second + 1 });
   });
 
-  test('is reported as full before it contains many windows', () => {
+  test('is reported as full once it contains 1,024 windows', () => {
     const end = { seq: null, timeUs: base };
     const position = { kind: 'time', value: base - 90 * 3600 * second, counted: 0, timeUs: 0 } as const;
     const track = new Track({ position, end, rate: 1, clockUs: () => base });
@@ -297,7 +297,7 @@ const scenario = fc.record({
 });
 
 describe('a stream with interruptions at any point', () => {
-  test('has every event counted once, and the time between its first and last event observed', () => {
+  test('has every event counted once, and all time between its first and last event counts as observed', () => {
     fc.assert(
       fc.property(scenario, ({ steps, breaks, seqs }) => {
         let time = base;

@@ -19,7 +19,7 @@ function openForTest(): WindowStore {
 
 const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-test('the cost of a commit per window does not depend on the size of the store', () => {
+test('the store commits 64,000 windows and spans in less than 20 s of processor time', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const first = 1_780_000_020_000_000;
@@ -87,6 +87,6 @@ test.each([
   ['SQLITE_ERROR', 'unexpected'],
   ['SQLITE_CONSTRAINT_PRIMARYKEY', 'unexpected'],
   ['ENOSPC', null],
-])('an error with the code %s is classified as %s', (code, fault) => {
+])('an error is classified by its code (%s: %s)', (code, fault) => {
   expect(storeFault(errorWith(code))).toBe(fault);
 });

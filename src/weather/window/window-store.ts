@@ -19,7 +19,7 @@ export const keptDays = 45;
 
 /** The store of the weather instrument. Only one process writes the store, and closes it with `close`. */
 export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
-  /** Returns the failover that published this series of a second host, or null if there is none. */
+  /** Returns the failover to this series of a second host, or null if there is none. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
   /** Records that the series replaced another one. */
@@ -31,7 +31,7 @@ export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilenc
   commit(commit: Commit): void;
   /** Removes windows, spans and silences that are older than `beforeUs`. */
   prune(series: number, beforeUs: number): void;
-  /** Tests the store with a small write. Throws as `commit` would. */
+  /** Tests the store with a small write. Throws the same errors as `commit`. */
   probe(): void;
   close(): void;
 }
@@ -55,7 +55,10 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
     // The operating system holds the lock until the process ends, even if the process is killed.
     db.pragma('locking_mode = EXCLUSIVE');
     const mode = db.pragma('journal_mode = WAL', { simple: true });
-    if (mode !== 'wal') throw new OperatorError(`the weather store ${path} cannot use a write-ahead log here`);
+    if (mode !== 'wal')
+      throw new OperatorError(
+        `the weather store ${path} cannot use a write-ahead log in its directory; choose a directory on a local file system with --data`,
+      );
     // Flush every commit to disk: a position must never be durable without its counts, and both must be durable before
     // the artifact reports them.
     db.pragma('synchronous = FULL');
@@ -83,7 +86,9 @@ function openFault(error: unknown, path: string, folder: string): unknown {
   const why = error instanceof Error ? error.message : String(error);
   switch (storeFault(error)) {
     case 'busy':
-      return new OperatorError(`another almanac weather writes to ${folder}; stop it, or choose another --data`);
+      return new OperatorError(
+        `another almanac weather process writes to ${folder}; stop it, or choose another directory with --data`,
+      );
     case 'damaged':
       return damaged(path, why);
     case 'unexpected':

@@ -33,8 +33,8 @@ describe('negotiateLanguage', () => {
   });
 });
 
-describe('languageOf', () => {
-  it('returns the language for its tag, and null for any other text', () => {
+describe('the languages of the pages', () => {
+  it('are accepted by languageOf only as exact tags', () => {
     expect([languageOf('de'), languageOf('DE'), languageOf('fr'), languageOf(null), languageOf('toString')]).toEqual([
       'de',
       null,
@@ -44,7 +44,7 @@ describe('languageOf', () => {
     ]);
   });
 
-  it('languageNames contains the name of each language in that language', () => {
+  it('are named in languageNames, each in the language itself', () => {
     const own = languages.map((language) => new Intl.DisplayNames(language, { type: 'language' }).of(language));
     expect(own.map((name) => name?.toLowerCase())).toEqual(Object.values(languageNames).map((n) => n.toLowerCase()));
   });

@@ -56,21 +56,21 @@ async function gaps({ store }: LabelStation) {
 }
 
 describe('a source that exceeds its daily share', () => {
-  test('pauses until midnight with a gap and a count, is not ranked, and does not affect other sources', async () => {
+  test('is paused until midnight, has a gap, is counted but not ranked, and does not affect other sources', async () => {
     const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
     const [loud, calm] = pair(list);
-    await until('established', async () => (await observed.overview()).coverage.sources.established === 2);
+    await until('two are established', async () => (await observed.overview()).coverage.sources.established === 2);
     loud.faults.emit(40);
     calm.faults.emit(5);
-    await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
+    await until('the first labels are stored', async () => (await rows(observed))[loud.did] === 40);
     // Wait for the stored cursor. Without it, the pages of the next day would begin with all 50 labels.
-    await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
-    // The number of labels is below the next day's share even if the stream and the polls both deliver them.
+    await until('the cursor of the pages is stored', async () => (await cursor(observed, loud)) === 40);
+    // Emit few enough labels for the next day's share, even if the stream and the polls both deliver them.
     loud.faults.emit(10);
     calm.faults.emit(5);
-    await until('the pause', async () => (await gaps(observed)).length > 0);
-    await until('the other one', async () => (await rows(observed))[calm.did] === 10);
-    await until('the caveat', async () =>
+    await until('the pause is recorded', async () => (await gaps(observed)).length > 0);
+    await until('the labels of the other one are stored', async () => (await rows(observed))[calm.did] === 10);
+    await until('the caveat is published', async () =>
       (await observed.overview()).caveats.includes(
         '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 45 labels; ' +
           '1 that was paused within 7 days is not ranked.',
@@ -81,14 +81,14 @@ describe('a source that exceeds its daily share', () => {
     // Wait for a later artifact, because an earlier one may lack the other labeler's last labels.
     expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
-    await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+    await until('the gap is longer', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
     expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);
 
     // A restart does not renew the daily share.
     await observed.stop();
     stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = stage.station;
-    await until('the pause again', async () =>
+    await until('acceptance is paused again', async () =>
       (await again.overview()).caveats.some((text) =>
         text.startsWith('1 of 2 labelers that this instrument follows is paused'),
       ),
@@ -97,8 +97,8 @@ describe('a source that exceeds its daily share', () => {
 
     const lastDay = Math.floor(wall() / day);
     stage.passed += (lastDay + 1) * day - wall();
-    await until('the delayed labels', async () => (await rows(again))[loud.did] === loud.edge);
-    await until('no longer paused', async () =>
+    await until('the delayed labels are stored', async () => (await rows(again))[loud.did] === loud.edge);
+    await until('acceptance is no longer paused', async () =>
       (await again.overview()).caveats.some((text) =>
         text.startsWith('0 of 2 labelers that this instrument follows are paused'),
       ),
@@ -108,12 +108,12 @@ describe('a source that exceeds its daily share', () => {
   });
 });
 
-test('labelers beyond the maximum wait, are counted separately, and take over the reading slot of a labeler that leaves', async () => {
+test('labelers above the maximum number wait, are counted separately, and take over the reading slot of a labeler that leaves', async () => {
   const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
   const sources = async () => (await observed.overview()).coverage.sources;
   await until('two are read', async () => (await sources()).established === 2);
   expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });
-  await until('the caveat', async () =>
+  await until('the caveat is published', async () =>
     (await observed.overview()).caveats.includes(
       '1 of 3 labelers waits, because the maximum number of labelers is already being read.',
     ),
@@ -121,45 +121,45 @@ test('labelers beyond the maximum wait, are counted separately, and take over th
   const read = list.filter(({ streams }) => streams.length > 0);
   expect(read).toHaveLength(2);
   const [leaving] = read;
-  if (!leaving) throw new Error('two are read');
+  if (!leaving) throw new Error('no labeler is read by stream');
   stage.sim?.labelers.directory.set(leaving.did, 'no_service');
-  // The labeler stops responding, which causes its document to be read.
+  // Make the labeler stop responding, so that its document is read.
   await leaving.faults.dead();
   const third = list.find((labeler) => !read.includes(labeler));
-  await until('the third', () => (third?.streams.length ?? 0) > 0);
-  await until('no caveat about waiting', async () => !(await observed.overview()).caveats.join().includes('wait'));
-  await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
+  await until('the third labeler is read', () => (third?.streams.length ?? 0) > 0);
+  await until('the waiting has ended', async () => !(await observed.overview()).caveats.join().includes('wait'));
+  await until('two are counted', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
 });
 
-test('a disk with too little space pauses acceptance, with a caveat and a gap, until more space is available', async () => {
+test('while the disk is low on space, the instrument accepts no labels, and publishes a caveat and a gap; later it resumes', async () => {
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);
-  // Other processes also write and remove files on this disk.
+  // Keep a margin of 128 MB, because other processes also write and remove files on this disk.
   const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 128_000_000 });
   const [labeler] = list;
-  await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+  await until('the labeler is established', async () => (await observed.overview()).coverage.sources.established === 1);
   try {
     for (let part = 0; part < 8; part += 1) await appendFile(filler, Buffer.alloc(32_000_000, 1));
     const paused = async () => (await observed.overview()).caveats.some((text) => text.includes('(disk_low)'));
     labeler?.faults.emit(1);
-    await until('the pause', async () => {
+    await until('acceptance is paused', async () => {
       if (!(await paused())) labeler?.faults.emit(1);
       return paused();
     });
     labeler?.faults.emit(7);
-    await until('the gap', async () => (await gaps(observed)).length === 1);
+    await until('the gap is recorded', async () => (await gaps(observed)).length === 1);
     const held = Object.values(await rows(observed))[0] ?? 0;
     expect(held).toBeLessThan(labeler?.edge ?? 0);
     const [begun] = await gaps(observed);
     expect(begun).toMatchObject({ source: null, reason: 'ingest_paused' });
-    await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
+    await until('the gap is longer', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
   } finally {
     await rm(filler, { force: true });
   }
-  await until('all of it', async () => Object.values(await rows(observed))[0] === labeler?.edge);
+  await until('all labels are stored', async () => Object.values(await rows(observed))[0] === labeler?.edge);
   await until(
-    'an artifact without the caveat',
+    'the artifact has no caveat',
     async () => !(await observed.overview()).caveats.join().includes('disk_low'),
   );
   expect(await gaps(observed)).toHaveLength(1);

@@ -35,7 +35,7 @@ async function startStranger(clock: () => number) {
   return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pages };
 }
 
-test('a labeler whose responses agree with a wrong clock does not confirm the clock, so that no label is stamped with its time', async () => {
+test('a labeler whose responses agree with a wrong clock does not confirm the clock, so that no label is stamped with the wrong time', async () => {
   const ahead = awayFromMidnight();
   let offset = 0;
   const present = () => Date.now() * 1000 + ahead;
@@ -67,7 +67,7 @@ test('a labeler whose responses agree with a wrong clock does not confirm the cl
   const { count } = stranger.pages;
   labeler.faults.emit(5);
   await until('the stranger responds with that time', () => stranger.pages.count > count);
-  await until('the pause', async () =>
+  await until('the pause is published', async () =>
     (await station.published()).caveats.some((caveat) => caveat.includes('clock_doubtful')),
   );
   expect((await station.store.frontier()).observedThrough ?? 0).toBeLessThan(present() + day);

@@ -35,7 +35,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the program. A relay lists the flooding labelers like any other labelers. */
+/**
+ * Starts the program and, once the honest labeler is established, the flood. Relays list the flooding labelers like any
+ * other labelers.
+ */
 async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   const { plc, relays, seeds } = await sim.start();
   const [only] = sim.labelers.list;
@@ -49,15 +52,15 @@ async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   ]);
   running = labels;
   await labels.observing;
-  await until('established', () => overview().coverage.sources.established === 1);
+  await until('the labeler is established', () => overview().coverage.sources.established === 1);
   flooders = await Promise.all(Array.from({ length: count }, () => startFlooder(flood)));
   for (const { dids } of sim.labelers.relays) dids.push(...flooders.map(({ did }) => did));
   const areConnected = (): boolean => flooders.every(({ connections }) => connections > 0);
-  await until('the streams of the flooding labelers', areConnected, 60_000).catch((error: unknown) => {
+  await until('the flooding labelers are connected', areConnected, 60_000).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${unconnected(labels)}`);
   });
   for (const flooder of flooders) flooder.begin();
-  await until('the flood', () => flooders.every(({ sent }) => sent > 0));
+  await until('the flood has begun', () => flooders.every(({ sent }) => sent > 0));
   return labels;
 }
 
@@ -123,22 +126,25 @@ const label = (n: number, src: string, bytes: number) => ({
 test.each([
   ['15 kB, which no label needs', 15_000],
   ['3 kB', 3_000],
-])('honest labels are stored within the daily budget while four labelers flood with labels of %s', async (_, bytes) => {
-  const labels = await observe(4, (n, did) => labelsFrame(n, [label(n, did, bytes)]));
-  await giveHonestly(40);
-  const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
-  expect(sent).toBeGreaterThan(20_000_000);
-  // New sources together may use a fifth of the daily budget, and an eighth of that is available immediately.
-  expect(diskBytes()).toBeLessThan(40_000_000);
-  expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
-  const { gaps } = await stored();
-  expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
-  expect(overview().caveats.join()).not.toContain('No labels of');
-  // After the flood, the honest labeler is read as before.
-  for (const flooder of flooders) flooder.calm();
-  await giveHonestly(5);
-  expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
-});
+])(
+  'honest labels are stored within the daily budget while four labelers flood with large labels (%s)',
+  async (_, bytes) => {
+    const labels = await observe(4, (n, did) => labelsFrame(n, [label(n, did, bytes)]));
+    await giveHonestly(40);
+    const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
+    expect(sent).toBeGreaterThan(20_000_000);
+    // New sources together may use a fifth of the daily budget, and an eighth of that is available immediately.
+    expect(diskBytes()).toBeLessThan(40_000_000);
+    expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
+    const { gaps } = await stored();
+    expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
+    expect(overview().caveats.join()).not.toContain('No labels of');
+    // After the flood, the honest labeler is read as before.
+    for (const flooder of flooders) flooder.calm();
+    await giveHonestly(5);
+    expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
+  },
+);
 
 test('honest labels are stored while twenty labelers flood with frames of 30 bytes that cause gaps', async () => {
   const outdated = infoFrame('OutdatedCursor', '');
@@ -157,10 +163,10 @@ test('honest labels are stored during floods of empty frames and of frames of an
   await giveHonestly(48);
 });
 
-test('the program stops normally and in time during a flood', async () => {
+test('the program stops normally and within its time limit during a flood', async () => {
   const { process, ended } = await observe(8, (n, did) => labelsFrame(n, [label(n, did, 3_000)]));
-  await until('more of it', () => flooders.every(({ sent }) => sent > 500));
+  await until('more of the flood is sent', () => flooders.every(({ sent }) => sent > 500));
   process.kill('SIGTERM');
-  // The program exits with another code if stopping takes too long.
+  // The program exits with a nonzero code if stopping takes too long.
   expect((await ended).code).toBe(0);
 });

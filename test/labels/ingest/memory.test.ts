@@ -23,15 +23,15 @@ test('the memory for received input is released when the input is stored, and wh
     },
   });
   observed.read();
-  await until('all of it', () => observed.stored.size === 1_199);
+  await until('all labels are stored', () => observed.stored.size === 1_199);
   const { queued, decoded } = observed.memory;
-  await until('nothing held', () => queued.held === 0 && decoded.held === 0);
+  await until('no memory is held', () => queued.held === 0 && decoded.held === 0);
   await observed.close();
   readers.splice(0);
   expect([queued.held, decoded.held, decoded.waiting]).toEqual([0, 0, 0]);
 });
 
-test('large pages wait for memory while a labeler with a few labels is read', async () => {
+test('large pages that wait for memory do not delay a labeler with few labels', async () => {
   const hostile = await made({
     page: (cursor) => (cursor === 0 ? answer([row(1, 600_000)], '1') : answer([])),
     pageCost: 20_000_000,
@@ -42,14 +42,14 @@ test('large pages wait for memory while a labeler with a few labels is read', as
   const others = decoded.open();
   others.hold(64 * 1024 * 1024);
   hostile.read();
-  await until('a wait', () => decoded.waiting === 1);
+  await until('the page waits for memory', () => decoded.waiting === 1);
   expect(hostile.stored.size).toBe(0);
   const honest = await made({ connected: ({ send }) => send(1, row(2)) }, hostile.memory);
   honest.read();
-  await until('the live label', () => honest.stored.size === 1);
+  await until('the live label is stored', () => honest.stored.size === 1);
   expect(hostile.stored.size).toBe(0);
   others.release();
-  await until('the page', () => hostile.stored.size === 1);
+  await until('the page is stored', () => hostile.stored.size === 1);
 });
 
 test('a frame with too many elements is counted, and does not prevent later frames from being read', async () => {
@@ -62,6 +62,6 @@ test('a frame with too many elements is counted, and does not prevent later fram
     },
   });
   observed.read();
-  await until('both labels', () => observed.stored.size === 2);
+  await until('both labels are stored', () => observed.stored.size === 2);
   expect(observed.quirks).toContain('frame_over_budget');
 });

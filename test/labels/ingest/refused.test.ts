@@ -30,11 +30,11 @@ const once = { undated: rounds, pre_epoch: rounds, future: rounds, foreign_src: 
 
 test.each<[string, Partial<LabelerProfile>]>([
   ['a stream and pages', {}],
-  ['pages alone', { ailment: 'no_stream' }],
+  ['only pages', { ailment: 'no_stream' }],
   ['pages without an order, which overlap', { ailment: 'no_stream', unordered: true }],
   ['pages without a cursor', { ailment: 'no_cursor' }],
-  ['a stream alone', { ailment: 'no_query' }],
-])('a refused row of a labeler with %s is counted once, even if it is read repeatedly', async (_, shape) => {
+  ['only a stream', { ailment: 'no_query' }],
+])('a refused row is counted once, even if it is read repeatedly (labeler with %s)', async (_, shape) => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'ozone', oddShare: 0, ...shape }),
@@ -48,7 +48,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   const start = async (folder?: string): Promise<LabelStation> => {
     const started = await startStation({ seeds: [labeler.did], plc }, folder === undefined ? {} : { folder });
     stage.station = started;
-    await until('read', async () => {
+    await until('the labeler is read', async () => {
       const { sources } = (await started.overview()).coverage;
       return sources.established === 1 || labeler.streams.length > 0;
     });
@@ -59,7 +59,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
       emitted += 2;
-      await until('stored', async () => (await rows(observed)) === emitted);
+      await until('all emitted labels are stored', async () => (await rows(observed)) === emitted);
     }
   };
   const first = await start();
@@ -90,13 +90,13 @@ test('refused rows beyond the memory limit are counted, and do not stop the labe
   labeler.faults.labels('pre_epoch', { count: 2 });
   labeler.faults.labels('foreign', { count: 4_000 });
   labeler.faults.emit(3);
-  await until('the labels after the refused rows', async () => (await rows(observed)) === 3);
+  await until('the labels after the refused rows are stored', async () => (await rows(observed)) === 3);
   expect(await refused(observed)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
   expect(await store.refusedRows()).toHaveLength(16);
   await observed.stop();
   const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
   stage.station = again;
   labeler.faults.emit(1);
-  await until('the later label', async () => (await rows(again)) === 4);
+  await until('the later label is stored', async () => (await rows(again)) === 4);
   expect(await refused(again)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
 });

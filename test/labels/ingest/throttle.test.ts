@@ -36,7 +36,7 @@ async function made(script: LabelScript): Promise<{ observed: LabelReader; waits
   return { observed: reader, waits };
 }
 
-test('a labeler that repeatedly reports an outdated cursor causes one gap, and is throttled', async () => {
+test('a labeler that repeatedly reports an outdated cursor causes at most one gap, and is throttled', async () => {
   const outdated = infoFrame('OutdatedCursor', '');
   const { observed, waits } = await made({
     page: () => answer([]),
@@ -45,7 +45,7 @@ test('a labeler that repeatedly reports an outdated cursor causes one gap, and i
     },
   });
   observed.read();
-  await until('a throttled reader', () => waits.length > 0);
+  await until('the reader is throttled', () => waits.length > 0);
   const said = observed.quirks.filter((quirk) => quirk === 'outdated_cursor').length;
   expect(said).toBeGreaterThan(5);
   expect(said).toBeLessThan(20);
@@ -62,7 +62,7 @@ test('a labeler whose connections end immediately is throttled, even if each of 
     },
   });
   observed.read();
-  await until('a throttled reader', () => waits.length > 0);
+  await until('the reader is throttled', () => waits.length > 0);
   expect(observed.connections).toBeLessThanOrEqual(11);
 });
 
@@ -76,6 +76,6 @@ test('a labeler with endless pages of known rows is throttled', async () => {
     },
   });
   observed.read();
-  await until('a throttled reader', () => waits.length > 0 || asked > 2_000);
+  await until('the reader is throttled', () => waits.length > 0 || asked > 2_000);
   expect(asked).toBeLessThan(500);
 });

@@ -23,10 +23,10 @@ async function observe(labelers = 3) {
   const given = { seeds: [hostile.did], plc: plc ?? '', relays };
   const station = await startStation(given);
   stage.station = station;
-  await until('all established', async () => (await station.overview()).coverage.sources.established === labelers);
+  await until('all are established', async () => (await station.overview()).coverage.sources.established === labelers);
   for (const { faults } of list) faults.emit(5);
-  await until('first labels', async () => (await rows(station)).get(hostile.did) === 5);
-  await until('first labels', async () => (await rows(station)).get(honest.did) === 5);
+  await until('the first labels are stored', async () => (await rows(station)).get(hostile.did) === 5);
+  await until('the first labels are stored', async () => (await rows(station)).get(honest.did) === 5);
   return { station, hostile, honest, given };
 }
 
@@ -53,13 +53,13 @@ const deniedCaveats = async (station: LabelStation) =>
   (await station.overview()).caveats.filter((text) => text.includes('denied'));
 
 describe('a denied labeler', () => {
-  test('leaves the enrolment immediately with a gap, is not discovered again, and resumes at its position once it is allowed', async () => {
+  test('leaves the enrolment immediately with a gap, is not discovered again, and is read from its position once it is allowed', async () => {
     const { station, hostile, honest } = await observe();
     const before = Date.now() * 1000;
     await deny(station.folder, hostile.did);
-    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
+    await until('the enrolment has changed', async () => (await station.overview()).coverage.sources.enrolled === 2);
     const { coverage, top_labelers_7d: top } = await station.published();
-    // Discovery reports the denied labeler every second.
+    // The denied labeler is not counted, although discovery reports that labeler every second.
     expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
     expect(await deniedCaveats(station)).toEqual([
       '1 labeler is denied by the operator of this instrument and not read.',
@@ -72,12 +72,12 @@ describe('a denied labeler', () => {
     expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
     hostile.faults.emit(7);
     honest.faults.emit(7);
-    await until('the honest one', async () => (await rows(station)).get(honest.did) === 12);
+    await until('the labels of the honest one are stored', async () => (await rows(station)).get(honest.did) === 12);
     expect((await rows(station)).get(hostile.did)).toBe(5);
 
     await allow(station.folder, hostile.did);
-    await until('the labels from the time of the denial', async () => (await rows(station)).get(hostile.did) === 12);
-    await until('enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
+    await until('the labels since the denial are stored', async () => (await rows(station)).get(hostile.did) === 12);
+    await until('all labelers are enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
     expect(await deniedCaveats(station)).toEqual([]);
     const refusals = await station.store.refusals({
       start: (await station.store.epoch()).startedAt,
@@ -89,12 +89,12 @@ describe('a denied labeler', () => {
   test('stays denied after a restart, with a gap that begins at the denial', async () => {
     const { station, hostile, given } = await observe();
     await deny(station.folder, hostile.did);
-    await until('the gap', async () => (await gapsOf(station, hostile.did)).length === 1);
+    await until('the gap is recorded', async () => (await gapsOf(station, hostile.did)).length === 1);
     const [begun] = await gapsOf(station, hostile.did);
     await station.stop();
     const again = await startStation(given, { folder: station.folder });
     stage.station = again;
-    await until('the others', async () => (await again.overview()).coverage.sources.established === 2);
+    await until('the others are established', async () => (await again.overview()).coverage.sources.established === 2);
     expect((await again.published()).coverage.sources.enrolled).toBe(2);
     hostile.faults.emit(3);
     const [gap, ...others] = await gapsOf(again, hostile.did);
@@ -104,15 +104,15 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('may be denied through its domain, like every labeler of that domain', async () => {
+  test('can be denied through its domain, together with every other labeler of that domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
-    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);
+    await until('the enrolment has changed', async () => (await station.overview()).coverage.sources.enrolled === 0);
     expect(await deniedCaveats(station)).toEqual([
       '3 labelers are denied by the operator of this instrument and not read.',
     ]);
     await allow(station.folder, '127.0.0.1');
-    await until('the enrolment', async () => (await station.overview()).coverage.sources.established === 3);
+    await until('all are established', async () => (await station.overview()).coverage.sources.established === 3);
   });
 });
 
@@ -120,7 +120,7 @@ describe('the purge of a denied labeler’s rows', () => {
   const requestPurge = (folder: string, did: string) =>
     changeDenyFile(folder, (list) => {
       const entry = list.entryOf({ kind: 'did', did });
-      if (!entry) throw new Error('it is not denied');
+      if (!entry) throw new Error('the labeler is not denied');
       return list.with({ ...entry, purge: formatTimestamp(Date.now()) });
     });
 
@@ -128,22 +128,22 @@ describe('the purge of a denied labeler’s rows', () => {
     const { station, hostile, honest } = await observe();
     await deny(station.folder, hostile.did);
     await requestPurge(station.folder, hostile.did);
-    await until('the removal', async () => (await station.store.purges())[0]?.completedAt != null);
+    await until('the removal has ended', async () => (await station.store.purges())[0]?.completedAt != null);
     honest.faults.emit(2);
-    await until('the honest one', async () => (await rows(station)).get(honest.did) === 7);
+    await until('the labels of the honest one are stored', async () => (await rows(station)).get(honest.did) === 7);
     expect((await rows(station)).get(hostile.did)).toBeUndefined();
     const { counts, caveats, top_labelers_7d: top } = await station.published();
     expect(counts.labelers_active_window).toBe(2);
     expect(top.map(({ labeler_did: did }) => did)).not.toContain(hostile.did);
     const today = new Date().toISOString().slice(0, 10);
-    expect(caveats).toContain(`Rows of 1 labeler were removed on the operator's request, the last on ${today}.`);
+    expect(caveats).toContain(`Rows of 1 labeler were removed at the operator's request, the last on ${today}.`);
     expect((await gapsOf(station, hostile.did)).map(({ reason }) => reason)).toContain('maintenance');
     for await (const { problems } of station.store.verify()) expect(problems).toEqual([]);
 
     await allow(station.folder, hostile.did);
     hostile.faults.emit(4);
-    // The instrument does not read removed rows again, but reads new rows.
-    await until('its new labels', async () => (await rows(station)).get(hostile.did) === 4);
+    // Only the four new labels are stored, because the removed rows are not read again.
+    await until('its new labels are stored', async () => (await rows(station)).get(hostile.did) === 4);
   });
 
   test('begins at the next start if no instrument was running', async () => {
@@ -153,7 +153,7 @@ describe('the purge of a denied labeler’s rows', () => {
     await requestPurge(station.folder, hostile.did);
     const again = await startStation(given, { folder: station.folder });
     stage.station = again;
-    await until('the removal', async () => (await again.store.purges())[0]?.completedAt != null);
+    await until('the removal has ended', async () => (await again.store.purges())[0]?.completedAt != null);
     expect((await rows(again)).get(hostile.did)).toBeUndefined();
   });
 });
@@ -162,14 +162,14 @@ describe('a damaged list of denied labelers', () => {
   test('leaves the last valid list in force while the instrument is running', async () => {
     const { station, hostile } = await observe();
     await deny(station.folder, hostile.did);
-    await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
+    await until('the enrolment has changed', async () => (await station.overview()).coverage.sources.enrolled === 2);
     writeFileSync(denyPath(station.folder), '{"denied": [');
     await station.published();
     await station.published();
     expect((await station.published()).coverage.sources.enrolled).toBe(2);
   });
 
-  test('prevents the instrument from starting, with one line that states a remedy', async () => {
+  test('prevents the instrument from starting, with a one-line error that contains a remedy', async () => {
     const { station, given } = await observe();
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');

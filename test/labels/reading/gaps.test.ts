@@ -19,9 +19,9 @@ async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler
   if (!labeler || plc === null) throw new Error('the simulation has no labeler');
   const started = await startStation({ seeds: [labeler.did], plc });
   stage.station = started;
-  await until('established', async () => (await started.overview()).coverage.sources.established === 1);
+  await until('the labeler is established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
-  await until('the first labels', async () => (await rows(started)) === 3);
+  await until('the first labels are stored', async () => (await rows(started)) === 3);
   return { labeler, station: started, plc };
 }
 
@@ -41,19 +41,19 @@ async function gaps({ store }: LabelStation) {
 async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
   const before = await rows(observed);
   faults.emit(count);
-  await until('the later labels', async () => (await rows(observed)) >= before + count);
+  await until('the later labels are stored', async () => (await rows(observed)) >= before + count);
 }
 
 const software = ['ozone', 'skyware'] as const;
 
 describe.each(software)('reading a labeler with %s', (kind) => {
   test.each<[string, (labeler: Labeler) => unknown]>([
-    ['a connection that ends', ({ faults }) => faults.drop('end')],
-    ['a connection that is reset', ({ faults }) => faults.drop('reset')],
+    ['the end of a connection', ({ faults }) => faults.drop('end')],
+    ['the reset of a connection', ({ faults }) => faults.drop('reset')],
     ['unreadable frames', ({ faults }) => faults.garbage()],
     ['frames with several labels', ({ faults }) => faults.several(3)],
-    ['an endpoint that moves', ({ faults }) => faults.move()],
-    ['a key that changes', ({ faults }) => faults.rotateKey()],
+    ['a move to a different endpoint', ({ faults }) => faults.move()],
+    ['a change of the key', ({ faults }) => faults.rotateKey()],
     [
       'a ConsumerTooSlow error',
       ({ faults }) => {
@@ -70,7 +70,7 @@ describe.each(software)('reading a labeler with %s', (kind) => {
       epochUs: (await observed.store.epoch()).startedAt,
       which: 'emitted',
     });
-    await until('all emitted labels', async () => (await rows(observed)) === truth?.accepted);
+    await until('all emitted labels are stored', async () => (await rows(observed)) === truth?.accepted);
     expect(await gaps(observed)).toEqual([]);
   });
 });
@@ -99,7 +99,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
-    await until('the gap', async () => (await gaps(observed)).length > 0);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
@@ -109,12 +109,12 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
     labeler.faults.loseTail(2);
     labeler.faults.emit(4);
-    await until('the failed look-up', () => labeler.faults.fired.get('query_answer') === 2);
-    await until('all emitted labels', async () => (await rows(observed)) === 7);
+    await until('the look-up has failed', () => labeler.faults.fired.get('query_answer') === 2);
+    await until('all emitted labels are stored', async () => (await rows(observed)) === 7);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
-  test('does not exist if only the first page requests fail while the stream is open', async () => {
+  test('is not recorded if only the first page requests fail while the stream is open', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -129,7 +129,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2 });
     const observed = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
     stage.station = observed;
-    await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+    await until('a labeler is established', async () => (await observed.overview()).coverage.sources.established === 1);
     await goesOn(labeler, observed);
     expect(labeler.faults.fired.get('query_answer')).toBe(2);
     expect(await gaps(observed)).toEqual([]);
@@ -149,14 +149,14 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     if (labeler) labeler.faults.ignoresCursors = true;
     stage.station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
     const observed = stage.station;
-    await until('live labels', async () => (await rows(observed)) > 5);
-    await until('the gap', async () => (await gaps(observed)).length > 0);
+    await until('the live labels are stored', async () => (await rows(observed)) > 5);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     expect(await gaps(observed)).toEqual([{ source: labeler?.did, reason: 'source_unavailable' }]);
-    await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+    await until('a labeler is established', async () => (await observed.overview()).coverage.sources.established === 1);
   });
 
   test.each([0, 2])(
-    'does not exist for a stream without pages that replays earlier labels from its cursor (%i h of history)',
+    'is not recorded for a stream without pages that replays earlier labels from its cursor (%i h of history)',
     async (historyHours) => {
       const made = createSim({
         rate: 1,
@@ -177,15 +177,15 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
       const { startedAt: epochUs } = await observed.store.epoch();
       labeler.faults.emit(30);
       made.labelers.directory.set(labeler.did, 'whole');
-      await until('live labels', async () => (await rows(observed)) > 40);
-      await until('no gap', async () => (await gaps(observed)).length === 0);
+      await until('the live labels are stored', async () => (await rows(observed)) > 40);
+      await until('the gap is withdrawn', async () => (await gaps(observed)).length === 0);
       labeler.faults.setRate(0);
       const due = () =>
         [...made.labelers.truth.emitted(epochUs)].filter(
           (label) =>
             verdict(label, epochUs, label.emittedUs) === null && (label.served || !isReplaced(labeler, label.n)),
         );
-      await until('the truth', async () => (await rows(observed)) === due().length);
+      await until('the due labels are stored', async () => (await rows(observed)) === due().length);
       expect(due().length).toBeGreaterThan(40);
     },
   );
@@ -196,17 +196,17 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     labeler.faults.drop('end');
     labeler.faults.emit(2);
     await goesOn(labeler, observed);
-    await until('all of them', async () => (await rows(observed)) === labeler.edge);
-    await until('the gap', async () => (await gaps(observed)).length > 0);
+    await until('all labels are stored', async () => (await rows(observed)) === labeler.edge);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 });
 
 describe('the polls of a source', () => {
-  test.each(software)('detect that a database of %s was recreated', async (kind) => {
+  test.each(software)('detect that a database was recreated (%s)', async (kind) => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.recreate();
-    await until('the gap', async () => (await gaps(observed)).length > 0);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     await goesOn(labeler, observed);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });

@@ -84,12 +84,12 @@ async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: s
 
 async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<LabelReader> {
   const observed = await observe(labeler, transport);
-  await until('the first rows', () => observed.stored.size === 4);
+  await until('the first rows are stored', () => observed.stored.size === 4);
   if (transport === 'stream') {
     resumeAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
   }
   const { pages } = labeler;
-  if (transport === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
+  if (transport === 'poll') await until('a quiet poll has ended', () => labeler.pages >= pages + 2);
   return observed;
 }
 
@@ -111,9 +111,9 @@ describe('a reader of an emptied database', () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [];
-    await until('the gap', () => observed.gaps.length > 0);
+    await until('the gap is recorded', () => observed.gaps.length > 0);
     labeler.rows = [afterwards];
-    await until('the new row', () => observed.stored.has('v10'));
+    await until('the new row is stored', () => observed.stored.has('v10'));
     expect(reasons(observed)).toEqual(['cursor_reset']);
     expect(observed.quirks).toContain('tail_missing');
   });
@@ -122,16 +122,16 @@ describe('a reader of an emptied database', () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
-    await until('the new row', () => observed.stored.has('v10'));
+    await until('the new row is stored', () => observed.stored.has('v10'));
     expect(reasons(observed)).toEqual(['cursor_reset']);
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('detects the reset if a poll finds the same number of rows again, and reads all of them', async () => {
+  test('detects the reset if a poll finds at least as many new rows as the reader had read before, and reads all new rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
-    await until('all rows', () => observed.stored.size === 10);
+    await until('all rows are stored', () => observed.stored.size === 10);
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 
@@ -140,7 +140,7 @@ describe('a reader of an emptied database', () => {
     const before = await read(labeler, 'poll');
     labeler.rows = [afterwards];
     const observed = await restart(labeler, before, 'poll');
-    await until('the new row', () => observed.stored.has('v10'));
+    await until('the new row is stored', () => observed.stored.has('v10'));
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 
@@ -151,7 +151,7 @@ describe('a reader of an emptied database', () => {
     ['a poll, which finds the next row', 'poll', [afterwards]],
     ['both together, without a row', 'both', []],
     ['both together, with the next row', 'both', [afterwards]],
-  ] as const)('detects the reset after a restart by %s', async (_, first, rows) => {
+  ] as const)('detects the reset after a restart (by %s)', async (_, first, rows) => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     labeler.rows = rows;
@@ -168,17 +168,19 @@ describe('a reader of an emptied database', () => {
     const observed = reader;
     resumeAt(observed.source, before.source.position);
     observed.read();
-    await until('the gap', () => observed.gaps.length > 0);
+    await until('the gap is recorded', () => observed.gaps.length > 0);
     labeler.release();
     labeler.rows = [afterwards];
     labeler.drop();
-    await until('the new row', () => observed.stored.has('v10'));
+    await until('the new row is stored', () => observed.stored.has('v10'));
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 });
 
 describe('a reader whose last row was replaced', () => {
-  /** Makes the labeler remove the label of the last row, through a row with a new number among further rows. */
+  /**
+   * Makes the labeler remove the label of the last row. The removal is a row with a new number, among further new rows.
+   */
   function replaceLast(labeler: Labeler): void {
     const last = labeler.rows.at(-1);
     const removed = { ...(last?.label as object), neg: true, cts: new Date().toISOString() };
@@ -194,7 +196,7 @@ describe('a reader whose last row was replaced', () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     replaceLast(labeler);
-    await until('the row after it', () => observed.stored.has('v7'));
+    await until('the row after it is stored', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
     expect(observed.quirks).not.toContain('tail_missing');
   });
@@ -204,7 +206,7 @@ describe('a reader whose last row was replaced', () => {
     const before = await read(labeler, 'poll');
     replaceLast(labeler);
     const observed = await restart(labeler, before, 'poll');
-    await until('the row after it', () => observed.stored.has('v7'));
+    await until('the row after it is stored', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
   });
 
@@ -214,7 +216,7 @@ describe('a reader whose last row was replaced', () => {
     replaceLast(labeler);
     labeler.rows = labeler.rows.filter(({ n }) => n !== 5);
     const observed = await restart(labeler, before, 'stream');
-    await until('the row after it', () => observed.stored.has('v7'));
+    await until('the row after it is stored', () => observed.stored.has('v7'));
     expect(reasons(observed)).toEqual([]);
   });
 });
@@ -223,14 +225,14 @@ test('a reader records a gap for a full page without the last row, and continues
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
-  await until('all rows', () => observed.stored.size === 304);
+  await until('all rows are stored', () => observed.stored.size === 304);
   expect(reasons(observed)).toEqual(['cursor_reset']);
   expect(observed.source.position.cursor).toBe(304);
 });
 
-test('a reader checks twice, and then once an hour, a labeler whose pages never show the last row again', async () => {
+test('a labeler whose pages lack the last row is checked twice, and then only once an hour', async () => {
   const labeler = new Labeler();
-  // This labeler's cursors lie between the numbers of rows, so the cursor minus one still lies after the row.
+  // This labeler's cursors lie between the numbers of rows, so a cursor minus one still lies after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
   labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
   reader = await labelReader({
@@ -248,7 +250,7 @@ test('a reader checks twice, and then once an hour, a labeler whose pages never 
   });
   const observed = reader;
   observed.read();
-  await until('many polls', () => labeler.pages >= 20);
+  await until('many polls have ended', () => labeler.pages >= 20);
   expect(observed.stored.size).toBe(4);
   expect(observed.gaps.map(({ reason }) => reason)).toEqual(['cursor_reset', 'cursor_reset']);
 });

@@ -78,7 +78,7 @@ async function terminate(labels: LabelsProcess): Promise<{ code: number | null; 
   return { code, stderr };
 }
 
-test('endpoints whose names never resolve delay neither honest labelers nor SIGTERM', async () => {
+test('endpoints whose names never resolve delay neither the reading of honest labelers nor the exit after SIGTERM', async () => {
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `https://l${i}.hostile${i}.example`);
   }
@@ -89,7 +89,7 @@ test('endpoints whose names never resolve delay neither honest labelers nor SIGT
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('endpoints that accept connections and never respond delay neither honest labelers nor SIGTERM', async () => {
+test('endpoints that never respond to a connection delay neither the reading of honest labelers nor the exit after SIGTERM', async () => {
   const silent = await listenForTest(createServer());
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `http://l${i}.hostile${i}.localhost:${silent.port}`);
@@ -101,11 +101,11 @@ test('endpoints that accept connections and never respond delay neither honest l
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('hanging did:web hosts delay neither the directory nor SIGTERM', async () => {
+test('hanging did:web hosts delay neither requests to the directory nor the exit after SIGTERM', async () => {
   const web = hostile.map((_, i) => `did:web:l${i}.hostile${i}.example`);
   const labels = observe([...web, honest.did]);
   await labels.observing;
-  await until('the lane is full', () => names().size >= 8);
+  await until('eight names are queried', () => names().size >= 8);
   await until('the honest labeler is read', () => established() === 1);
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);

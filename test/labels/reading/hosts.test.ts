@@ -39,7 +39,7 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
   return (found?.applied ?? 0) + (found?.removed ?? 0);
 }
 
-test('labelers of one host share the maximum number of streams per host, and are polled beyond it, so that all are read', async () => {
+test('labelers of one host share the maximum number of streams per host, and labelers without a stream are polled', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
   let maxStreams = 0;
   const observed = await start();
@@ -55,21 +55,21 @@ test('labelers of one host share the maximum number of streams per host, and are
   // When a connection ends, its slot becomes free for the next request.
   const ended = new Set(shared.streams);
   shared.faults.drop('end');
-  await until('three again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
+  await until('three streams are open again', () => shared.streams.filter((stream) => !ended.has(stream)).length === 3);
   shared.faults.emit(5);
-  await until('nothing lost', async () => (await rows(observed, shared.did)) === shared.edge);
+  await until('all labels are stored', async () => (await rows(observed, shared.did)) === shared.edge);
 });
 
-test('a slow host gets four concurrent requests, delays no other host, and has all of its labelers read', async () => {
+test('a slow host gets four concurrent requests and does not delay other hosts, and all of its labelers are read', async () => {
   const { shared, alone, start } = await observe({ ailment: 'no_stream' });
   shared.faults.delayed(400);
   const observed = await start();
-  await until('the other host', async () => {
+  await until('the other host is read', async () => {
     alone.faults.emit(1);
     return (await rows(observed, alone.did)) > 5;
   });
   shared.faults.emit(2_000);
-  await until('the backlog of one labeler', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
+  await until('the backlog is stored', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
   await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
   expect(shared.queriesAtOnce).toBe(4);
   expect(alone.queriesAtOnce).toBe(1);

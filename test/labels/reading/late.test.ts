@@ -17,9 +17,9 @@ async function rows({ store }: LabelStation): Promise<number> {
 
 test.each([
   ['a stream and pages', {}],
-  ['pages alone', { ailment: 'no_stream' }],
+  ['only pages', { ailment: 'no_stream' }],
 ] as const)(
-  'a labeler with %s that is found late and whose first read is interrupted has a gap for the labels that are too old',
+  'a labeler that is found late and whose first read is interrupted has a gap for the labels that are too old (%s)',
   async (_, shape) => {
     const made = createSim({
       ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -44,12 +44,12 @@ test.each([
     // Delay pages, so that the test can stop the reader between two pages.
     labeler.faults.delayed(300);
     const second = await start([labeler.did], folder);
-    await until('a first page', async () => (await rows(second)) > 0);
+    await until('a first page is stored', async () => (await rows(second)) > 0);
     const foundAt = wall();
     await second.stop();
     labeler.faults.heal();
     const third = await start([labeler.did], folder);
-    await until('all of them', async () => (await rows(third)) === 600);
+    await until('all labels are stored', async () => (await rows(third)) === 600);
     const gaps = await third.store.gaps({ start: startedAt, end: wall(), source: labeler.did });
     const [late, ...others] = gaps.filter(({ source }) => source !== null);
     expect(late).toMatchObject({ start: startedAt, reason: 'not_observed' });

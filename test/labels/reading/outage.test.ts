@@ -38,16 +38,16 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const { startedAt } = await observed.store.epoch();
   // Wait until the gap before the first frame of a labeler without pages is complete, because that gap does not belong
   // to this outage.
-  await until('the end of the fill-in', async () =>
+  await until('the fill-in has ended', async () =>
     (await observed.store.roster()).some(
       (row) => (labelerFromRow(row, null).tracker.unreadSince ?? startedAt) > startedAt,
     ),
   );
   const before = await gaps(observed);
   labeler.faults.emit(5);
-  await until('the first labels', async () => (await rows(observed)) === 5);
+  await until('the first labels are stored', async () => (await rows(observed)) === 5);
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
-  await until('established', established);
+  await until('the labeler is established', established);
   await labeler.faults.dead();
   // Wait until a page in progress has been accepted, so that the clock does not advance while it is being accepted.
   await until('the outage is detected', async () => !(await established()));
@@ -56,20 +56,20 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
 
 describe.each([
   ['a stream and pages', {}],
-  ['pages alone', { ailment: 'no_stream' }],
-  ['a stream alone', { ailment: 'no_query' }],
-] as const)('a labeler with %s that was unreachable', (_, shape) => {
-  test('is resumed at its position after two hours, with all labels stored and its gap withdrawn', async () => {
+  ['only pages', { ailment: 'no_stream' }],
+  ['only a stream', { ailment: 'no_query' }],
+] as const)('a labeler that was unreachable (%s)', (_, shape) => {
+  test('is read from its stored position after two hours, so that no label is lost and its gap is withdrawn', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
-    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > before.length);
     const gap = (await gaps(observed)).at(-1);
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable' });
     expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThan(2 * hour - minute);
     await labeler.faults.revive();
-    await until('all missed labels', async () => (await rows(observed)) === 15);
-    await until('no gap', async () => (await gaps(observed)).length === before.length);
+    await until('all missed labels are stored', async () => (await rows(observed)) === 15);
+    await until('the gap is withdrawn', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
   });
 
@@ -78,12 +78,12 @@ describe.each([
     labeler.faults.emit(10);
     stage.passed += 60 * hour;
     labeler.faults.emit(4);
-    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > before.length);
     const start = (await gaps(observed)).at(-1)?.start ?? 0;
     await labeler.faults.revive();
     await until('the labels that are not too old', async () => (await rows(observed)) === 9);
     const latest = async () => (await gaps(observed)).at(-1);
-    await until('the withdrawal of the rest', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
+    await until('the rest is withdrawn', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
     const gap = await latest();
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable', start });
     expect(wall() - maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
@@ -95,22 +95,22 @@ describe.each([
 // are stored before reading begins, and the other transport may already be at the end, so the clock could advance by
 // two days at any point.
 describe.each([
-  ['pages alone', { ailment: 'no_stream' }],
-  ['a stream alone', { ailment: 'no_query' }],
-] as const)('a labeler with %s that was unreachable', (_, shape) => {
-  test('has no gap after two hours for labels that were accepted in time, even if the reader sees their end two days later', async () => {
+  ['only pages', { ailment: 'no_stream' }],
+  ['only a stream', { ailment: 'no_query' }],
+] as const)('a labeler that was unreachable (%s)', (_, shape) => {
+  test('has no gap for labels that were accepted in time, even if the reader reaches the last label two days later', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
-    await until('the gap', async () => (await gaps(observed)).length > before.length);
+    await until('the gap is recorded', async () => (await gaps(observed)).length > before.length);
     // Delay the labeler's responses, so that the rows are stored before the next response shows that they were the last
     // rows.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
-    await until('all missed labels', async () => (await rows(observed)) === 15);
+    await until('all missed labels are stored', async () => (await rows(observed)) === 15);
     // Advance the clock by two days before the reader receives the page that shows the end.
     stage.passed += 49 * hour;
-    await until('no gap', async () => (await gaps(observed)).length === before.length);
+    await until('the gap is withdrawn', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
   });
 });

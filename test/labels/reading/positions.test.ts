@@ -26,12 +26,12 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
   const always = { start, end: micros(Date.now() * 1000 + day) };
   const rows = async () => (await store.countsByLabeler(always))[0]?.applied ?? 0;
   const before = quirks.get('zero_cursor') ?? 0;
-  await until('empty pages', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
+  await until('some empty pages are read', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
   // The first page is full, so the next page is empty.
   const read = quirks.get('zero_cursor') ?? 0;
   labeler.faults.emit(250);
   await until(
-    'an empty page after the first',
+    'an empty page is read after the first',
     async () => (quirks.get('zero_cursor') ?? 0) > read && (await rows()) === 250,
   );
   const [position] = await store.positions();
@@ -39,7 +39,7 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
   expect(await store.refusals(always)).toEqual([]);
 });
 
-test('the first read of a labeler with huge labels uses smaller pages', async () => {
+test('the first read of a labeler with huge labels stores its other labels, and refuses the huge labels as oversized', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
@@ -59,7 +59,7 @@ test('the first read of a labeler with huge labels uses smaller pages', async ()
   made.labelers.directory.set(labeler.did, 'whole');
   const again = await startStation({ seeds: [labeler.did], plc }, { folder: observed.folder });
   stage.station = again;
-  await until('the labels', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
+  await until('the labels are stored', async () => (await again.store.countsByLabeler(always))[0]?.applied === 5);
   expect(await again.store.refusals(always)).toMatchObject([{ reason: 'oversized', count: 20 }]);
 });
 
@@ -75,12 +75,12 @@ test('only the positions of a labeler’s newest endpoints are kept', async () =
   const { did } = labeler;
   const first = await startStation({ seeds: [did], plc });
   stage.station = first;
-  await until('established', async () => (await first.overview()).coverage.sources.established === 1);
+  await until('the labeler is established', async () => (await first.overview()).coverage.sources.established === 1);
   await first.stop();
   stage.station = null;
   const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
   const value = writePosition(noPosition);
-  // In alphabetical order, older endpoints follow newer ones.
+  // Name the endpoints so that the alphabetical order is the reverse of the order of their ages.
   const old = Array.from({ length: 700 }, (_, i) => `https://h${900 - i}.example.com`);
   for (const [i, endpoint] of old.entries()) {
     const at = micros(Date.now() * 1000 + i);
@@ -89,7 +89,7 @@ test('only the positions of a labeler’s newest endpoints are kept', async () =
   await store.close();
   const again = await startStation({ seeds: [did], plc }, { folder: first.folder });
   stage.station = again;
-  await until('forgotten', async () => (await again.store.positions()).length <= 4);
+  await until('the excess positions are forgotten', async () => (await again.store.positions()).length <= 4);
   const kept = (await again.store.positions()).map(({ endpoint }) => endpoint);
   expect(kept.toSorted()).toEqual([labeler.endpoint, ...old.slice(-3)].toSorted());
 });

@@ -32,7 +32,7 @@ const rows = (count: number, ageMs = 1_000) =>
   Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
 
 describe('the fill-in before a first connection', () => {
-  test('does not delay live frames, even if the stream was quiet before', async () => {
+  test('does not delay live frames, even if the stream was quiet before these frames', async () => {
     const filled = Promise.withResolvers<undefined>();
     const quiet = Promise.withResolvers<undefined>();
     const past = rows(3);
@@ -51,15 +51,15 @@ describe('the fill-in before a first connection', () => {
     observed.read();
     await quiet.promise;
     (live as ScriptedStream | null)?.send(4, row(4));
-    await until('the live row', () => observed.stored.has('v4'));
+    await until('the live row is stored', () => observed.stored.has('v4'));
     expect(observed.stored.size).toBe(1);
     filled.resolve(undefined);
-    await until('the filled-in rows', () => observed.stored.size === 4);
-    await until('the position', () => observed.source.position.seq === 4);
+    await until('the filled-in rows are stored', () => observed.stored.size === 4);
+    await until('the position is stored', () => observed.source.position.seq === 4);
     expect(observed.connections).toBe(1);
   });
 
-  test('is completed by later connections if the first connection ends before it is complete', async () => {
+  test('is completed by later connections if the first connection ends early', async () => {
     const [old, last] = [row(1, 3_600_000), row(2)];
     const ended = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -75,17 +75,17 @@ describe('the fill-in before a first connection', () => {
       },
     });
     observed.read();
-    await until('the live frame', () => observed.stored.has('v2'));
+    await until('the live frame is stored', () => observed.stored.has('v2'));
     expect(observed.source.position.seq).toBe(null);
     ended.resolve(undefined);
-    await until('the filled-in rows', () => observed.stored.has('v1'));
-    await until('the end of the reading', () => observed.withdrawn.length > 0);
+    await until('the filled-in rows are stored', () => observed.stored.has('v1'));
+    await until('the reading has ended', () => observed.withdrawn.length > 0);
     expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day - minute) })).toBe(
       false,
     );
   });
 
-  test('resumes after a page, a failure and a restart', async () => {
+  test('continues after a page request has timed out, without a gap', async () => {
     const all = rows(900, 60_000);
     const looked = Promise.withResolvers<undefined>();
     let asked = 0;
@@ -100,13 +100,13 @@ describe('the fill-in before a first connection', () => {
     });
     const { tracker } = observed.source;
     observed.read();
-    await until('a first page, and all but the next', () => asked === 2);
+    await until('the second page has been asked for', () => asked === 2);
     const { lastAnswered } = tracker.tracked;
     expect((lastAnswered ?? 0) - (tracker.unreadSince ?? 0)).toBeGreaterThan(47 * hour);
     looked.resolve(undefined);
-    await until('all', () => observed.stored.size === 900);
+    await until('all rows are stored', () => observed.stored.size === 900);
     await until(
-      'the end of the reading',
+      'the reading has ended',
       () => tracker.unreadSince !== null && tracker.unreadSince > (lastAnswered ?? 0),
     );
     expect(observed.misses({ start: micros(observed.epoch), end: micros(observed.epoch + 8 * day) })).toBe(false);
@@ -128,7 +128,7 @@ test('a reset after a live frame causes a gap that begins when the source was la
   source.tracker.apply(caughtUp(since, since));
   resumeAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
   const session = observed.session();
-  await until('the live frame', () => observed.stored.has('v51'));
+  await until('the live frame is stored', () => observed.stored.has('v51'));
   tail.resolve(undefined);
   expect((await session).kind).toBe('reset');
   expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
@@ -143,7 +143,7 @@ test('polls read the rows between two connections, although pages contain rows o
     page: async (cursor, limit, asked) => {
       // The second page hangs. During the second connection, the pages after the first connection's frames also hang.
       if (observed.connections === 1 && cursor >= 50) return never(asked);
-      if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
+      if (observed.connections === 2) await until('a live frame is stored', () => observed.stored.has('v900'));
       if (observed.connections === 2 && cursor >= 300) return never(asked);
       return pagesOf(all.slice(0, there), cursor, observed.connections === 1 ? 50 : limit);
     },
@@ -154,7 +154,7 @@ test('polls read the rows between two connections, although pages contain rows o
         there = 905;
         // The second frame exceeds the maximum size.
         raw(Buffer.alloc(13 * 1024 * 1024));
-      } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
+      } else if (connection === 2) void until('the rows are stored', () => observed.stored.has('v300')).then(end);
     },
   });
   resumeAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
@@ -162,7 +162,7 @@ test('polls read the rows between two connections, although pages contain rows o
   expect([observed.stored.has('v400'), observed.source.position.seq]).toEqual([true, null]);
   await observed.session();
   observed.read();
-  await until('all', () => observed.stored.size >= 904);
+  await until('all rows are stored', () => observed.stored.size >= 904);
 });
 
 test('frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
@@ -172,7 +172,7 @@ test('frames that arrive with the handshake are all read, even if they exceed th
     },
   });
   observed.read();
-  await until('all', () => observed.stored.size === 3_000);
+  await until('all rows are stored', () => observed.stored.size === 3_000);
 });
 
 test('rows with decreasing numbers are stored without decreasing the position', async () => {
@@ -190,12 +190,12 @@ test('rows with decreasing numbers are stored without decreasing the position', 
     },
   });
   observed.read();
-  await until('all', () => observed.stored.size === 6);
-  await until('the position', () => observed.source.position.seq === 11);
+  await until('all rows are stored', () => observed.stored.size === 6);
+  await until('the position is stored', () => observed.source.position.seq === 11);
   expect(observed.quirks).toContain('seq_not_advancing');
 });
 
-test("a full page of known rows without a cursor means that the order of the source's rows is unverified", async () => {
+test("the order of a source's rows is unverified after a full page of known rows without a cursor", async () => {
   const all = rows(200);
   const observed = await made({
     days: 1,
@@ -209,22 +209,22 @@ test("a full page of known rows without a cursor means that the order of the sou
   });
   const { tracker } = observed.source;
   observed.read();
-  await until('a short page', () => tracker.state === 'established');
+  await until('a short page is read', () => tracker.state === 'established');
   all.push(...rows(1_000).slice(200));
-  await until('a full page', () => observed.stored.size === 250);
-  await until('not established', () => tracker.state === 'cursor_order_unverified');
+  await until('a full page is read', () => observed.stored.size === 250);
+  await until('the order of pages is doubtful', () => tracker.state === 'cursor_order_unverified');
   const asked = tracker.tracked.stateSince;
-  await until('asked again', () => observed.quirks.filter((quirk) => quirk === 'no_cursor').length > 10);
+  await until('more pages are read', () => observed.quirks.filter((quirk) => quirk === 'no_cursor').length > 10);
   expect([tracker.state, tracker.tracked.stateSince]).toEqual(['cursor_order_unverified', asked]);
 });
 
 describe('a source without a dated label', () => {
   const undated = row(1, 0, { cts: 'nonsense' });
   test.each([
-    ['the same row by another transport', [undated]],
+    ['the same row over a different transport', [undated]],
     ['a malformed row', [{ src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }]],
-    ["another's row", [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
-  ])('stays in the state undated_only with %s', async (_, more) => {
+    ['a row of a different labeler', [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
+  ])('stays in the state undated_only (after %s)', async (_, more) => {
     const observed = await made({});
     await observed.take([undated], 'stream');
     await observed.take(more, 'poll');
@@ -249,7 +249,7 @@ test('a labeler that is reset repeatedly is read at increasing intervals', async
     },
   });
   observed.read();
-  await until('some resets', () => waits.length >= 7);
+  await until('some resets have occurred', () => waits.length >= 7);
   expect(waits).toEqual([100, 600, 1_100, 2_100, 4_100, 5_100, 5_100]);
 });
 
@@ -259,7 +259,7 @@ describe('a poll without a free slot', () => {
     for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
   };
 
-  test('does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
+  test('does not change the state of its source even if the stream is rejected, and is retried soon', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
@@ -272,8 +272,8 @@ describe('a poll without a free slot', () => {
     });
     const states = new Set<string>();
     observed.read();
-    await until('a first answer', () => observed.stored.size === 3);
-    await until('many polls', () => {
+    await until('a first answer is stored', () => observed.stored.size === 3);
+    await until('many polls have ended', () => {
       states.add(observed.source.tracker.state);
       return polls > 25;
     });
@@ -319,8 +319,8 @@ describe('a poll without a free slot', () => {
       },
     });
     observed.read();
-    await until('all rows', () => observed.stored.size === 4);
-    await until('the position', () => observed.source.position.seq === 4);
+    await until('all rows are stored', () => observed.stored.size === 4);
+    await until('the position is stored', () => observed.source.position.seq === 4);
     expect(observed.gaps.filter(({ reason }) => reason === 'source_unavailable')).toEqual([]);
   });
 });

@@ -17,11 +17,11 @@ async function network() {
   const { directory, list } = made.labelers;
   const [a, b, c] = list.map(({ did }) => did);
   if (plc === null || a === undefined || b === undefined || c === undefined)
-    throw new Error('three labelers were asked for');
+    throw new Error('the simulation has fewer than three labelers');
   const observe = async (folder?: string) => {
     const station = await startStation({ seeds: [], plc }, folder === undefined ? {} : { folder });
     stage.station = station;
-    // Labels from before the epoch are refused.
+    // Emit labels after the start, because labels from before the epoch are refused.
     for (const { faults } of list) faults.emit(3);
     const enrolled = async () => (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
     const read = async () => {
@@ -37,12 +37,12 @@ async function network() {
 test("a labeler that appears only in the directory's stream is enrolled, read, and counted by the way in which it was found", async () => {
   const { directory, a, b, observe } = await network();
   const { store, enrolled, read, published } = await observe();
-  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
-  // An operation of an account that is not a labeler adds nothing.
+  await until('the stream is connected', () => directory.stream.cursors.length === 1);
+  // Append an operation of an account that is not a labeler and must not be enrolled.
   directory.stream.append(b, { type: 'plc_operation', services: {} }, stage.wall());
   await directory.publish(a);
-  await until('the labeler read', async () => (await read()).includes(a), 60_000);
-  await until('the labeler stored', async () => (await enrolled()).includes(a), 60_000);
+  await until('the labeler is read', async () => (await read()).includes(a), 60_000);
+  await until('the labeler is enrolled', async () => (await enrolled()).includes(a), 60_000);
   const roster = await store.roster();
   expect(roster.map(({ did }) => did)).toEqual([a]);
   expect(roster[0]?.provenance).toEqual([expect.stringMatching(/^directory 127\.0\.0\.1:\d+$/)]);
@@ -51,18 +51,18 @@ test("a labeler that appears only in the directory's stream is enrolled, read, a
   );
 });
 
-test('directory operations from a stop of the instrument or an outage of the stream are replayed', async () => {
+test('directory operations that were missed during a stop of the instrument or an outage of the stream are replayed', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
-  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('a first labeler', async () => (await first.enrolled()).includes(a), 60_000);
+  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a), 60_000);
   const { seq } = directory.stream;
   await first.stop();
   await directory.publish(b);
   const second = await observe(first.folder);
   await until(
-    'the labeler that was declared while no process ran',
+    'the labeler that was declared while no process ran is enrolled',
     async () => (await second.enrolled()).includes(b),
     60_000,
   );
@@ -70,7 +70,7 @@ test('directory operations from a stop of the instrument or an outage of the str
   directory.stream.close('ConsumerTooSlow');
   await directory.publish(c);
   await until(
-    'the labeler that was declared during the outage of the stream',
+    'the labeler that was declared during the outage of the stream is enrolled',
     async () => (await second.enrolled()).includes(c),
     60_000,
   );
@@ -79,31 +79,31 @@ test('directory operations from a stop of the instrument or an outage of the str
 test('a directory operation of a known labeler causes its document to be read', async () => {
   const { directory, a, observe } = await network();
   const { enrolled } = await observe();
-  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('the labeler', async () => (await enrolled()).includes(a), 60_000);
+  await until('the labeler is enrolled', async () => (await enrolled()).includes(a), 60_000);
   directory.set(a, 'no_service');
   await directory.publish(a);
-  await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
+  await until('the labeler has left the enrolment', async () => !(await enrolled()).includes(a), 60_000);
 });
 
 test("a labeler that was declared before the window of the stream is found in the directory's export, even after a restart", async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
-  await until('a connection to the stream', () => directory.stream.cursors.length === 1);
+  await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('a first labeler', async () => (await first.enrolled()).includes(a), 60_000);
+  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a), 60_000);
   const { seq } = directory.stream;
   await first.stop();
   await directory.publish(b);
   for (let n = 0; n < 2_100; n += 1) directory.stream.append(c, { type: 'plc_operation', services: {} }, stage.wall());
   directory.stream.forget();
   const second = await observe(first.folder);
-  await until('a labeler from the export', async () => (await second.enrolled()).includes(b), 60_000);
-  await until('the stream after the export', () => directory.stream.cursors.at(-1) === directory.stream.seq, 60_000);
+  await until('the labeler from the export is enrolled', async () => (await second.enrolled()).includes(b), 60_000);
+  await until('the stream follows the export', () => directory.stream.cursors.at(-1) === directory.stream.seq, 60_000);
   expect(directory.stream.pages[0]).toBe(seq);
   expect(directory.stream.pages).toHaveLength(3);
   expect(directory.stream.closed.get('OutdatedCursor')).toBe(1);
   await directory.publish(c);
-  await until('a labeler from the stream', async () => (await second.enrolled()).includes(c), 60_000);
+  await until('the labeler from the stream is enrolled', async () => (await second.enrolled()).includes(c), 60_000);
 });

@@ -11,8 +11,8 @@ test('definitions from the labeler’s host or the Jetstream are stored with the
   stage.sim = made;
   const { plc, jetstream } = await made.start();
   const [quiet, told, without] = made.labelers.list;
-  if (!quiet || !told || !without) throw new Error('three labelers were asked for');
-  // Neither labeler has a record at its host, but the Jetstream reports a new record of one of them.
+  if (!quiet || !told || !without) throw new Error('the simulation has fewer than three labelers');
+  // Two labelers have no record at their host, but the Jetstream reports a new record of one of the two.
   made.labelers.pds.records.delete(told.did);
   made.labelers.pds.records.delete(without.did);
   const seeds = [quiet, told, without].map(({ did }) => did);
@@ -21,13 +21,13 @@ test('definitions from the labeler’s host or the Jetstream are stored with the
     return [[`did=${of === told.did ? without.did : of}`]];
   };
   const begun = Date.now() * 1000;
-  // A host that does not respond in time is asked again a day later.
+  // Use a long timeout, because a host that does not respond in time is asked again only a day later.
   const timings = { ...quickTimings, requestMs: 60_000 };
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
-  await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
+  await until('the definitions are stored', async () => (await observed.store.definitions(quiet.did)).length === 1);
   // Repeat the event, because a new connection does not receive earlier events.
-  await until('the event', async () => {
+  await until('the event is read', async () => {
     made.labelers.declare(told.did);
     return (await observed.store.definitions(told.did)).length === 1;
   });
@@ -43,7 +43,7 @@ test('definitions from the labeler’s host or the Jetstream are stored with the
     [without.did, true],
   ]);
   const sorted = (map: ReadonlyMap<string, unknown>) => JSON.stringify([...map].sort());
-  await until('names', async () => sorted(await handles()) === sorted(expected));
+  await until('the names are stored', async () => sorted(await handles()) === sorted(expected));
   const row = (await observed.store.roster()).find(({ did }) => did === quiet.did);
   expect(row?.handle?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
 });

@@ -5,8 +5,8 @@ import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
 import { unreachableAfter } from '../../../src/labels/state/priority.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
-// Simulates 700 labelers over 30 days, of which a twentieth flap, some die and some return. The simulation uses no
-// sockets, and only a simulated clock.
+// Simulates 700 labelers over 30 days: a twentieth of them flap, some die and some return. The simulation uses no
+// sockets and a simulated clock.
 const month = await simulateMonth();
 const { start, labelers, publications } = month;
 const end = micros(start + 30 * day);
@@ -18,11 +18,11 @@ function longOutage({ life }: (typeof labelers)[number]) {
   return long ? { from: start + long.from, until: start + long.until } : null;
 }
 
-test('a labeler leaves the enrolment 7 days after it stopped responding, and only then', () => {
+test('a labeler leaves the enrolment 7 days after it stopped responding, and not earlier', () => {
   const gone = labelers.filter(({ known }) => isUnreachable(known, end));
   const expected = labelers.filter((one) => {
     const outage = longOutage(one);
-    // The attempts to reach a labeler are up to 15 minutes apart.
+    // Allow a margin of an hour, because attempts to reach a labeler are up to 15 minutes apart.
     return outage !== null && outage.until > end && end - outage.from > unreachableAfter + hour;
   });
   expect(expected.length).toBeGreaterThan(5);
@@ -37,7 +37,7 @@ test('a labeler that flaps never leaves the enrolment', () => {
   expect(flapping.flatMap(({ lateAttempts }) => lateAttempts)).toEqual([]);
 });
 
-test('a labeler that left the enrolment is tried once a day, and logged when it returns', () => {
+test('a labeler that left the enrolment is contacted once a day, and its return is logged', () => {
   for (const { lateAttempts } of labelers) {
     const waits = lateAttempts.slice(1).map((at, i) => at - (lateAttempts[i] ?? 0));
     expect(new Set(waits)).toEqual(new Set(waits.length > 0 ? [day] : []));
@@ -57,7 +57,7 @@ test('a labeler that left the enrolment, or was unreachable for days, has a gap 
     expect(others).toEqual([]);
     expect(gap?.start).toBeLessThanOrEqual(outage.from);
     // Labels of the last 48 hours before the labeler was read again were still accepted. The gap of an outage grows
-    // with every attempt, and with every check of the labelers that left.
+    // with every attempt to reach the labeler, and with every check of the labelers that left the enrolment.
     const until = outage.until > end ? end : (one.lateAttempts.at(-1) ?? 0) - 2 * day;
     const tolerance = outage.until > end && !isUnreachable(one.known, end) ? 16 * minute : 0;
     expect(until - (gap?.end ?? 0)).toBeGreaterThanOrEqual(0);
@@ -65,7 +65,7 @@ test('a labeler that left the enrolment, or was unreachable for days, has a gap 
   }
 });
 
-test('the table of docs/labels.md equals the states that the coverage reports', () => {
+test('the table of docs/labels.md lists exactly the states that the coverage reports', () => {
   const cells = (table: string) =>
     table.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replace(/^-+$/, '---')));
   const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');

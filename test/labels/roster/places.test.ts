@@ -8,7 +8,10 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Creates a network of sixteen labelers, in the order of their DIDs. With `unlisted`, no relay lists the last one. */
+/**
+ * Creates a network of sixteen labelers, in the order of their DIDs. With `unlisted`, no relay lists the labeler
+ * `last`.
+ */
 async function network({ unlisted = false } = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 16, labelRate: 0 },
@@ -39,7 +42,7 @@ async function established({ overview }: LabelStation): Promise<number> {
   return (await overview()).coverage.sources.established;
 }
 
-/** Returns the labelers whose streams or polls are in progress. */
+/** Returns the DIDs of the labelers whose streams are open. */
 const readNow = (labelers: Awaited<ReturnType<typeof network>>['labelers']) =>
   labelers.filter(({ streams }) => streams.length > 0).map(({ did }) => did);
 
@@ -53,12 +56,12 @@ test('all seeds are read after a restart with fewer reading slots, and labelers 
   await until('six are read', () => readNow(labelers).length === 6);
   expect(readNow(labelers)).toEqual(expect.arrayContaining(seeds));
   const waiting = labelers.map(({ did }) => did).filter((did) => !readNow(labelers).includes(did));
-  await until('their gaps', async () => {
+  await until('their gaps are recorded', async () => {
     const { startedAt: start } = await second.store.epoch();
     const gaps = await second.store.gaps({ start, end: micros(Date.now() * 1000 + day) });
     return waiting.every((did) => gaps.some(({ source, reason }) => source === did && reason === 'ingest_paused'));
   });
-  await until('the caveat', async () =>
+  await until('the caveat is published', async () =>
     (await second.overview()).caveats.some((caveat) => caveat.startsWith('10 of 16 labelers wait')),
   );
 });

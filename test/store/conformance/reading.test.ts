@@ -16,7 +16,7 @@ const filters: AccountFilter[] = [
   { target: 'post', removed: false },
 ];
 
-describe.each(kinds)('reading rows in a $name store', (kind) => {
+describe.each(kinds)('in a $name store,', (kind) => {
   const on = useStore(kind);
 
   describe('the rows of an account', () => {
@@ -137,7 +137,7 @@ describe.each(kinds)('reading rows in a $name store', (kind) => {
       expect(await on.store.busyAccounts(1)).toHaveLength(1);
     });
 
-    it('are exact for a growing day, whatever was counted before', async () => {
+    it('are exact for a growing day, even if the day was counted before it grew', async () => {
       const model = new StoreModel();
       const today = dayStart(20_001);
       const whole = { start: today, end: dayStart(20_002) };
@@ -153,7 +153,7 @@ describe.each(kinds)('reading rows in a $name store', (kind) => {
       const aliceRows = (from: number, count: number) => Array.from({ length: count }, (_, i) => 4 * (from + i));
       await grow(1_000, aliceRows(0, 700));
       await check(whole);
-      // Add rows to the rest of the day, and further rows before the same end.
+      // Add rows later in the day than the counted rows.
       await grow(5_000, aliceRows(700, 600));
       await check(whole);
       await check(whole, { labeler: mod });
@@ -167,7 +167,7 @@ describe.each(kinds)('reading rows in a $name store', (kind) => {
     });
   });
 
-  it('includes the newest rows of the current day in the counts of an account, whatever was counted before', async () => {
+  it('the counts by labeler include the newest rows of the current day, even if the day was counted before, and so do the stored refusals', async () => {
     const today = dayStart(20_001);
     const whole = { start: today, end: dayStart(20_002) };
     for (let n = 0; n < 3; n++) {
@@ -180,7 +180,7 @@ describe.each(kinds)('reading rows in a $name store', (kind) => {
     }
   });
 
-  it('fails with an error if the directory contains no store', async () => {
+  it('opening a reader fails with not_a_store if no store exists', async () => {
     const empty = await kind.place();
     await expect(empty.read()).rejects.toMatchObject({ code: 'not_a_store' });
     await empty.remove();

@@ -45,16 +45,16 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await session.write((queries) => queries.run(sql));
     await session.close();
   };
-  /** Returns the number that a statement counts. */
+  /** Returns the number of rows that a FROM clause selects. */
   const counted = async (sql: string): Promise<number> => {
     const [row] = await statement(server, `SELECT count(*)::int AS count ${sql}`);
     return Number(row?.count);
   };
-  /** Returns, for each of several labels, whether a standby knows it. */
+  /** Returns, for each label, true if a standby knows the label. */
   const known = (standby: StoreStandby, numbers: readonly number[]): boolean[] =>
     batch(noon, numbers).observations.map(({ label }) => standby.knows(standby.identityOf(label)));
 
-  it('knows the rows that the writer stored, and does not store them again when it becomes the writer', async () => {
+  it('follows the rows that the writer stores, and does not store them again when it becomes the writer', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const standby = await standBy();
@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(known(standby, [1])).toEqual([false]);
   });
 
-  it('ends if the database lost rows that the standby has already dropped, even if other rows followed', async () => {
+  it('fails if the database lost rows that the standby has already read, even if other rows followed', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const standby = await standBy();
@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
   });
 
-  it('is the only standby of its store, and has a readable record, as does the writer', async () => {
+  it('is the only standby of its store, and is listed with the writer until it closes', async () => {
     await expect(standBy()).rejects.toMatchObject({ code: 'not_a_store' });
     await write();
     const standby = await standBy();
@@ -119,14 +119,14 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect((await storeProcesses(url)).standby).toBe(null);
   });
 
-  it('ends if another standby replaced it while it was suspended', async () => {
+  it('fails if another standby has replaced it', async () => {
     await write();
     const standby = await standBy();
     await change('UPDATE succession SET standby = standby + 1');
     await expect.poll(() => standby.writer().catch((error: unknown) => error)).toMatchObject({ code: 'second_writer' });
   });
 
-  it('sees each renewal of the lease, and does not end a lease that was renewed', async () => {
+  it('does not end a lease that the writer has renewed since the standby last checked it', async () => {
     await write();
     const standby = await standBy();
     const first = await standby.writer();
@@ -143,8 +143,8 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
     appending.process.kill('SIGSTOP');
-    // Act like a standby that has waited for a sign of life: only transactions older than a second are ended, and the
-    // server may still begin one that the process requested earlier.
+    // Act like a standby that has waited for a sign of life: only transactions older than a second are ended, because
+    // the server may still begin a transaction that the process requested earlier.
     const silent = `FROM standby_${count}.store WHERE renewed_at < clock_timestamp() - interval '1 second' AND NOT EXISTS
       (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
        AND xact_start > clock_timestamp() - interval '1 second')`;
@@ -179,7 +179,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await (await standby.takeOver()).close();
   });
 
-  it('draws no conclusion from missing connections after a look that failed', async () => {
+  it('does not treat the writer as gone if connections are missing after a failed check', async () => {
     const appending = startAppending(url, 60_000);
     onTestFinished(() => appending.kill());
     while (!(await appending.line())?.startsWith('ack'));
@@ -194,13 +194,13 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(await standby.writer()).toMatchObject({ kind: 'writing', isGone: false });
   });
 
-  it('draws no conclusion from missing connections if it never found one of the writer', async () => {
+  it('does not treat the writer as gone if it never found a connection of the writer', async () => {
     await write();
     await change("UPDATE store SET holder = 'a writer of an earlier version'");
     expect(await (await standBy()).writer()).toMatchObject({ kind: 'writing', isGone: false });
   });
 
-  it('does not miss a connection that a connection pooler lends to another process', async () => {
+  it('does not report a connection as missing if a connection pooler lends it to another process', async () => {
     await write();
     await change("UPDATE store SET holder = 'elsewhere pid 7'");
     const pooled = new Session(place, 'primary', 1);
@@ -239,7 +239,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await next.close();
   });
 
-  it('follows a writer that stops when asked to', async () => {
+  it('can ask the writer to stop, but only by the token of the current writer', async () => {
     const asked = Promise.withResolvers<void>();
     await write(() => asked.resolve());
     const { writer } = await storeProcesses(url);

@@ -37,7 +37,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Returns true if a connection is encrypted. Rejects if the server is refused. */
+/** Returns true if a connection is encrypted. Rejects if the client does not accept the server's certificate. */
 async function isEncrypted({ client: { port } }: PostgresServer, options: string): Promise<boolean> {
   const session = new Session(parsePostgresUrl(`postgres://almanac@127.0.0.1:${port}/postgres?${options}`), 'any', 1);
   try {
@@ -80,7 +80,7 @@ describe.skipIf(!hasPostgres())('a connection to PostgreSQL with TLS', () => {
   });
 
   test.each(['DNS:other.example', 'DNS:localhost'])(
-    'is refused if the certificate is issued for %s',
+    'is refused with verify-full, but made with require, if the certificate is issued for %s',
     async (subject) => {
       const server = await start(subject);
       await expect(isEncrypted(server, trusting(own))).rejects.toMatchObject({ code: 'unreachable' });

@@ -7,7 +7,7 @@ import { sendJson, sendText } from '../sound.ts';
 /** Serves a document with a new key on each request. No signature can be verified. */
 export const keyChurn: Kind = {
   name: 'key-churn',
-  does: 'has a new key in its document on each request; its labels never verify',
+  does: 'has a new key in its document on each request, so no label signature can be verified',
   describe: (sound, { did }, asked) => ({
     ...sound,
     verificationMethod: [
@@ -44,7 +44,7 @@ export const moving: Kind = {
   attack: () => ({ stream: (stream) => void setTimeout(() => stream.end(), 1_000).unref() }),
 };
 
-/** Has a document of almost the maximum size in the directory. */
+/** Publishes a document of almost the maximum size in the directory. */
 export const hugeDocuments: Kind = {
   name: 'huge-documents',
   does: 'has a document with 400 names and 150 keys in the directory',
@@ -61,7 +61,7 @@ export const hugeDocuments: Kind = {
   attack: () => ({ stream: null }),
 };
 
-/** Has a did:web whose host accepts connections and never responds. */
+/** Uses a did:web whose host accepts connections and never responds. */
 export const webHangs: Kind = {
   name: 'web-hangs',
   does: 'is a did:web whose document never arrives',
@@ -69,7 +69,7 @@ export const webHangs: Kind = {
   attack: () => ({ document: () => undefined }),
 };
 
-/** Has a did:web whose document is too large or too deeply nested, has too many services or has another DID. */
+/** Uses a did:web whose document is too large or too deeply nested, has too many services or has another DID. */
 export const webDocuments: Kind = {
   name: 'web-documents',
   does: 'is a did:web whose document is too large or too deeply nested, has too many services or has another DID',

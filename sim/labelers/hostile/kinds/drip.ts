@@ -3,10 +3,10 @@ import type { Exchange, Kind } from '../attack.ts';
 
 const everyMs = 500;
 
-/** Sends bodies, headers, handshakes and frames one byte at a time. */
+/** Sends pages and frames one byte at a time, and headers and handshakes one line at a time. */
 export const drip: Kind = {
   name: 'drip',
-  does: 'sends pages, headers, handshakes and frames one byte at a time',
+  does: 'sends pages and frames one byte at a time, and headers and handshakes one line at a time',
   attack: ({ labeler }) => ({
     page: ({ response }) => {
       response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -13,7 +13,10 @@ export const outdatedFlood: Kind = {
   },
 };
 
-/** Sends malformed frames. A valid frame appears often enough that some series stay within a reader's tolerance. */
+/**
+ * Sends malformed frames, with occasional valid frames that keep some series of malformed frames within a reader's
+ * tolerance.
+ */
 export const malformedFlood: Kind = {
   name: 'malformed-flood',
   does: 'streams frames that cannot be decoded, with an occasional valid frame',
@@ -25,7 +28,7 @@ export const malformedFlood: Kind = {
   },
 };
 
-/** Sends one message in empty fragments: the number of fragments grows, but the size does not. */
+/** Sends one message as endless empty fragments, so that the message grows in fragments but not in bytes. */
 export const emptyFragments: Kind = {
   name: 'empty-fragments',
   does: 'streams one endless message in empty fragments',
@@ -75,12 +78,12 @@ export const flapping: Kind = {
 };
 
 /**
- * Sends a label on streams without a cursor and reports every cursor as a future one, as if its database were being
+ * Sends a label on streams without a cursor and reports every cursor as lying in the future, as if its database were
  * recreated endlessly.
  */
 export const futureCursors: Kind = {
   name: 'future-cursors',
-  does: 'responds to every cursor with FutureCursor, so that each connection is a reset',
+  does: 'responds to every cursor with FutureCursor, so that each connection looks like a reset of its database',
   attack: ({ labeler, now }) => {
     let seq = 0;
     return {

@@ -1,10 +1,10 @@
 import type { Exchange, Kind } from '../attack.ts';
 import { sendText } from '../sound.ts';
 
-/** Redirects to the same host, to other labelers, and to addresses that every address check must refuse. */
+/** Redirects to the requested URL, to an address that every address check must refuse, and to unusable URLs. */
 export const redirects: Kind = {
   name: 'redirects',
-  does: 'redirects every request to itself, to another labeler or to a private address',
+  does: 'redirects every request to itself, to a private address or to an unusable URL',
   attack: ({ chance }) => {
     const redirect = ({ response, request }: Exchange): void => {
       const self = `http://${request.headers.host}${request.url}`;
@@ -29,7 +29,7 @@ const statuses = [
 /** Responds with a random status each time. Some responses request an extremely long delay. */
 export const roulette: Kind = {
   name: 'roulette',
-  does: 'responds with a random status, an odd Retry-After and a body that does not match',
+  does: 'responds with a random status, an odd Retry-After and an unexpected body',
   attack: ({ chance }) => {
     const answer = ({ response }: Exchange): void => {
       const status = chance.pick(statuses);
@@ -70,10 +70,10 @@ export const earlyHints: Kind = {
   },
 };
 
-/** Serves JSON that is expensive to parse: deeply nested, with very many keys, or with one long text. */
+/** Serves JSON that is expensive to parse: deeply nested, with very many keys, or with one long string. */
 export const costlyJson: Kind = {
   name: 'costly-json',
-  does: 'serves pages of 11 MB of JSON: nested, with very many keys, or one long text',
+  does: 'serves pages of 11 MB of JSON: nested, with very many keys, or with one long string',
   attack: ({ labeler }) => ({
     page: ({ response }) => {
       sendText(response, costly(labeler.index % 3));

@@ -67,7 +67,7 @@ export const badSignatures: Kind = {
 /** Sends labels that name another labeler as `src`. A reader must read all of them and store none. */
 export const foreignLabels: Kind = {
   name: 'foreign-labels',
-  does: 'streams labels in the name of other labelers at full speed',
+  does: 'streams labels with the DID of another labeler at full speed',
   attack: (tools) => ({
     stream: (stream) => {
       const src = tools.chance.pick(tools.others());

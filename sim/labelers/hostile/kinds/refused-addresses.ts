@@ -17,10 +17,10 @@ const literals = [
   'https://10.0.0.1',
 ];
 
-/** Has an endpoint at a private, link-local or reserved address, in an unusual notation or by name. */
+/** Declares an endpoint at a private, link-local or reserved address, in ordinary or unusual notation, or by name. */
 export const refusedAddresses: Kind = {
   name: 'refused-addresses',
-  does: 'has an endpoint at a private or reserved address, in an unusual notation or by name',
+  does: 'has an endpoint at a private or reserved address, in ordinary or unusual notation, or by name',
   elsewhere: (index, names) =>
     names && index % 2 === 0
       ? `http://private-${index}.hostile${index}.test`

@@ -2,17 +2,17 @@ import type { Kind } from '../attack.ts';
 
 const sorts = ['never', 'never', 'never', 'fail', 'junk', 'nx'] as const;
 
-/** Has an endpoint whose name cannot be resolved, in most cases because the name server does not respond. */
+/** Declares an endpoint whose name cannot be resolved, in most cases because the name server does not respond. */
 export const unresolvable: Kind = {
   name: 'unresolvable',
-  does: 'has an endpoint whose name server never responds, fails, sends invalid bytes or knows no such name',
+  does: 'has an endpoint whose name server never responds, fails, sends invalid bytes or does not know the name',
   needsNames: true,
   elsewhere: (index, names) =>
     names ? `http://${sorts[index % sorts.length]}-${index}.hostile${index}.test` : `http://127.99.99.99:9`,
   attack: () => ({}),
 };
 
-/** Has an endpoint whose name takes seconds to resolve, or has very many addresses. */
+/** Declares an endpoint whose name takes seconds to resolve, or has very many addresses. */
 export const slowNames: Kind = {
   name: 'slow-names',
   does: 'has an endpoint whose name takes 4 s to resolve, or has two dozen dead addresses',

@@ -10,7 +10,7 @@ const items = ['array', 'map', 'integer', 'text'] as const;
 /** Sends frames just below the size limit that decode to millions of values. */
 export const wideFrames: Kind = {
   name: 'wide-frames',
-  does: 'sends 11.9 MB frames of empty arrays, maps, integers or texts, and frames nested two million deep',
+  does: 'sends 11.9 MB frames of empty arrays, maps, integers or strings, and frames nested two million deep',
   attack: ({ labeler, chance }) => ({
     stream: (stream) => {
       let sent = labeler.index;

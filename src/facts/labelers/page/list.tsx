@@ -174,10 +174,10 @@ function Row({ index, summary, days }: ListedLabeler) {
         {stateText[state]}
         <small>
           {answered === null ? (
-            'Never responded'
+            'Never read'
           ) : (
             <>
-              Responded <Instant value={answered} at={`${at}/last_answered`} />
+              Last read <Instant value={answered} at={`${at}/last_answered`} />
             </>
           )}
         </small>

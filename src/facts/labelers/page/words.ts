@@ -14,7 +14,7 @@ export const stateText: Readonly<Record<LabelerState, string>> = {
   undated_only: 'Only labels without a date',
   provider_rejects: 'Rejected by its provider',
   unavailable: 'Currently failing',
-  departed: 'No longer a labeler',
+  departed: 'No longer followed',
   denied: 'Not read by decision of the operator',
 };
 
@@ -34,11 +34,11 @@ export const readByText: Readonly<Record<ReadingTransport, string>> = {
 
 /** Descriptions of the reasons for the gaps of one labeler. */
 export const labelerGapText: Readonly<Record<GapReason, string>> = {
-  not_observed: 'Almanac had not yet read this labeler',
-  source_unavailable: 'the labeler could not be reached',
+  not_observed: 'this labeler had not been read yet',
+  source_unavailable: 'the labeler was unavailable or not followed',
   ingest_paused: 'Almanac paused its collection',
   cursor_reset: 'the position in the labeler’s stream was lost',
-  maintenance: 'maintenance of Almanac',
+  maintenance: 'maintenance of Almanac, or its operator removed the labels',
   warmup: 'before the observation began',
   unknown: 'reason unknown',
 };

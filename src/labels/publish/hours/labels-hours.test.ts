@@ -114,7 +114,7 @@ test('gaps of a labeler and of the instrument do not count as observed time', as
   expect([-3, -2, -1].map((at) => ofHour(file, a, at))).toEqual([
     [0, 0, 1800],
     [null, null, 0],
-    // A gap of a microsecond leaves less than the whole hour.
+    // A gap of one microsecond makes the observed time shorter than the hour.
     [0, 0, 3599.999],
   ]);
   expect(file.hours.slice(-3).map(({ observed_seconds: seconds }) => seconds)).toEqual([3600, 0, 3600]);
@@ -139,7 +139,7 @@ test('time after the last accepted page is a gap of the instrument', async () =>
   expect(file.gaps.at(-1)).toMatchObject({ start: '2026-11-10T01:00:00.000Z', reason: 'source_unavailable' });
 });
 
-test('rows in the unobserved time of a labeler are counted, and a count without rows is null and not 0', async () => {
+test('rows in the unobserved time of a labeler are counted, and a count of no rows in this time is null instead of 0', async () => {
   const now = start + hour + minute;
   const entries = [listed(a, { firstAnswered: null })];
   const content = { startedAt: start, rows: rowsAt(a, start + 5), observedThrough: now };
@@ -162,7 +162,7 @@ test('repeats are subtracted from the counts and reported, even if they are foun
   expect(file.hours.at(-2)).toMatchObject({ applications: 0, repeats: 150 });
 });
 
-test('a second reading requests only hours that may still change, unless rows were purged', async () => {
+test('a second read requests only hours that can still change, unless rows were purged', async () => {
   let content: MemoryContent = { startedAt: start, rows: rowsAt(a, start + 1, start + 80 * hour) };
   let requests = 0;
   const store = windowStore(() => content);
@@ -197,7 +197,7 @@ test('hours that are no longer retained are omitted, and hours before the epoch 
   expect(young.hours.at(0)).toMatchObject({ applications: null, observed_seconds: 0 });
 });
 
-test('the source states of an hour are those of its last publication, and those of earlier hours survive a restart', async () => {
+test('the source states of an hour come from its last publication, and the states of earlier hours survive a restart', async () => {
   const sample = (at: number, enrolled: number) => ({
     ...{ at: new Date(at / 1000).toISOString(), enrolled, established: enrolled, unstarted: 0, probing: 0, refused: 0 },
     ...{ cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 },
@@ -218,7 +218,7 @@ test('the source states of an hour are those of its last publication, and those 
   expect((await made({ content, now, sources: foreign })).hours.every((one) => one.sources === null)).toBe(true);
 });
 
-test('if the file is too small, labelers with events are kept, and the sums include the omitted labelers', async () => {
+test('if not all labelers fit into the file, labelers with events are listed, and the sums include the omitted labelers', async () => {
   const dids = Array.from(
     { length: 40 },
     (_, i) => `did:plc:${String.fromCharCode(97 + (i % 26)).repeat(23)}${2 + (i % 6)}`,
@@ -235,7 +235,7 @@ test('if the file is too small, labelers with events are kept, and the sums incl
   expect(file.hours.at(-1)).toMatchObject({ labeler_seconds: 3600 * all.length, applications: 1 });
 });
 
-test('active labelers of a stranger displace no seeded or long-established labeler from the file', async () => {
+test('many new active labelers do not displace seeded or long-established labelers from the file', async () => {
   const now = start + 8 * day;
   const stranger = { provenance: new Set(['directory plc.example']), firstAnswered: micros(start + 2 * day) };
   const dids = Array.from(
@@ -252,7 +252,7 @@ test('active labelers of a stranger displace no seeded or long-established label
   expect(file.labelers.map(({ labeler_did: did }) => did)).toEqual(expect.arrayContaining([a, b]));
 });
 
-test('labelers that relayed only labels of others for 7 days displace no long-established labeler', async () => {
+test('labelers that relayed only labels of other labelers for 7 days do not displace long-established labelers', async () => {
   const now = start + 8 * day;
   const relay = { provenance: new Set(['directory plc.example']), firstAnswered: start, dated: false };
   const strangers = Array.from({ length: 30 }, (_, i) =>
@@ -265,7 +265,7 @@ test('labelers that relayed only labels of others for 7 days displace no long-es
   expect(file.labelers.map(({ labeler_did: did }) => did)).toContain(a);
 });
 
-test('the counts of each hour equal those of the rows, in several readings while rows arrive', async () => {
+test('the counts of each hour equal the counts of its rows in every read while rows arrive', async () => {
   const anyRow = fc.record({
     labeler: fc.constantFrom(a, b),
     at: fc.integer({ min: 0, max: 5 * 60 }).map((at) => start + at * minute),
@@ -332,7 +332,7 @@ test('the hours of thousands of labelers with gaps are created in turns of less 
   expect(Math.min(...turns)).toBeLessThan(10);
 });
 
-test('the states of sources are read from a file of several megabytes without its labelers', async () => {
+test('the source states are read from a file of several megabytes without its list of labelers', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'labels-hours.json');

@@ -8,7 +8,7 @@ import { DefinitionCache, definitionsFrom, maxLineFor } from './definition-cache
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const other = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
-/** Returns a stored revision, seen at the start of a day since 1970. */
+/** Returns a stored revision. `days` is the time at which it was seen, in days since 1970. */
 function revision(days: number, content: unknown): Definitions {
   return { did, seenAt: micros(days * day), content: JSON.stringify(content) };
 }
@@ -25,7 +25,7 @@ function defining(values: readonly string[], description = 'Posts about spiders.
 const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) => definitionsFrom(did, revisions, maxLine);
 
 describe('declared values', () => {
-  test('declared values have the days of the first revision that declares them and of the revision that removes them', async () => {
+  test('have the days of the first revision that declares them and of the revision that removes them', async () => {
     const { values, omitted } = await read([
       revision(30, defining(['spam', 'rude'])),
       revision(20, defining(['spam', 'bot'])),
@@ -39,7 +39,7 @@ describe('declared values', () => {
     ]);
   });
 
-  test('declared values are counted as omitted if they have another syntax or look like a handle or DID', async () => {
+  test('are counted as omitted if their syntax is invalid or they look like a handle or a DID', async () => {
     const names = ['spam', 'joined-2023', 'alice-bsky-social', 'alice.bsky.social', did];
     const { values, omitted, line } = await read([revision(1, { labelValues: names })]);
     expect(values.map(({ value }) => value)).toEqual(['spam']);
@@ -83,11 +83,11 @@ const spellings = [
 
 describe('the texts of definitions', () => {
   test.each(spellings)(
-    'texts that contain %j are withheld, and other texts of the value are published',
+    'are withheld if they contain %j, and other texts of the value are published',
     async (spelling) => {
       const content = defining(['spam', 'rude']);
       const [spam] = content.labelValueDefinitions;
-      if (!spam) throw new Error('there is a definition');
+      if (!spam) throw new Error('a definition was expected');
       spam.locales.push({ lang: 'de', name: `Spam von ${spelling}`, description: 'Werbung' });
       spam.locales.push({ lang: 'fr', name: spelling, description: `de ${spelling}` });
       const { line } = await read([revision(1, content)]);
@@ -101,7 +101,7 @@ describe('the texts of definitions', () => {
     },
   );
 
-  test('texts stay within the maximum size of the line, and omitted values are counted', async () => {
+  test('stay within the maximum size of the line, and omitted values are counted', async () => {
     const values = Array.from({ length: 50 }, (_, i) => `value-${'abcdefghij'[i % 10]}${'klmnop'[Math.floor(i / 10)]}`);
     const { line } = await read([revision(1, defining(values, 'ü'.repeat(300)))], 8_192);
     const made = JSON.parse(line ?? '') as { values: unknown[]; values_omitted: number };

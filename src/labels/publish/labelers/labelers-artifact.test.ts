@@ -102,7 +102,7 @@ test('a labeler is listed if it was enrolled in the window', async () => {
   expect(await listed({ firstAsked: micros(window.start - 2 * day) })).toEqual([]);
 });
 
-test('the states "denied" and "departed" and the problems of labelers come from the roster', () => {
+test('the states "denied" and "departed" and the problems of labelers are taken from the roster', () => {
   const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
     const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
     return [state, problem, enrolled];
@@ -127,7 +127,7 @@ test('a response after the end of the window counts as a response at its end', (
   expect(listedLabeler(labelerOf(later), context).lastAnswered).toBe(now);
 });
 
-test('a denied labeler is listed without its handle, which may be the reason for its denial', () => {
+test('a denied labeler is listed without its handle, because the handle might be the reason for the denial', () => {
   const handle = { handle: 'spiders.example', handleConfirmed: true };
   expect(listedLabeler(labelerOf({}, handle), context).handle).toEqual({ name: 'spiders.example', confirmed: true });
   expect(listedLabeler(labelerOf({}, { ...handle, denied: true }), context).handle).toBe(null);
@@ -146,7 +146,7 @@ test('a problem of the last attempt is published until an attempt succeeds', () 
   expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
 });
 
-test('a handle is published only if it is a valid handle and not another identifier', async () => {
+test('a handle is published only if it is a valid handle, and not if it is a DID', async () => {
   const handleOf = async (name: string) => {
     const [line] = await linesOf([labelerOf({}, { handle: name, handleConfirmed: true })], []);
     return [line?.handle ?? null, line?.handle_withheld];
@@ -226,7 +226,7 @@ test('values are listed by count until the line is full, and all other events co
   expect(line.values_omitted).toBe(200 - line.values.length);
 });
 
-test('the count of the other events is withheld if a value that does not fit has no published count', () => {
+test('the count of undeclared events is withheld if a value that does not fit into the line has no published count', () => {
   const { counters, definitions, ...inputs } = worst({ unread: [], labeler: listedLabeler(labelerOf(), context) });
   const zero = { value: 'never-used', first_defined: '2026-01-01', last_defined: null };
   const line = JSON.parse(
@@ -236,7 +236,7 @@ test('the count of the other events is withheld if a value that does not fit has
   expect(line.undeclared).toBeNull();
 });
 
-test('no value of a labeler has a count if the store did not name all of its values', () => {
+test('the values of a labeler have counts only if the store named all values of the labeler', () => {
   const { counters, ...inputs } = worst({ unread: [] });
   const others = { applied: 1, removed: 0 };
   const line = JSON.parse(labelerLine({ ...inputs, counters: counters && { ...counters, others } })) as LabelerLine;
@@ -271,12 +271,12 @@ test('lines with any counts and gaps stay within the maximum size', () => {
   );
 });
 
-test('no value, verdict or delay is counted before the counters begin', () => {
+test('counts of values, verdicts and delays are null before the counters begin', () => {
   const line = JSON.parse(labelerLine(worst({ counters: null }))) as LabelerLine;
   expect([line.signatures, line.undeclared, line.delay_ms, line.values[0]?.events]).toEqual([null, null, null, null]);
 });
 
-test('changed definitions that take long to read wait for the next publication, and the newest labelers wait longest', async () => {
+test('if reading changed definitions takes too long, the definitions of the newest labelers wait for the next publication', async () => {
   const later = 'did:plc:22222222222222222222zzzz';
   const recent = labelerFromRow(
     rosterRow(later, { firstAsked: now, firstAnswered: now, lastAnswered: now, completeThrough: now }),
@@ -318,7 +318,7 @@ test('changed definitions that take long to read wait for the next publication, 
   expect(await listed()).toEqual({ [did]: ['rude'], [later]: ['spam'] });
 });
 
-test('five thousand active labelers of a stranger do not displace a long-established labeler from the list', async () => {
+test('five thousand new active labelers do not displace a long-established labeler from the list', async () => {
   const digits = 'abcdefghijklmnopqrstuvwxyz234567';
   const strangers = Array.from({ length: 5_200 }, (_, i) => {
     const [x = '', y = '', z = ''] = [digits[i >> 10], digits[(i >> 5) & 31], digits[i & 31]];

@@ -84,7 +84,7 @@ test('the shares of the parts agree with a direct count of unread instants', () 
   );
 });
 
-test('a list of gaps has at most the allowed number, hides no unread time, and is disjoint if gaps were merged', () => {
+test('a list of gaps stays within its limit, covers all unread time, and is disjoint if gaps were merged', () => {
   fc.assert(
     fc.property(sortedGaps, fc.integer({ min: 2, max: 16 }), (gaps, limit) => {
       const listed = listedGaps(gaps, limit);

@@ -12,7 +12,7 @@ test.each<{ counts: number[]; published: PublishedCount[] }>([
   { counts: [12, 0, 0], published: [null, null, null] },
   { counts: [60, 4, 4], published: [null, null, null] },
   { counts: [4, 4], published: [null, null] },
-])('$counts are published as $published', ({ counts, published }) => {
+])('the counts $counts are published as $published', ({ counts, published }) => {
   expect(publishedCounts(counts)).toEqual(published);
 });
 
@@ -37,31 +37,28 @@ function* distributions(total: number, length: number): Generator<number[]> {
 }
 
 describe.each([2, 3, 4, 5, 6])('a reader who knows the rule, the total and the form of %i counts', (length) => {
-  test.each([1, 2, 4, 5, 6, 8, 9, 12, 13, 16, 20])(
-    'cannot derive a count that is not published from a total of %i',
-    (total) => {
-      const possible = new Map<string, Set<number>[]>();
-      for (const counts of distributions(total, length)) {
-        const form = publishedCounts(counts).join();
-        const sets = possible.get(form) ?? counts.map(() => new Set<number>());
-        possible.set(form, sets);
-        for (const [i, count] of counts.entries()) sets[i]?.add(count);
+  test.each([1, 2, 4, 5, 6, 8, 9, 12, 13, 16, 20])('cannot derive an unpublished count from a total of %i', (total) => {
+    const possible = new Map<string, Set<number>[]>();
+    for (const counts of distributions(total, length)) {
+      const form = publishedCounts(counts).join();
+      const sets = possible.get(form) ?? counts.map(() => new Set<number>());
+      possible.set(form, sets);
+      for (const [i, count] of counts.entries()) sets[i]?.add(count);
+    }
+    for (const [form, sets] of possible) {
+      for (const [i, published] of form.split(',').entries()) {
+        const values = [...(sets[i] ?? [])];
+        const isWithheld = published === '';
+        if (isWithheld)
+          expect([form, values.some((count) => count < 5), values.some((count) => count >= 5)]).toEqual([
+            form,
+            true,
+            true,
+          ]);
+        else if (published === 'fewer_than_5') expect([form, values.length > 1]).toEqual([form, true]);
       }
-      for (const [form, sets] of possible) {
-        for (const [i, published] of form.split(',').entries()) {
-          const values = [...(sets[i] ?? [])];
-          const isWithheld = published === '';
-          if (isWithheld)
-            expect([form, values.some((count) => count < 5), values.some((count) => count >= 5)]).toEqual([
-              form,
-              true,
-              true,
-            ]);
-          else if (published === 'fewer_than_5') expect([form, values.length > 1]).toEqual([form, true]);
-        }
-      }
-    },
-  );
+    }
+  });
 });
 
 test('the order of values depends only on published counts', () => {
@@ -69,7 +66,7 @@ test('the order of values depends only on published counts', () => {
   expect(counts.toSorted(byPublishedCount)).toEqual([90, 7, null, 'fewer_than_5', null]);
 });
 
-test('a sum is withheld if one of its counts is withheld', () => {
+test('the sum of several counts is withheld if one of the counts is not exact', () => {
   expect(publishedSum([7])).toBe(7);
   expect(publishedSum(['fewer_than_5'])).toBe('fewer_than_5');
   expect(publishedSum([7, 6])).toBe(13);

@@ -25,11 +25,11 @@ import { type PastWeather, pastWeatherInstrument } from './past-weather.ts';
 /** Number of days before today that the archive contains. The two newest of them are open. */
 const pastDays = 10;
 /**
- * Delay after the start of an hour at which its facts are archived, in milliseconds. By then the hours files include
- * the previous hour.
+ * Delay after the start of an hour at which its facts are archived, in milliseconds. After this delay, the hours
+ * files include the previous hour.
  */
 const afterHourMs = 90_000;
-/** Name of the log of closed days, as its checkpoints state it. */
+/** Name of the log of closed days, which its checkpoints contain. */
 const logName = 'almanac-demo-simulated';
 
 /** Options for archiving a simulated past. */
@@ -40,18 +40,17 @@ export interface PastArchive {
   readonly scratch: string;
   /** Directory to create for the archive. It must not exist yet. */
   readonly archive: string;
-  /** The simulated host, as the weather instrument names it. */
+  /** Endpoint of the simulated host, in the form that the weather instrument stores. */
   readonly endpoint: string;
-  /** End of the past, in microseconds since 1970. The instruments observe from then onwards. */
+  /** End of the past, in microseconds since 1970. From this time on, the instruments observe. */
   readonly endUs: number;
-  /** Called once the first hour is archived, when the archive can be shown. */
+  /** Called once the first hour is archived; the archive can then be shown. */
   readonly begun: () => void;
 }
 
 /**
- * Archives the simulated past as a running archiver would have: hour by hour on the clock of that hour, with the facts,
- * the hours files of the instruments at that time, and their gaps. The demo's own archiver archives the present hour
- * and continues with the same key.
+ * Archives the simulated past as a running archiver would have done: hour by hour, with the facts, hours files and
+ * gaps as of each hour. The demo's own archiver archives the present hour and continues with the same key.
  */
 export async function writePastArchive(past: PastArchive): Promise<void> {
   const { data, scratch, archive, endpoint, endUs, begun } = past;
@@ -84,7 +83,7 @@ export async function writePastArchive(past: PastArchive): Promise<void> {
   }
 }
 
-/** The simulated observatory at one time in the past, as an archiver would have read it then. */
+/** The simulated observatory at one time in the past, as an archiver would have seen it at that time. */
 interface PastObservatory extends Pick<ArchiverOptions, 'clock' | 'fetchFact' | 'readHours'> {
   /** Sets the clock to `now`, in milliseconds since 1970, and publishes the artifacts of that time. */
   advance(now: number): Promise<void>;
@@ -93,7 +92,7 @@ interface PastObservatory extends Pick<ArchiverOptions, 'clock' | 'fetchFact' | 
 function pastObservatory(labels: PastLabelInstrument, weatherAt: (now: number) => PastWeather): PastObservatory {
   let shown: { readonly now: number; readonly labels: PastLabels; readonly weather: PastWeather } | null = null;
   const current = () => {
-    if (shown === null) throw new Error('nothing was published');
+    if (shown === null) throw new Error('the demo has no facts to archive');
     return shown;
   };
   const facts = pastFacts(() => ({ labels: current().labels.overview, weather: current().weather.summary }));

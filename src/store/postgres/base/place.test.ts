@@ -15,7 +15,7 @@ describe('the URL of a store in PostgreSQL', () => {
     });
   });
 
-  it('may state a socket directory instead of a host', () => {
+  it('can state a socket directory instead of a host', () => {
     const place = parsePostgresUrl('postgresql:///labels?host=/run/postgresql&port=6432');
     expect(place).toMatchObject({ hosts: [{ host: '/run/postgresql', port: 6432 }], user: 'almanac', tls: 'disable' });
   });

@@ -50,7 +50,10 @@ const parameters = [
   'passwordfile',
   'connections',
 ];
-/** Message for an unknown parameter. It does not repeat the parameter, because part of a password may look like one. */
+/**
+ * Message for an unknown parameter. The message does not repeat the parameter, because part of a password can look
+ * like a parameter.
+ */
 const unknownParameter = `a parameter is unknown; the known parameters are ${parameters.join(', ')}`;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/i;
 const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
@@ -93,7 +96,7 @@ export function parsePostgresUrl(url: string): PostgresPlace {
   };
 }
 
-/** Returns a text that identifies the store in messages. The text contains no password. */
+/** Describes the store for messages, without its password. */
 export function describePlace({ hosts, database, schema }: PostgresPlace): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}, schema ${schema}`;
 }
@@ -114,7 +117,7 @@ export function readPassword({ passwordFile }: PostgresPlace): string | undefine
 function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {
   const socket = options.get('host');
   if (authority === '') {
-    if (socket === null) refuse('it has no host: name one, or a socket directory with ?host=/DIR');
+    if (socket === null) refuse('it has no host: name a host, or a socket directory with ?host=/DIR');
     return [{ host: socket, port: portOf(options.get('port') ?? undefined) }];
   }
   return authority.split(',').map((text) => {

@@ -28,8 +28,8 @@ const verdictShift = 4;
 
 const prefix = 'at://';
 /**
- * Maximum length of a DID that is used as its own subject key. An index entry has at most 2,700 bytes, and a label may
- * name a DID of any length.
+ * Maximum length of a DID that is used unchanged as the subject key. An index entry has at most 2,700 bytes, and a
+ * label may name a DID of any length.
  */
 const maxKeyLength = 256;
 
@@ -113,7 +113,7 @@ export function decodeRow(row: RowRecord): Observation {
     ...(extra === null ? {} : { extra }),
   };
   if (!identityOf(label).equals(row.identity)) {
-    throw new StoreError('damaged', `the row ${at} differs from the label that was accepted`);
+    throw new StoreError('damaged', `row ${at} differs from the label that was accepted`);
   }
   return { observedAt: micros(at), label, signature: verdictOf(flags) };
 }

@@ -4,7 +4,7 @@ import { decodeText, encodeText, parameter } from './value.ts';
 
 const text = fc.string({ unit: fc.constantFrom('\0', '\u0001', '0', '1', 'a', '"', '\\', '{', ',', 'é') });
 
-it('encoded texts contain no NUL, are restored exactly, and stay distinct', () => {
+it('encoded strings contain no NUL, are decoded exactly, and stay distinct', () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       expect(encodeText(a)).not.toContain('\0');
@@ -14,7 +14,7 @@ it('encoded texts contain no NUL, are restored exactly, and stay distinct', () =
   );
 });
 
-it('parameter encodes an array of texts, bytes and nulls as a PostgreSQL array', () => {
+it('parameter encodes arrays of numbers, booleans, strings, bytes and nulls as PostgreSQL arrays', () => {
   expect(parameter([1, null, true])).toBe('{1,NULL,true}');
   expect(parameter(['a"b', 'c\\d', '', 'NULL', '\0'])).toBe('{"a\\"b","c\\\\d","","NULL","\u00010"}');
   expect(parameter([Buffer.from([0, 255]), null])).toBe('{"\\\\x00ff",NULL}');

@@ -12,7 +12,7 @@ export interface Look {
   readonly through: Micros | null;
 }
 
-/** Throws `invalid_query` unless the interval ends after it starts. */
+/** Throws `invalid_query` unless both ends of the interval are safe integers and the interval ends after it starts. */
 export function assertInterval({ start, end }: Interval): void {
   if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end) && start < end)) {
     throw new StoreError('invalid_query', 'an interval must end after it starts');
@@ -21,8 +21,8 @@ export function assertInterval({ start, end }: Interval): void {
 
 /**
  * Runs queries on one snapshot of the rows of an interval. Throws `out_of_window` if the interval begins before the
- * floor, which is raised before a day is removed. Throws `behind` if the server has not received everything before the
- * end of the interval.
+ * floor. The floor is raised before a day is removed, so that a removed day never counts as empty. Throws `behind` if
+ * the server has not received everything before the end of the interval.
  */
 export async function readRows<T>(
   session: Session,
@@ -72,9 +72,10 @@ async function lookAt(queries: Queries, session: Session): Promise<Look> {
 }
 
 /**
- * Returns the SQL expression for the time before which a server has received everything, or null if it is certainly up
- * to date. Later rows get a later stamp than the newest row, and no stamp before the newest mark. A server that was
- * suspended while another became the primary still believes that it is the primary, but its lease is no longer renewed.
+ * Returns the SQL expression for the time before which a server has received everything, or null if it is certainly
+ * up to date. A row that the server has not received has a later stamp than the newest row of the server, and a stamp
+ * at or after its newest mark. A server that was suspended while another one became the primary still reports itself
+ * as the primary, but the lease that it stores is no longer renewed.
  */
 export function throughIn({ place, isWriter }: Session): string {
   if (isWriter) return 'NULL::bigint';
@@ -87,7 +88,7 @@ function assertReceived({ end }: Interval, through: number | null): void {
   if (through !== null && end > through) {
     throw new StoreError(
       'behind',
-      `the server has received the data before ${through} µs, but the interval ends at ${end} µs`,
+      `the server has received only the data before ${through} µs, but the interval ends at ${end} µs`,
     );
   }
 }

@@ -12,10 +12,10 @@ const maxProblems = 50;
 const rowsAtOnce = 5_000;
 
 type Report = (problem: string) => void;
-/** Number of applications and number of removals, by key. */
+/** Numbers of applications and removals, by key. */
 type Sums = Map<string, [applied: number, removed: number]>;
 
-/** Recomputes all data that is derived from the rows of each day, and yields the differences, oldest day first. */
+/** Recomputes the data that is derived from the rows of each day, and yields a report per day, oldest day first. */
 export async function* verifyStore(session: Session): AsyncGenerator<DayReport> {
   const days = await session.read((queries) => queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day'));
   for (const { day } of days) {
@@ -27,7 +27,9 @@ export async function* verifyStore(session: Session): AsyncGenerator<DayReport> 
   }
 }
 
-/** Verifies one day. Returns null if the day has expired meanwhile, because missing rows are then expected. */
+/**
+ * Verifies one day. Returns null if the day has expired since it was listed, because missing rows are then expected.
+ */
 async function verifyDay(queries: Queries, day: number): Promise<DayReport | null> {
   const [listed] = await queries.rows<{ sealed: boolean; last: number | null }>(
     'SELECT sealed, (SELECT last_stamp FROM store) AS last FROM day WHERE day = $1',
@@ -42,7 +44,7 @@ async function verifyDay(queries: Queries, day: number): Promise<DayReport | nul
     partitionOf(day),
   ]);
   let rows = 0;
-  if (!table?.name) report('the table of its rows does not exist');
+  if (!table?.name) report('the table with the rows of this day does not exist');
   else {
     const check = new DayCheck(day, report);
     rows = await check.readRows(queries);
@@ -70,7 +72,7 @@ class DayCheck {
     this.#report = report;
   }
 
-  /** Reads and checks every row; returns their number. */
+  /** Reads and checks every row; returns the number of rows. */
   async readRows(queries: Queries): Promise<number> {
     const columns = `${recordColumns}, o.source, o.target`;
     await queries.run(
@@ -166,12 +168,12 @@ class DayCheck {
       left.delete(key);
       if (a !== applied || r !== removed) {
         this.#report(
-          `${what} ${key}: the counter has ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
+          `${what} ${key}: the counter has ${applied} applications and ${removed} removals, but the rows have ${a} and ${r}`,
         );
       }
     }
     for (const [key, [a, r]] of left)
-      this.#report(`${what} ${key}: no counter exists, but the rows have ${a} applied and ${r} removed`);
+      this.#report(`${what} ${key}: no counter exists, but the rows have ${a} applications and ${r} removals`);
   }
 }
 

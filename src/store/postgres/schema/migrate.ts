@@ -16,8 +16,9 @@ export interface MigrateOptions {
 
 /**
  * Creates the schema, or migrates it to the version of this program. An advisory lock serializes processes that start
- * at the same time. Throws `not_a_store` if the schema does not exist and the role may not create it. For an existing
- * store, the caller must hold the lease.
+ * at the same time. Throws `not_a_store` if the schema does not exist and the role may not create it, and
+ * `schema_newer` if this program does not know the version of the store. For an existing store, the caller must hold
+ * the lease.
  */
 export async function migrate(session: Session, at: number, options: MigrateOptions = {}): Promise<void> {
   const { owner, versions = migrations } = options;
@@ -60,7 +61,7 @@ export async function assertReadable(session: Session): Promise<void> {
   if (version < migrations.length) {
     throw new StoreError(
       'not_a_store',
-      `the store in ${session.name} was written by an earlier version; start its writer`,
+      `the store in ${session.name} was written by an earlier version; start almanac labels, which migrates it`,
     );
   }
   await session.read((queries) => assertFinished(queries, session.name));

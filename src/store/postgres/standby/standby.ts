@@ -17,15 +17,15 @@ import { FollowedIdentities } from './followed-identities.ts';
 /** Limits for queries of the writer's state; a late result would be useless. */
 const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
 
-/** Options for a standby: those of a writer, except that a clock replaces the current time. */
+/** Options for a standby: the options of a writer, with a clock instead of the current time. */
 export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
   readonly clock: () => Micros;
 }
 
 /**
- * Opens the store in a database as the standby of its writer. The writer may be of an earlier version; taking over then
- * migrates the store. Throws `not_a_store` if the database contains no store or one that cannot record its standby, and
- * `second_writer` if another standby exists.
+ * Opens the store in a database as the standby of its writer. The writer may be of an earlier version; taking over
+ * then migrates the store. Throws `not_a_store` if the database contains no store or a store of a version that cannot
+ * record its standby, and `second_writer` if another standby exists.
  */
 export async function openPostgresStandby(options: PostgresStandbyOptions): Promise<StoreStandby> {
   const { place, leaseMs = defaultLeaseMs } = options;
@@ -47,7 +47,10 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   const { clock } = options;
   const followed = new FollowedIdentities(session);
   let renewed: Renewal | null = null;
-  /** Backends of the writer that the last look found, or null if none was found since a look failed. */
+  /**
+   * Last known backends of the current writer. Null until a query finds them; reset by a failed query or a new
+   * writer.
+   */
   let served: Served | null = null;
   const close = async (): Promise<void> => {
     await place.release();
@@ -67,7 +70,7 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     async writer() {
       if (!place.isHeld) throw new StoreError('second_writer', 'another process has become the standby of this store');
       const before = served;
-      // If the look fails, the writer may have lost its connections too, and must be given time to open new ones.
+      // If the query fails, the writer may also have lost its connections, and needs time to open new connections.
       served = null;
       const found = await lookAt(session, before?.backends ?? '{}');
       renewed = found;
@@ -113,17 +116,18 @@ async function lookAt(session: Session, backends: string): Promise<Renewal> {
 }
 
 /**
- * The writer counts as ready while it opens the store, because it already renews its lease; a long migration therefore
- * does not count as a hang.
+ * Returns the sighting of a writer that holds the lease. The writer counts as ready even while it opens the store,
+ * because it already renews its lease; a long migration therefore does not count as a hang.
  */
 function sightingOf({ token, renewed }: Renewal, isGone: boolean): WriterSighting {
   return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}`, isGone };
 }
 
 /**
- * Ends the given lease, unless its holder has renewed it since. First terminates sessions with transactions that could
- * still commit or would block the next writer; the sessions of a suspended process would otherwise end only at their
- * timeout.
+ * Ends the lease if it is unchanged since it was `seen`. Returns `alive` if the lease was renewed or taken since
+ * then, and `kept` after a transient error or if this role may not terminate sessions. First terminates sessions with
+ * transactions that could still commit or would block the next writer; the sessions of a suspended process would
+ * otherwise end only at their timeout.
  */
 async function endLease(session: Session, seen: Renewal | null): Promise<WriterEnd> {
   if (seen === null) return { kind: 'alive' };
@@ -143,8 +147,8 @@ async function endLease(session: Session, seen: Renewal | null): Promise<WriterE
     }, lookLimits);
     return isEnded ? { kind: 'ended', name: holder ?? 'unknown' } : { kind: 'alive' };
   } catch (error) {
-    // 42501: the role may not terminate sessions. The next look tries again.
+    // 42501: the role may not terminate sessions. The next check tries again.
     if (!(error instanceof StoreError) || (!error.retry && codeOf(error.cause) !== '42501')) throw error;
-    return { kind: 'kept', why: `its lease cannot be ended: ${error.message}` };
+    return { kind: 'kept', why: `the lease of the writer cannot be ended: ${error.message}` };
   }
 }

@@ -63,12 +63,12 @@ export class Acceptance {
   }
 
   /**
-   * Stores a mark after the batches in progress: every later row gets a stamp that is not before the mark. A heartbeat cannot serve as a
-   * mark, because it says only that everything before it is stored or recorded as a gap.
+   * Stores a mark after the batches in progress. Rows of later batches get stamps at or after the mark. A heartbeat
+   * cannot serve as a mark, because it states only that all data before the heartbeat is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
     return this.#inOrder(async () => {
-      // Set the mark in memory first: the database may store it although its reply is lost.
+      // Set the mark in memory first: the database may store the mark even if its reply is lost.
       this.#mark = micros(Math.max(this.#mark ?? at, at));
       await this.#session.write(async (queries) => {
         await this.#lease.check(queries);
@@ -91,7 +91,7 @@ export class Acceptance {
     for (const identity of identities) this.#known.delete(identity);
   }
 
-  /** Resolves once all batches passed to `append` are stored or refused. */
+  /** Resolves once all batches passed to `append` are stored or rejected. */
   async ended(): Promise<void> {
     await this.#queue;
   }
@@ -109,12 +109,13 @@ export class Acceptance {
     const first = firstStamp(batch.at, this.#end, fresh.length);
     const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
     this.#assertOpen(dayOf(first));
-    // If the reply to the commit is lost, its outcome is unknown, and the next batch must read the state again.
+    // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
+    // state again.
     this.#isStale = true;
     const open = await this.#openDay(dayOf(first));
     const hot = await this.#commit(batch, { fresh, duplicates, first, last, open });
     this.#isStale = false;
-    // Change the memory only after the commit, so that a failed batch leaves nothing in memory.
+    // Update the state in memory only after the commit, so that a failed batch does not change this state.
     open.hot.keep(hot);
     for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
     if (last !== null) this.#last = this.#knownThrough = last;
@@ -155,8 +156,8 @@ export class Acceptance {
   }
 
   /**
-   * Returns the stamp that the next row's stamp must exceed, given by the last row or the newest mark, or null if there
-   * is neither.
+   * Returns the stamp that the next stamp must exceed: the last assigned stamp or the stamp before the newest mark,
+   * whichever is later. Returns null if neither exists.
    */
   get #end(): Micros | null {
     if (this.#mark === null) return this.#last;
@@ -165,7 +166,10 @@ export class Acceptance {
 
   #assertOpen(day: number): void {
     if (this.#newestDay !== null && day < this.#newestDay) {
-      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, to which no more rows can be added`);
+      throw new StoreError(
+        'clock_behind',
+        `the clock is at ${dayName(day)}, a day that no longer accepts rows: check the clock`,
+      );
     }
   }
 
@@ -174,7 +178,7 @@ export class Acceptance {
     const hot = await this.#session.write(async (queries) => {
       await this.#lease.check(queries);
       if (day !== this.#newestDay) {
-        // The day is listed and its table created in one commit, before its first row is committed.
+        // List the day and create its table in one commit, before the first row of the day is committed.
         await queries.run('INSERT INTO day(day) VALUES ($1)', [day]);
         await addPartition(queries, day);
       }

@@ -54,7 +54,7 @@ export function openReadonly(path: string, cacheBytes: number): Sqlite {
 
 /**
  * Opens a file that never changes again. The database driver does not support `immutable`. Instead, the connection
- * keeps the shared lock of its first query, so that later queries check neither locks nor the journal nor changes.
+ * keeps the shared lock of its first query, so that later queries need not check for locks, a journal or changes.
  */
 export function openImmutable(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
@@ -88,7 +88,7 @@ export function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
 }
 
 function open(path: string, options: Database.Options): Sqlite {
-  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `no directory exists for ${path}`);
+  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `the directory of ${path} does not exist`);
   try {
     return new Database(path, options);
   } catch (error) {
@@ -106,7 +106,10 @@ export function setPragma(db: Sqlite, name: string, value: PragmaValue): void {
 export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): void {
   const found = db.pragma(name, { simple: true });
   if (found !== expected) {
-    throw new StoreError('pragma_refused', `${db.name}: ${name} is ${String(found)}, but ${expected} is required`);
+    throw new StoreError(
+      'pragma_refused',
+      `${db.name}: the pragma ${name} is ${String(found)}, but ${expected} is required`,
+    );
   }
 }
 

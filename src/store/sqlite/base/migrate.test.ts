@@ -28,7 +28,7 @@ describe('migrate', () => {
     expect(db.prepare("SELECT name FROM sqlite_schema WHERE name = 'half'").all()).toEqual([]);
   });
 
-  it('refuses a file that a newer program wrote, and a file of another application', () => {
+  it('refuses a file that a newer version of the program wrote, and a file of a different application', () => {
     const newer = new Database(':memory:');
     migrate(newer, [first, second], 'Monday');
     expect(() => migrate(newer, [first], 'Tuesday')).toThrowError(expect.objectContaining({ code: 'schema_newer' }));
@@ -39,7 +39,7 @@ describe('migrate', () => {
 });
 
 describe('setPragma and assertPragma', () => {
-  it('refuse a value that SQLite cannot apply, such as a write-ahead log for an in-memory database', () => {
+  it('refuse a value that SQLite cannot apply, such as a write-ahead log in memory, and accept a value that is set', () => {
     const db = new Database(':memory:');
     expect(() => setPragma(db, 'journal_mode', 'wal')).toThrowError(
       expect.objectContaining({ code: 'pragma_refused' }),

@@ -15,7 +15,7 @@ it('unpackStamps restores packed stamps in order', () => {
   );
 });
 
-it('packed stamps that are one microsecond apart take one byte each', () => {
+it('packed stamps that are one microsecond apart take one byte each, except for the first stamp', () => {
   const run = Array.from({ length: 100 }, (_, i) => ({ offset: 1_000 + i, removed: false }));
   expect(packStamps(run)).toHaveLength(101);
 });

@@ -23,8 +23,8 @@ const cacheBytes = 4 * 1024 * 1024;
 const looks = 5;
 
 /**
- * Opens the store in a directory as the source of a copy. Throws `not_a_store` if no writer of this version has
- * migrated the store.
+ * Opens the store in a directory as the source of a copy. Throws `not_a_store` if the directory contains no store, or
+ * a store of an earlier version that is not migrated.
  */
 export function openSqliteSource(folder: string): CopySource {
   const paths = storePaths(folder);
@@ -115,8 +115,8 @@ class SqliteSource implements CopySource {
     return this.#run(() => {
       const removal = this.#state.spaceRow();
       if (removal !== null && removal.completedAt === null) {
-        const what = 'the removal of rows about spaces, which this version started, is not complete';
-        throw new StoreError('not_a_store', `${what}: let almanac labels run until it is complete, then copy again`);
+        const what = 'this version has not yet completed the removal of rows about spaces';
+        throw new StoreError('not_a_store', `${what}: let almanac labels complete the removal, then copy again`);
       }
       const newest = this.#state.catalog().days.at(-1);
       const positions = newest

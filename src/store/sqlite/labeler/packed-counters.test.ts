@@ -31,7 +31,7 @@ it('unpackCounters restores packed counters exactly', () => {
   );
 });
 
-it('unpackCounters throws damaged for a flipped bit, a truncation, or the id of another labeler', () => {
+it('unpackCounters throws damaged for a flipped bit, a truncation, or the id of a different labeler', () => {
   const bit = fc.tuple(counters, fc.nat(), fc.nat({ max: 7 }));
   fc.assert(
     fc.property(bit, ([all, at, shift]) => {

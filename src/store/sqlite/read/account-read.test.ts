@@ -46,14 +46,14 @@ describe('readAccount with a row budget', () => {
     const store = await storeInTest();
     const { rows: all } = await store.readAccount({ ...whole, after: null, limit: 500, filter });
     for (const limit of [1, 3, 10]) {
-      // These budgets end a chunk within a day, at the end of a day, and after it.
+      // These budgets end a chunk within a day, at the end of a day, and after the end of a day.
       for (const passes of [1, 2, 7, rowsADay - 1, rowsADay, rowsADay + 1, days * rowsADay]) {
         expect(await follow(store, { ...whole, limit, passes, filter })).toEqual(all);
       }
     }
   });
 
-  it('reads no more rows than the budget allows, and returns the stamp of the last row read as next', async () => {
+  it('reads no more rows than the budget allows, and sets next to the stamp of the last row that it read', async () => {
     const store = await storeInTest();
     const filter = { value: 'never' };
     const stampOf = (n: number): number => noon + Math.floor(n / rowsADay) * day + (n % rowsADay);

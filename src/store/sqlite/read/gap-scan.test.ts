@@ -56,7 +56,7 @@ function gapAt(at: number): StoredGap {
   };
 }
 
-test('a scan clips, merges and sorts the gaps of all sources like a single query', async () => {
+test('a scan returns the same clipped, merged and sorted gaps of all sources as a single query', async () => {
   const found = await scan.over(window);
   expect(found).toEqual(state.gaps(window));
   expect(found.length).toBeGreaterThan(2_000);
@@ -64,7 +64,7 @@ test('a scan clips, merges and sorts the gaps of all sources like a single query
   expect(opened).toHaveLength(1);
 });
 
-test('each scan reads the gaps as of the time of its own call, in all its turns', async () => {
+test('each scan returns the gaps as of the time of its call, even if the gaps change between its turns', async () => {
   const before = state.gaps(window);
   const reading = scan.over(window);
   const again = scan.over(window);

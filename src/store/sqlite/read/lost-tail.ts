@@ -12,14 +12,14 @@ import type { StateChanges } from '../state/state-write.ts';
 
 /**
  * Interval in which the last commits of a day were lost. All rows of an open day may be in its write-ahead log, and
- * SQLite ignores the first damaged frame and all later ones. The loss is detected with the next day's file, which
+ * SQLite ignores the first damaged frame and all later frames. The loss is detected with the next day's file, which
  * records the day's last stamp.
  */
 interface LostTail extends Interval {
   readonly day: number;
 }
 
-/** Records a gap for the lost commits of each day. The remaining rows stay stored. */
+/** Records a gap for the lost commits of each day. The remaining rows of the day are kept. */
 export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   for (const { day, start, end } of uncovered(paths, state.catalog().days, state)) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
@@ -28,7 +28,7 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
       name,
       day: dayName(day),
       action: 'left',
-      reason: 'its last commits are lost; the time since then is recorded as a gap',
+      reason: 'the last commits of this day are lost; the lost time is recorded as a gap',
     });
   }
 }
@@ -39,7 +39,7 @@ export function assertNoLostTail(paths: StorePaths, days: Catalog['days'], state
   if (!lost) return;
   throw new StoreError(
     'damaged',
-    `${dayName(lost.day)}: its last commits are lost; the next writer records the gap: ${remedy}`,
+    `the last commits of ${dayName(lost.day)} are lost; the next writer records the gap: ${remedy}`,
   );
 }
 
@@ -58,7 +58,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   const found: LostTail[] = [];
   for (const [at, { day, sealed }] of days.entries()) {
     const next = days[at + 1];
-    // Skip sealed days: their checksums detect such a loss.
+    // Skip sealed days, because their checksums detect lost rows.
     if (sealed === 1 || next === undefined) continue;
     const ends = read(paths, { day, sealed }, (reader) => reader.ends());
     const carried = read(paths, next, (reader) => ({
@@ -74,7 +74,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   return found;
 }
 
-/** Reads a day's file. Returns null if the day was sealed or dropped meanwhile. */
+/** Reads a day's file. Returns null if the day was sealed or dropped after it was listed. */
 function read<T>(paths: StorePaths, { day, sealed }: { day: number; sealed: number }, work: (reader: DayReader) => T) {
   const form = sealed === 1 ? 'sealed' : 'open';
   let reader: DayReader | null = null;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RememberedNames } from './remembered-names.ts';
 
-test('RememberedNames stays within its byte limit for names of any length, and distinguishes equal names of different tables', () => {
+test('RememberedNames distinguishes equal names of different tables, and stays within its byte limit for long names', () => {
   const names = new RememberedNames();
   names.set('val', 'a', 1);
   names.set('source', 'a', 2);

@@ -5,7 +5,7 @@ import { migrate } from '../base/migrate.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from './state-write.ts';
 
-test('a coverage query for one labeler does not read the gaps of other labelers', () => {
+test('queries for the coverage and the gaps of one labeler do not read the gaps of other labelers', () => {
   const db = new Database(':memory:');
   migrate(db, stateMigrations, '2026-07-01T00:00:00Z');
   const state = stateChanges(db);

@@ -20,9 +20,10 @@ export interface Upkeep extends Replacing {
 }
 
 /**
- * Seals days that can no longer receive duplicates, and drops at most the oldest day. Uses the last stamp instead of
- * the wall clock if it is earlier: a clock that jumped ahead must not seal days to which rows will still be added. The
- * newest day is neither sealed nor dropped, because it contains the positions.
+ * Drops the oldest day if it ended more than a day before the window, seals days that can no longer receive
+ * duplicates, and adds checksums to at most one sealed day without them. Sealing uses the last stamp instead of the
+ * wall clock if the stamp is earlier, so that a clock that jumped ahead does not seal days to which rows will still
+ * be added. The newest day is neither dropped nor sealed, because it contains the positions.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
   // Drop days before sealing others, because dropping frees space on a full disk.
@@ -57,14 +58,14 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   else if (!sameRows(sealed, open)) {
     throw new StoreError(
       'damaged',
-      `${dayName(day)} is listed as open in the state file, but a sealed file with other rows exists`,
+      `${dayName(day)} is listed as open in the state file, but a sealed file with different rows exists`,
     );
   }
   syncFolder(paths.days);
   faults?.('seal.renamed');
   state.addDay(day, true);
   faults?.('seal.recorded');
-  // Readers that have opened the open form keep it until their next query. Its file name is never used again.
+  // Readers can use the removed open form until their next query. The file name of the open form is never used again.
   removeDatabase(open);
   onFile({
     name: basename(open),

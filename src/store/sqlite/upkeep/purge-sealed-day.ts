@@ -72,7 +72,10 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
       .pluck()
       .get();
     if (counted !== rows)
-      throw new StoreError('damaged', `${sealed} counts ${counted} rows of other sources, but contains ${rows}`);
+      throw new StoreError(
+        'damaged',
+        `${sealed}: the remaining counters count ${counted} rows, but ${rows} rows remain`,
+      );
     db.exec('DETACH day');
     keepChecksums(db, day);
     return before - rows;

@@ -98,14 +98,14 @@ function assertSame(db: Sqlite, day: number): void {
   const compared = {
     counter_minute: 'minute, source, applied, removed, stamps FROM $.counter_minute',
     counter_hour: 'hour, source, applied, removed FROM $.counter_hour',
-    // Only the rebuilt day may have this entry, if the old day had no counters per labeler.
+    // Exclude this entry: if the old day had no counters per labeler, only the rebuilt day has the entry.
     meta: `name, value FROM $.meta WHERE name <> '${metaNames.countedFrom}'`,
   };
   for (const [table, columns] of Object.entries(compared)) {
     const [rebuilt, kept] = ['main', 'day'].map((of) => `SELECT ${columns.replace('$', of)}`);
     for (const sql of [`${rebuilt} EXCEPT ${kept}`, `${kept} EXCEPT ${rebuilt}`]) {
       if (db.prepare(`${sql} LIMIT 1`).get() === undefined) continue;
-      const what = `${dayName(day)}: its ${table} does not match its rows`;
+      const what = `${dayName(day)}: the table ${table} does not match the rows of the day`;
       throw new StoreError('damaged', `${what}: run almanac labels verify --repair to recompute it`);
     }
   }

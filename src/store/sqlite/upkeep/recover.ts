@@ -20,8 +20,9 @@ interface DayFile {
 /**
  * Makes the directory and the state file consistent after an interruption at any point. Removes a day's file only if
  * the state file proves that it is not needed: the day is below the floor, exists in sealed form, or contains no rows.
- * All checks precede the first change. Throws `damaged` for a day of another generation, an unreadable day, and a
- * listed day without a file.
+ * Throws `damaged` before any removal for a day of another generation, an unreadable day, and a listed day without a
+ * file. Also throws `damaged` for a day whose two forms have different rows if the state file does not list the sealed
+ * form.
  */
 export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   const names = readdirSync(paths.days);
@@ -107,8 +108,8 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
 }
 
 /**
- * Removes the open form of a day whose sealed form has the same rows. An interruption right after the sealing leaves
- * both forms.
+ * Removes the open form of a day whose sealed form has the same rows. Both forms exist after an interruption between
+ * sealing the day and removing its open form.
  */
 function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
   const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
@@ -120,7 +121,7 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
     removeDatabase(open.path);
     onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
   } else if (isSealed) {
-    onFile({ ...event, action: 'left', reason: 'the state file lists the sealed file, which contains other rows' });
+    onFile({ ...event, action: 'left', reason: 'the state file lists the sealed file, which contains different rows' });
   } else {
     const what = `${dayName(day)} has an open and a sealed file with different rows`;
     throw new StoreError(
@@ -133,8 +134,8 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
 const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
 
 /**
- * Removes the incomplete file that an interrupted seal of an existing day left behind, and reports every other file that
- * is not a day file.
+ * Removes the incomplete file that an interrupted seal of an existing day left behind, and reports every other file
+ * that is not a day file.
  */
 function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
   for (const name of names) {

@@ -27,9 +27,9 @@ export class Acceptance {
   #writer: DayWriter | null = null;
   #last: Micros | null = null;
   /**
-   * Reader that keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that becomes
-   * visible only when SQLite recovers the log, which happens when the first connection opens. The recovery must happen
-   * before the identities are read, not after.
+   * Reader that keeps the newest day open until the day writer opens it. A killed writer may leave a commit in the
+   * log that becomes visible only when SQLite recovers the log, which happens when the first connection opens. The
+   * recovery must happen before the identities are read.
    */
   #held: DayReader | null = null;
 
@@ -68,7 +68,7 @@ export class Acceptance {
       bytes,
     };
     this.#writerOf(dayOf(first)).commit(commit);
-    // Add the identities only after the commit, so that a failed batch leaves none in memory.
+    // Add the identities only after the commit, so that a failed batch leaves no identities in memory.
     for (const { identity, at } of rows) this.#known.add(identity, at);
     const last = rows.at(-1)?.at;
     if (last !== undefined) this.#last = micros(last);
@@ -107,7 +107,10 @@ export class Acceptance {
     const { paths, state, durable, faults } = this.#options;
     const newest = state.catalog().days.at(-1);
     if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
-      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, to which no more rows can be added`);
+      throw new StoreError(
+        'clock_behind',
+        `the clock is at ${dayName(day)}, a day that no longer accepts rows: check the clock`,
+      );
     }
     const generation = state.epoch().generationId;
     const carried: Carried = this.#newest((reader) => ({

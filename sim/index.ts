@@ -24,13 +24,17 @@ export interface SimOptions {
   /** Maximum age of replayed events, in hours. Default 24. */
   readonly historyHours?: number;
   /**
-   * Path of a file with recorded frames, one per line. They are served verbatim in file order instead of generated
-   * ones.
+   * Size of the cache for encoded events, in megabytes. Events outside the cache are encoded at each use. Default 32.
+   */
+  readonly cacheMegabytes?: number;
+  /**
+   * Path of a file with recorded frames, one per line. The host serves them verbatim in file order instead of generated
+   * frames.
    */
   readonly replay?: string;
   /**
-   * `live` (default): recorded events occur one by one at `rate`, beginning at the start. `history`: all recorded
-   * events occurred before the start.
+   * `live` (default): recorded events occur one by one at `rate` after the network starts. `history`: all recorded
+   * events occurred before the network starts.
    */
   readonly replayAs?: 'live' | 'history';
   /** The simulated clock. Default Date.now. */
@@ -45,7 +49,7 @@ export interface SimOptions {
   readonly zstdDictionary?: Buffer;
   /**
    * True if the host serves `subscribeEvents` in addition to the legacy protocol, as hosts of the second version do.
-   * Default true.
+   * Default true. A host that replays a file serves only the legacy protocol.
    */
   readonly hasMethod?: boolean;
   /** Share of the creates and updates older than four hours that a replay omits, from 0 to 1. Default 0. */
@@ -57,7 +61,7 @@ export interface SimOptions {
   readonly patienceMs?: number | null;
   /** True if the keys of frames are in a random order. Default false. */
   readonly variedKeys?: boolean;
-  /** Number of labelers. The default, 0, creates neither a directory nor relays. */
+  /** Number of labelers. With the default, 0, neither a directory nor relays are started. */
   readonly labelers?: number;
   /** Total number of labels per second. Default 20. */
   readonly labelRate?: number;
@@ -103,7 +107,7 @@ export interface Sim {
   askForPongs(): void;
   /** Sends all events that are due, without waiting for the next tick. */
   pump(): void;
-  /** Sends a close frame to every consumer and closes every socket. */
+  /** Sends a close frame to every consumer of the Jetstream, closes every socket and removes the seeds file. */
   stop(): Promise<void>;
 }
 
@@ -158,7 +162,8 @@ function sourceOf(options: SimOptions, nowUs: () => number) {
   const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
   const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
   if (replay === undefined) {
-    const generated = new GeneratedSource({ seed, rate, historyHours, seqCursors, variedKeys });
+    const cache = options.cacheMegabytes === undefined ? {} : { cacheMegabytes: options.cacheMegabytes };
+    const generated = new GeneratedSource({ seed, rate, historyHours, seqCursors, variedKeys, ...cache });
     return { source: generated, generated };
   }
   const recorded = new RecordedSource({ frames: readFrames(replay), as: replayAs, rate, startUs: nowUs() });

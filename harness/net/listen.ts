@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
 /** Host that listens on all addresses of this machine, in both address families if available. */
 export const everyAddress = '';
 
-/** Starts a server on a free port until the test ends. Records every connection. */
+/** Makes a server listen on a free port until the test ends. Records every connection. */
 export async function listenForTest(server: Server, host = '127.0.0.1'): Promise<{ port: number; seen: Socket[] }> {
   const seen: Socket[] = [];
   server.on('connection', (socket: Socket) => {
@@ -19,6 +19,11 @@ export async function listenForTest(server: Server, host = '127.0.0.1'): Promise
     server.close();
   });
   return { port: (server.address() as AddressInfo).port, seen };
+}
+
+/** Starts a server that accepts connections and never responds, as a suspended machine does. Resolves with its port. */
+export async function suspendedServer(): Promise<number> {
+  return (await listenForTest(createServer())).port;
 }
 
 /** Returns the fixture certificate, which is valid for `localhost` and 127.0.0.1. */

@@ -38,7 +38,7 @@ const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'F
 
 const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
 
-/** Local ports that replace those in the configuration. */
+/** Local ports that replace the ports in the configuration. */
 interface NginxPorts {
   readonly tls: number;
   readonly plain: number;
@@ -52,8 +52,8 @@ interface NginxPorts {
 }
 
 /**
- * Returns the configuration of a server that reads the client's address from a header and responds with the keys of the
- * rate limits.
+ * Returns the configuration of a server that reads the client's address from a header. The server responds with the
+ * keys of the rate limits.
  */
 function whoAsks(port: number): string {
   return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
@@ -66,6 +66,7 @@ export function writeNginxConfig(ports: NginxPorts): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'cache'));
   const filled = readFileSync(join(root, 'deploy/nginx/almanac.conf'), 'utf8')
+    .replaceAll(/ *listen \[::\]:.*\n/g, '')
     .replaceAll('listen 443 ', `listen 127.0.0.1:${ports.tls} `)
     .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
     .replaceAll('127.0.0.1:8400', `127.0.0.1:${ports.facts}`)
@@ -73,7 +74,7 @@ export function writeNginxConfig(ports: NginxPorts): string {
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.fullchain\.pem/g, join(tls, 'localhost.cert.pem'))
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.key\.pem/g, join(tls, 'localhost.key.pem'))
     .replaceAll('/var/log/nginx', folder)
-    .replaceAll('/var/cache/nginx/almanac', join(folder, 'cache'));
+    .replaceAll('/var/lib/nginx/almanac', join(folder, 'cache'));
   writeFileSync(join(folder, 'almanac.conf'), filled);
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   writeFileSync(
@@ -130,7 +131,7 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
         servername: host,
         headers: { Host: host, ...headers },
         ca: certificate().cert,
-        // The fixture certificate is valid for localhost, not for the requested host name.
+        // Skip this check: the fixture certificate is valid for localhost, not for the requested host name.
         checkServerIdentity: () => undefined,
         agent: false,
       });

@@ -34,6 +34,7 @@ function nginx(folder: string, { listen, unused: [plain, facts], account }: Prox
   const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
   mkdirSync(join(folder, 'cache'));
   const filled = readFileSync(join(root, 'deploy/nginx/almanac.conf'), 'utf8')
+    .replaceAll(/ *listen \[::\]:.*\n/g, '')
     .replaceAll('listen 443 ', `listen 127.0.0.1:${listen} `)
     .replaceAll('listen 80;', `listen 127.0.0.1:${plain};`)
     .replaceAll('127.0.0.1:8400', `127.0.0.1:${facts}`)
@@ -41,7 +42,7 @@ function nginx(folder: string, { listen, unused: [plain, facts], account }: Prox
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.fullchain\.pem/g, join(tls, 'localhost.cert.pem'))
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.key\.pem/g, join(tls, 'localhost.key.pem'))
     .replaceAll('/var/log/nginx', folder)
-    .replaceAll('/var/cache/nginx/almanac', join(folder, 'cache'));
+    .replaceAll('/var/lib/nginx/almanac', join(folder, 'cache'));
   writeFileSync(join(folder, 'almanac.conf'), filled);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,

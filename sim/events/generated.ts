@@ -9,8 +9,8 @@ import { type Block, type EventSource, lowerBound, type Plan } from './source.ts
 import { Stamper } from './stamper.ts';
 import type { Wire } from './wire.ts';
 
-/** Cache size in bytes for blocks that several consumers read. */
-const cacheBytes = 32 * 1024 * 1024;
+/** Default size of the cache for blocks that several consumers read, in megabytes. */
+const defaultCacheMegabytes = 32;
 
 /** Options for generated traffic. */
 export interface GeneratedOptions extends FrameStyle {
@@ -18,13 +18,15 @@ export interface GeneratedOptions extends FrameStyle {
   /** Mean number of events per second. */
   readonly rate: number;
   readonly historyHours: number;
+  /** Size of the cache for encoded events, in megabytes of frames. */
+  readonly cacheMegabytes?: number;
 }
 
 interface Sketch extends Plan {
   readonly templates: Uint16Array;
 }
 
-/** Interval in which every `size` consecutive events share the `time_us` of the first one. */
+/** Interval in which every `size` consecutive events share the `time_us` of the first event. */
 interface Batching {
   readonly fromUs: number;
   readonly toUs: number;
@@ -38,20 +40,26 @@ export class GeneratedSource implements EventSource {
   readonly #stamper: Stamper;
   readonly #seed: number;
   readonly #historyUs: number;
+  readonly #cacheBytes: number;
   readonly #replaced = new Map<number, Map<number, number>>();
   readonly #batchings: Batching[] = [];
   readonly #blocks: Record<Wire, Map<number, Block>> = {
     'jetstream.legacy': new Map(),
     'jetstream.subscribeEvents': new Map(),
   };
-  /** Maps an event to the event whose account and time it takes. Rows of a re-sync take those of their `sync` event. */
+  /**
+   * Maps the number of an event to the number of the event whose account and time it copies. A re-sync row copies its
+   * `sync` event.
+   */
   readonly #stampedAs = new Map<number, number>();
   #cached = 0;
   #speciesTable: Uint16Array | null = null;
   #lastSecond = epochSecond;
 
-  constructor({ seed, rate, historyHours, seqCursors, variedKeys }: GeneratedOptions) {
+  constructor(options: GeneratedOptions) {
+    const { seed, rate, historyHours, seqCursors, variedKeys, cacheMegabytes = defaultCacheMegabytes } = options;
     this.#seed = seed;
+    this.#cacheBytes = cacheMegabytes * 1_000_000;
     this.#historyUs = historyHours * 3_600_000_000;
     this.#rhythm = createRhythm(seed, rate);
     this.#stamper = new Stamper(accountBytes(seed));
@@ -150,7 +158,7 @@ export class GeneratedSource implements EventSource {
   }
 
   #secondOf(seq: number): number {
-    // Reading advances second by second. Only the first read and jumps need the search.
+    // Try the last second and the next one: only the first read and jumps need the search.
     for (const second of [this.#lastSecond, this.#lastSecond + 1]) {
       if (this.#rhythm.seqAt(second) <= seq && seq < this.#rhythm.seqAt(second + 1)) {
         this.#lastSecond = second;
@@ -236,7 +244,7 @@ export class GeneratedSource implements EventSource {
     blocks.set(second, block);
     this.#cached += block.bytes.length;
     for (const [oldest, { bytes }] of blocks) {
-      if (this.#cached <= cacheBytes || oldest === second) break;
+      if (this.#cached <= this.#cacheBytes || oldest === second) break;
       blocks.delete(oldest);
       this.#cached -= bytes.length;
     }
@@ -257,8 +265,8 @@ function randomAt(state: number, at: number): number {
 }
 
 /**
- * Gives every `size` consecutive events of one second within the interval the same time. No group extends into the next
- * second.
+ * Gives each group of `size` consecutive events within the interval the time of its first event. `timeUs` contains the
+ * times of one second, so no group extends into the next second.
  */
 function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
   const from = lowerBound(timeUs, fromUs);

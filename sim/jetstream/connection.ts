@@ -6,10 +6,10 @@ import { framed, payloadOf } from '../events/template.ts';
 import { fraction } from '../random.ts';
 import { type Range, RangeSet } from '../ranges.ts';
 import type { Delivery } from '../truth.ts';
-import type { Lie } from './liar.ts';
+import type { Liar } from './liar.ts';
 import { passes, type Subscription } from './subscription.ts';
 
-/** Size above which a write is not extended, in bytes. A write contains at least one frame. */
+/** Size in bytes at which no more frames are added to a write. The last frame may exceed this size. */
 const writeBytes = 512 * 1024;
 /** Maximum number of seconds of traffic in one write. */
 const writeParts = 64;
@@ -17,6 +17,9 @@ const writeParts = 64;
 const goodbyeMs = 5_000;
 /** Minimum age of events that compaction may remove, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
+
+/** First byte of a complete binary message. */
+const binary = 0x82;
 
 /** Event source, socket and settings of a connection. */
 export interface ConnectionOptions {
@@ -42,7 +45,7 @@ export interface ConnectionOptions {
   /** Timeout of `subscribeEvents` for a write and for a pong, in milliseconds; null for no timeout. */
   readonly patienceMs: number | null;
   /** Returns the function that falsifies frames, or null while the host is honest. */
-  readonly lie: () => Lie | null;
+  readonly lie: () => Liar | null;
 }
 
 /** Consecutive events, encoded for one write. */
@@ -242,8 +245,8 @@ export class Connection {
 
   #gather(block: Block, from: number, to: number): Part {
     const { first, offsets, species } = block;
-    const lie = this.#options.lie();
-    if (lie !== null) return this.#lies(block, from, to, lie);
+    const liar = this.#options.lie();
+    if (liar !== null) return this.#lies(block, from, to, liar);
     const { wantedCollections, kinds, compressed } = this.#options.subscription;
     const isCompacted = this.#isCompacted(block.timeUs[from - first] ?? 0);
     if (this.#hidesNothing() && wantedCollections.length + kinds.length === 0 && !compressed && !isCompacted) {
@@ -281,13 +284,16 @@ export class Connection {
     return mayGo && fraction(0xc0de, seq % 2 ** 31) < this.#options.compactedShare;
   }
 
-  #lies({ first, offsets, bytes }: Block, from: number, to: number, lie: Lie) {
+  #lies({ first, offsets, bytes }: Block, from: number, to: number, liar: Liar) {
     const told: Uint8Array[] = [];
     for (let at = from - first; at < to - first; at++) {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
-      for (const payload of lie(honest)) {
-        const frame = framed(payload);
-        told.push(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
+      for (const payload of liar.lie(honest)) {
+        if (!this.#options.subscription.compressed) told.push(framed(payload));
+        else {
+          const packed = liar.pack(payload, (plain) => this.#packed(plain));
+          told.push(framed(packed.payload, packed.isBinary ? binary : undefined));
+        }
       }
     }
     // Events that were replaced with false frames do not count as delivered.
@@ -295,8 +301,12 @@ export class Connection {
   }
 
   #compressed(frame: Uint8Array): Uint8Array {
+    return framed(this.#packed(payloadOf(frame)), binary);
+  }
+
+  #packed(payload: Uint8Array): Uint8Array {
     const dictionary = this.#options.zstdDictionary ?? undefined;
-    return framed(zstdCompressSync(payloadOf(frame), dictionary ? { dictionary } : {}), 0x82);
+    return zstdCompressSync(payload, dictionary ? { dictionary } : {});
   }
 
   #passes(species: number): boolean {

@@ -7,7 +7,7 @@ import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
 import type { HandshakeFaults } from './handshake-faults.ts';
-import { createLiar, type Lie } from './liar.ts';
+import { createLiar, type Liar } from './liar.ts';
 
 /** Names of all faults that can be injected into the host. */
 export const faultNames = [
@@ -72,14 +72,14 @@ export interface FaultScope {
   readonly nowUs: () => number;
 }
 
-/** Maximum number of log entries. The counters also include later faults. */
+/** Maximum number of log entries. The oldest entries are dropped; the counters include all faults. */
 const logLimit = 10_000;
 
 /**
  * The fault switches. Faults of a connection take effect immediately and return their record. Faults of a handshake or
- * of the transition to live traffic take effect at the next one, and are counted then. The record of events takes every
- * fault into account: hidden events stay hidden, replaced events count as their replacement, and deliveries contain the
- * frames that were actually sent.
+ * of the transition to live traffic take effect at the next handshake or transition, and are counted then. The record
+ * of events takes every fault into account: hidden events stay hidden, replaced events count as their replacement, and
+ * deliveries contain the frames that were actually sent.
  */
 export class Faults implements HandshakeFaults {
   /** Number of times that each fault took effect. */
@@ -97,7 +97,7 @@ export class Faults implements HandshakeFaults {
   #refusals: { readonly status: number; times: number } | null = null;
   #nextStart: ((connection: number, cursorUs: number, honest: number) => number) | null = null;
   #nextCutover: { readonly events: number; readonly lose: boolean } | null = null;
-  #lie: Lie | null = null;
+  #liar: Liar | null = null;
 
   constructor(scope: FaultScope) {
     this.#scope = scope;
@@ -155,8 +155,8 @@ export class Faults implements HandshakeFaults {
 
   /**
    * Permanently withholds the events of some collections (NSIDs) from every consumer for a number of seconds of stream
-   * time, like a host that loses them. Their sequence numbers are then missing in `subscribeEvents` frames. With
-   * `replaced`, other events take these numbers, as on a host that never received the events.
+   * time, as a host that loses these events would. Their sequence numbers are then missing in `subscribeEvents` frames.
+   * With `replaced`, other events take these numbers, as on a host that never received the events.
    */
   mute({ collections, seconds, replaced = false }: Mute): FaultRecord {
     const { source, truth } = this.#scope;
@@ -292,17 +292,17 @@ export class Faults implements HandshakeFaults {
 
   /** Replaces frames on every connection with false ones until `honest` is called; see `createLiar`. */
   liar(): FaultRecord {
-    this.#lie = createLiar({ seed: this.#scope.seed, nowUs: this.#scope.nowUs });
+    this.#liar = createLiar({ seed: this.#scope.seed, nowUs: this.#scope.nowUs });
     return this.#fire('liar', this.#scope.connections(), null, null);
   }
 
   /** Ends the effect of `liar`. */
   honest(): void {
-    this.#lie = null;
+    this.#liar = null;
   }
 
-  lie(): Lie | null {
-    return this.#lie;
+  lie(): Liar | null {
+    return this.#liar;
   }
 
   refusal(): number | null {

@@ -1,5 +1,5 @@
 import type { Cutover } from './connection.ts';
-import type { Lie } from './liar.ts';
+import type { Liar } from './liar.ts';
 
 /** Faults that affect a handshake and the connection that results from it. */
 export interface HandshakeFaults {
@@ -12,5 +12,5 @@ export interface HandshakeFaults {
   /** Returns the fault at the connection's transition from replay to live traffic, or null for none. */
   cutover(connection: number): Cutover | null;
   /** Returns the function that falsifies frames on every connection, or null while the host is honest. */
-  lie(): Lie | null;
+  lie(): Liar | null;
 }

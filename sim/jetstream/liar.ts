@@ -1,7 +1,21 @@
+import { zstdCompressSync } from 'node:zlib';
 import { type Dice, dice } from '../random.ts';
 
 /** Converts the payload of a regular frame to the payloads that a lying host sends instead. */
 export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
+
+/** Payload of one message of a compressed stream. */
+export interface PackedMessage {
+  readonly payload: Uint8Array;
+  readonly isBinary: boolean;
+}
+
+/** A lying host: the payloads that it sends, and how it compresses them on a compressed stream. */
+export interface Liar {
+  readonly lie: Lie;
+  /** Compresses a payload, sometimes falsely. `compress` compresses it as an honest host does. */
+  readonly pack: (payload: Uint8Array, compress: (payload: Uint8Array) => Uint8Array) => PackedMessage;
+}
 
 /** Options for a lying host. */
 export interface LiarOptions {
@@ -18,12 +32,16 @@ const day = 86_400 * second;
 const largest = Number.MAX_SAFE_INTEGER;
 
 /**
- * Creates a lying host, which sends false values in every field of either protocol. Times are in 1970, in 2300, one per minute, unsorted,
- * or just within the tolerance for clock errors. Positions jump forward slightly or to the maximum, go backwards, or
- * are times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some regular frames are sent
- * unchanged among the false ones.
+ * Creates a lying host, which sends false values in every field of either protocol. Times are in 1970, in 2300, one
+ * minute apart, unsorted, or just within the tolerance for clock errors. Positions jump forward slightly or to the
+ * maximum, go backwards, or are times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some
+ * regular frames are sent unchanged among the false ones.
  */
-export function createLiar({ seed, nowUs }: LiarOptions): Lie {
+export function createLiar({ seed, nowUs }: LiarOptions): Liar {
+  return { lie: createLie({ seed, nowUs }), pack: createPacker(dice(seed ^ 0x2bad)) };
+}
+
+function createLie({ seed, nowUs }: LiarOptions): Lie {
   const chance = dice(seed ^ 0x11a5);
   const falsehoods = falseValues(chance, nowUs);
   const lies = legacyLies(chance, falsehoods);
@@ -44,7 +62,49 @@ export function createLiar({ seed, nowUs }: LiarOptions): Lie {
   };
 }
 
-/** False values that both protocols can carry: functions of times in microseconds, and of the honest numbers. */
+/** Size to which a false frame of a few bytes expands, in bytes. It is more than a consumer should accept. */
+const expandedBytes = 2 * 1024 * 1024;
+
+/**
+ * Returns a function that compresses most payloads honestly. The other payloads are sent uncompressed, damaged,
+ * compressed twice or without the dictionary, or replaced with a frame that expands to megabytes or requires a window
+ * of 128 MiB.
+ */
+function createPacker(chance: Dice): Liar['pack'] {
+  const bomb = zstdCompressSync(Buffer.alloc(expandedBytes, '['));
+  // Header with the exponent of the window, then one block of 128 KiB of one byte (RFC 8878).
+  const wide = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, (27 - 10) << 3, 0x03, 0x00, 0x10, 0x5b]);
+  return (payload, compress) => {
+    const honest = compress(payload);
+    const falsehoods: readonly (() => PackedMessage)[] = [
+      () => ({ payload, isBinary: false }),
+      () => ({ payload, isBinary: true }),
+      () => ({ payload: honest.subarray(0, honest.length >> 1), isBinary: true }),
+      () => ({ payload: altered(honest, chance), isBinary: true }),
+      () => ({ payload: honest, isBinary: false }),
+      () => ({ payload: zstdCompressSync(payload), isBinary: true }),
+      () => ({ payload: compress(honest), isBinary: true }),
+      () => ({ payload: Buffer.concat([honest, honest]), isBinary: true }),
+      () => ({ payload: new Uint8Array(0), isBinary: true }),
+      () => ({ payload: bomb, isBinary: true }),
+      () => ({ payload: wide, isBinary: true }),
+    ];
+    return chance.chance(0.3) ? chance.pick(falsehoods)() : { payload: honest, isBinary: true };
+  };
+}
+
+/** Returns a copy of the bytes with one of them changed. */
+function altered(bytes: Uint8Array, chance: Dice): Uint8Array {
+  const copy = Buffer.from(bytes);
+  const at = chance.below(copy.length);
+  copy[at] = (copy[at] ?? 0) ^ (1 + chance.below(255));
+  return copy;
+}
+
+/**
+ * False values that both protocols can carry: generators of times in microseconds, and functions that falsify an honest
+ * number.
+ */
 interface FalseValues {
   readonly times: readonly (() => unknown)[];
   readonly numbers: readonly ((honest: number) => unknown)[];
@@ -153,7 +213,7 @@ function eventLies(chance: Dice, { times, numbers }: FalseValues): readonly Fram
   ];
 }
 
-/** Puts the same false time into both fields. */
+/** Sets `time` and `witnessedAt` to the same false time. */
 function alike(time: () => unknown): FrameLie {
   return (payload) => {
     payload.time = time();
@@ -170,7 +230,7 @@ function notice(name: () => string): FrameLie {
   };
 }
 
-/** Formats microseconds as a datetime. Returns values that no datetime can express unchanged. */
+/** Formats microseconds as a datetime. Returns a value unchanged if no datetime can express it. */
 function datetime(time: unknown): unknown {
   if (typeof time !== 'number' || time < 0 || time > 8.64e18) return time;
   return `${new Date(Math.floor(time / 1000)).toISOString().slice(0, -1)}${String(Math.floor(time) % 1000).padStart(3, '0')}Z`;

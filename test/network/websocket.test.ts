@@ -40,7 +40,7 @@ async function refusal(url: string, options: Partial<SocketOptions> = {}, signal
     () => 'it opened',
     (reason: unknown) => reason,
   );
-  if (!(error instanceof ConnectError)) throw new Error('not a ConnectError', { cause: error });
+  if (!(error instanceof ConnectError)) throw new Error('the error is not a ConnectError', { cause: error });
   return { kind: error.kind, message: error.message, status: error.status, retryable: error.retryable };
 }
 
@@ -228,7 +228,7 @@ describe('opening a websocket', () => {
     [400, false],
     [404, false],
     [200, false],
-  ])('reports the status %i of a rejected handshake, with retryable %s', async (status, retryable) => {
+  ])('reports the status %i of a rejected handshake (retryable: %s)', async (status, retryable) => {
     const port = await listen(createHttpServer((_request, response) => response.writeHead(status).end('no')));
     expect(await refusal(`ws://127.0.0.1:${port}/subscribe?cursor=1`)).toEqual({
       kind: 'handshake_status',
@@ -288,10 +288,10 @@ describe('an open websocket connection', () => {
     ]);
   });
 
-  it('passes on one message per turn of the event loop to a reader whose messages are costly', async () => {
+  it('passes on only one message per turn of the event loop if the reader’s messages are costly', async () => {
     const count = 50;
     const url = await serve((peer) => {
-      // All messages arrive in one chunk.
+      // Send all messages in one chunk.
       const socket = (peer as unknown as { _socket: Socket })._socket;
       socket.cork();
       for (let i = 0; i < count; i += 1) peer.send(String(i));
@@ -364,7 +364,7 @@ describe('an open websocket connection', () => {
     expect(await dropped.closed).toEqual({ reason: 'dropped' });
   });
 
-  it('closes at a message beyond the size limit, in one piece or in fragments, and keeps the messages before it', async () => {
+  it('closes if a message, whole or in fragments, exceeds the size limit, and delivers the messages before it', async () => {
     for (const send of [
       (peer: WebSocket) => peer.send('x'.repeat(1025)),
       (peer: WebSocket) => {
@@ -383,7 +383,7 @@ describe('an open websocket connection', () => {
     }
   });
 
-  it('closes at a message with more fragments than the limit, because each fragment takes up memory of its own', async () => {
+  it('closes if a message has more fragments than the limit, because each fragment takes up memory of its own', async () => {
     const fragments = (peer: WebSocket, count: number): void => {
       for (let n = 1; n < count; n += 1) peer.send('x', { fin: false });
       peer.send('x', { fin: true });
@@ -402,7 +402,7 @@ describe('an open websocket connection', () => {
     tolerant.close();
   });
 
-  it('rejects a handshake that follows an endless series of informational responses', async () => {
+  it('is never established if the peer sends an endless series of informational responses', async () => {
     const server = createServer((socket) => {
       const more = (): void => {
         while (socket.writable && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
@@ -414,10 +414,94 @@ describe('an open websocket connection', () => {
     expect(await refusal(url, { handshakeMs: 60_000 })).toMatchObject({ kind: 'handshake' });
   });
 
-  it('closes at bytes that are not a websocket frame', async () => {
+  it('closes if it receives bytes that are not a websocket frame', async () => {
     const url = await serve((peer) => rawSocket(peer).write(Buffer.from([0xf1, 0x01, 0x78])));
     const socket = await open(url);
     expect(await socket.closed).toEqual({ reason: 'protocol_error' });
+  });
+
+  it('delivers no message that follows a protocol violation or a close frame in the same chunk', async () => {
+    const message = [0x81, 0x01, 0x78];
+    for (const [bytes, closing] of [
+      [[0xf1, 0x01, 0x78], { reason: 'protocol_error' }],
+      [[0x81, 0x81, 1, 2, 3, 4, 0x79], { reason: 'protocol_error' }],
+      [[0x81, 0x7e, 0xff, 0xff], { reason: 'too_large' }],
+      [[0x88, 0x02, 0x0f, 0xa1], { reason: 'remote_close', code: 4001 }],
+    ] as const) {
+      const frames: string[] = [];
+      const url = await serve((peer) => rawSocket(peer).write(Buffer.from([...message, ...bytes, ...message])));
+      const socket = await open(url, { onFrame: (data) => frames.push(data.toString()) });
+      expect(await socket.closed).toEqual(closing);
+      expect(frames).toEqual(['x']);
+    }
+  });
+
+  it.each([
+    { memory: 'keeps', isTransient: false },
+    { memory: 'releases', isTransient: true },
+  ])('delivers messages and fragments that arrive in pieces, and $memory their memory', async ({ isTransient }) => {
+    const frames: string[] = [];
+    const pong = Promise.withResolvers<string>();
+    const sendBytewise = async (peer: WebSocket): Promise<void> => {
+      const bytes = Buffer.from([
+        ...[0x81, 0x01, 0x61, 0x89, 0x02, 0x68, 0x69, 0x81, 0x02, 0x62, 0x63],
+        ...[0x01, 0x01, 0x64, 0x80, 0x01, 0x65, 0x81, 0x01, 0x66],
+      ]);
+      const transport = rawSocket(peer);
+      transport.setNoDelay();
+      for (const byte of bytes) {
+        await new Promise((resolve) => transport.write(Buffer.from([byte]), resolve));
+        await new Promise(setImmediate);
+      }
+      await pong.promise;
+      peer.close(1000);
+    };
+    const url = await serve((peer) => {
+      peer.on('pong', (data) => pong.resolve(data.toString()));
+      void sendBytewise(peer);
+    });
+    const socket = await open(url, { isTransient, onFrame: (data) => frames.push(data.toString()) });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 1000 });
+    expect({ frames, pong: await pong.promise }).toEqual({ frames: ['a', 'bc', 'de', 'f'], pong: 'hi' });
+  });
+
+  it('delivers messages of any size with the same bytes if the consumer’s messages are transient', async () => {
+    const texts = Array.from({ length: 300 }, (_, n) => String(n).padEnd((n * 7919) % 90_000, 'x'));
+    const url = await serve((peer) => {
+      for (const text of texts) peer.send(text);
+      peer.close(1000);
+    });
+    const frames: string[] = [];
+    const onFrame = (data: Buffer): void => void frames.push(data.toString());
+    const socket = await open(url, { isTransient: true, maxFrameBytes: 90_000, onFrame });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 1000 });
+    expect(frames).toEqual(texts);
+  });
+
+  it('ends if the peer closes it, even if the peer sends more bytes after its close frame', async () => {
+    const url = await serve((peer) => {
+      const socket = (peer as unknown as { _socket: Socket })._socket;
+      socket.write(Buffer.from([0x88, 2, 0x03, 0xe8]));
+      // Send more bytes after the response to the close frame has arrived.
+      socket.once('data', () => {
+        socket.write(Buffer.alloc(300_000));
+        socket.end();
+      });
+    });
+    const socket = await open(url, { closeMs: 600_000 });
+    expect(await socket.closed).toEqual({ reason: 'remote_close', code: 1000 });
+  });
+
+  it.each([
+    ['pongs', Buffer.from([0x8a, 0])],
+    ['empty fragments', Buffer.from([0x02, 0])],
+  ])('reports each read, and its processor time, if the peer sends only %s', async (_, frame) => {
+    const reported = Promise.withResolvers<number>();
+    const url = await serve((peer) => {
+      (peer as unknown as { _socket: Socket })._socket.write(frame);
+    });
+    await open(url, { onRead: (cpuMs) => reported.resolve(cpuMs) });
+    expect(await reported.promise).toBeGreaterThanOrEqual(0);
   });
 
   it('closes if the peer does not respond to a ping', async () => {
@@ -591,7 +675,7 @@ describe('a message that arrives in parts', () => {
     expect(sizes.at(-1)).toBe(0);
   });
 
-  it('is not considered to begin with the pings and pongs of a quiet peer', async () => {
+  it('does not begin with pings and pongs, so that the reported size stays 0', async () => {
     const sizes: number[] = [];
     const url = await serve((peer) => {
       const timer = setInterval(() => peer.ping('payload'), 40);

@@ -49,15 +49,25 @@ describe('simulated relays', () => {
   it('can be down, or return the same page forever', async () => {
     const { addresses, sim } = await start();
     const [relay] = sim.labelers.relays;
-    const ask = async () =>
-      fetch(`${addresses.relays[0]}/xrpc/com.atproto.sync.listReposByCollection?collection=app.bsky.labeler.service`);
+    const ask = async (more: Readonly<Record<string, string>> = {}) => {
+      // Request pages of one DID, so that consecutive pages differ.
+      const query = new URLSearchParams({ collection: 'app.bsky.labeler.service', limit: '1', ...more });
+      return fetch(`${addresses.relays[0]}/xrpc/com.atproto.sync.listReposByCollection?${query}`);
+    };
+    const first = (await (await ask()).json()) as RelayPage;
+    const second = (await (await ask({ cursor: first.cursor ?? '' })).json()) as RelayPage;
+    expect([first.repos, second.repos].map(({ length }) => length)).toEqual([1, 1]);
+    expect(second.repos).not.toEqual(first.repos);
     if (relay) relay.state = 'endless_pages';
-    expect(await (await ask()).json()).toMatchObject({ cursor: expect.any(String) as string });
+    const endless = (await (await ask()).json()) as RelayPage;
+    expect(endless).toEqual({ repos: first.repos, cursor: expect.any(String) as string });
+    expect(await (await ask({ cursor: endless.cursor ?? '' })).json()).toEqual(endless);
     if (relay) relay.state = 'down';
     expect((await ask()).status).toBe(502);
     expect(relay?.fired).toEqual(
       new Map([
-        ['endless_pages', 1],
+        ['up', 2],
+        ['endless_pages', 2],
         ['down', 1],
       ]),
     );
@@ -72,7 +82,7 @@ describe('the simulated directory', () => {
     ['no_key', 200],
     ['other_did', 200],
     ['html', 200],
-  ] as const)('responds for a DID in the state %s with status %i', async (state, status) => {
+  ] as const)('responds according to the state of a DID (%s, status %i)', async (state, status) => {
     const { addresses, sim, ozone } = await start();
     sim.labelers.directory.set(ozone.did, state);
     const answer = await fetch(`${addresses.plc}/${ozone.did}`);
@@ -83,7 +93,7 @@ describe('the simulated directory', () => {
     expect(sim.labelers.directory.fired.get(state)).toBe(1);
   });
 
-  it('returns an old endpoint and an old key until it is unfrozen', async () => {
+  it('returns an old endpoint and an old key of a labeler until its document is unfrozen', async () => {
     const { sim, ozone } = await start();
     const { directory } = sim.labelers;
     await directory.freeze(ozone.did);

@@ -11,8 +11,8 @@ export interface SlotLimits {
   /** Maximum number of slots of one host and port. */
   readonly perHost: number;
   /**
-   * Maximum number of slots of one host for unprivileged claims, whatever port they name; default: `perHost` for each
-   * port. Any number of parties may name another party's host, which would have to serve all of them.
+   * Maximum number of slots of one host, over all its ports, for unprivileged claims; default: `perHost` for each
+   * port. The limit protects a host that other parties name without its owner's consent.
    */
   readonly perNewHost?: number;
   /**
@@ -37,8 +37,8 @@ export interface SlotLimits {
   readonly slowPrivileged?: number;
   /**
    * Maximum rate of the unprivileged claims for one host and port; default: no limit. Any number of parties may name
-   * another party's host. Without a limit, their requests could make that host reject all requests, including those for
-   * its owner.
+   * another party's host. Without a limit, the resulting requests could make the host reject all requests, including
+   * requests for its owner.
    */
   readonly hostRate?: HostRate;
 }
@@ -61,7 +61,10 @@ export type Release = (answered?: boolean) => void;
  * for a long time competes only with other slow hosts. A claim that must wait does not delay other claims.
  */
 export interface Slots {
-  /** Resolves to a slot, or to the reason why none was granted: rejected, timed out, or aborted. Never rejects. */
+  /**
+   * Resolves with a function that releases the slot, with `busy` if the claim was rejected or timed out, or with
+   * `aborted`. Never rejects.
+   */
   acquire(claim: Claim, waitMs: number, signal: AbortSignal): Promise<Release | 'busy' | 'aborted'>;
 }
 
@@ -192,8 +195,8 @@ class FairSlots implements Slots {
 
   #sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
     const { perHost, perDomain, perNewDomain, perSource } = this.#limits;
-    // Count privileged claims separately: another party's document may name a labeler's host and must not use up its
-    // share.
+    // Count privileged claims separately, because another party's document may name a labeler's host but must not use
+    // up the labeler's share.
     const group = privileged ? 'privileged' : 'other';
     const hostShare =
       privileged || this.#perNewHost === null
@@ -207,7 +210,7 @@ class FairSlots implements Slots {
     return request.shares.every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
   }
 
-  /** Returns true if another claim for the host of the request may fit, whatever its source. */
+  /** Returns true if the limits of the host and the domain allow another claim. Ignores the limit of the source. */
   #hasFreeHost(request: Request): boolean {
     return request.shares.slice(0, 2).every((share) => this.#hasFree(share)) && this.#msUntilFree(request) === 0;
   }
@@ -263,7 +266,10 @@ class FairSlots implements Slots {
     }
   }
 
-  /** Returns the first claim that fits, from the domain that has waited longest for a slot. */
+  /**
+   * Returns the first claim that fits, from the domain that has waited longest for a slot, and moves that domain to the
+   * end of the queue. Returns null if no claim fits.
+   */
   #nextOf({ waiting }: Lane): Waiting | null {
     for (const [domain, hosts] of waiting) {
       const found = this.#nextOfHosts(hosts);
@@ -278,12 +284,26 @@ class FairSlots implements Slots {
   #nextOfHosts(hosts: Map<string, Set<Waiting>>): Waiting | null {
     for (const [host, entries] of hosts) {
       const found = this.#firstFitting(entries);
-      if (found === null) continue;
+      if (found === null) {
+        if (this.#isDomainFull(entries)) return null;
+        continue;
+      }
       hosts.delete(host);
       hosts.set(host, entries);
       return found;
     }
     return null;
+  }
+
+  /**
+   * Returns true if no claim for the domain of these claims can fit. The caller then skips the other hosts of the
+   * domain. This matters because a domain may have thousands of waiting hosts, and each release of a slot visits all
+   * domains.
+   */
+  #isDomainFull(entries: ReadonlySet<Waiting>): boolean {
+    const [first] = entries;
+    const share = first?.shares[1];
+    return share !== undefined && !this.#hasFree(share);
   }
 
   /**

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
+import { threadCpuMs } from '../../ops/thread-cpu.ts';
 import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
+import { FrameLane } from './frame-lane.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
@@ -16,11 +18,13 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly handshakeMs: number;
   /** Timeout of a closing handshake, in milliseconds. */
   readonly closeMs: number;
-  /** Texts of the peer's close frame that are reported as `CloseInfo.name`; none by default. */
+  /** Close reasons of the peer that are reported as `CloseInfo.name`; none by default. */
   readonly closeNames?: readonly string[];
-  /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
+  /**
+   * Maximum size of a message with all its fragments, in bytes; a larger message ends the connection as `too_large`.
+   */
   readonly maxFrameBytes: number;
-  /** Maximum number of fragments of a message, 256 by default; more end the connection as `too_large`. */
+  /** Maximum number of fragments of a message, 256 by default; more fragments end the connection as `too_large`. */
   readonly maxFragments?: number;
   /**
    * Called synchronously with each message, in order; not after `close` or an abort. The first message may arrive
@@ -33,6 +37,16 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
    * One read contains thousands of small messages, which would otherwise be delivered in one turn.
    */
   readonly isCostly?: boolean;
+  /**
+   * True if nothing refers to the bytes of a message after `onFrame` has returned. Their memory is then reused for
+   * the next read and stays in the processor's cache, so a backlog is read about a fifth faster.
+   */
+  readonly isTransient?: boolean;
+  /**
+   * Called after each read with the processor time of all its frames, including `onFrame`, in milliseconds. Pings,
+   * pongs and fragments are reported to no other callback, although they also cost time. Must not throw.
+   */
+  readonly onRead?: (cpuMs: number) => void;
   /** Resolves the host of the URL to its addresses. */
   readonly resolve: Resolve;
   /** Value of the `User-Agent` header of the handshake. */
@@ -82,8 +96,10 @@ export class AttendedSocket implements GuardedSocket {
   readonly #options: SocketOptions;
   readonly #partial: PartialMessage;
   #liveness: Liveness | null = null;
+  /** Function that stops taking messages from the chunks of the transport. */
+  #leaveLane: () => void = () => undefined;
   #isPaused = false;
-  /** First reason why the connection ended; later errors follow from it. */
+  /** First reason why the connection ended; all errors after it are consequences. */
   #ending: CloseInfo | null = null;
 
   constructor(ws: WebSocket, options: SocketOptions, phase: Phase) {
@@ -100,15 +116,15 @@ export class AttendedSocket implements GuardedSocket {
     this.closed = promise;
     ws.on('open', () => this.#opened(phase));
     ws.on('message', (data, isBinary) => {
-      if (this.#ending || !Buffer.isBuffer(data)) return;
-      this.#liveness?.message();
-      this.#partial.message(data.length);
-      options.onFrame(data, isBinary);
+      if (Buffer.isBuffer(data)) this.#message(data, isBinary);
     });
     ws.on('ping', (data) => this.#control(data));
     ws.on('pong', (data) => this.#control(data));
     // Protocol violations arrive as errors; ws then closes the connection with the right code, within `closeMs`.
-    ws.on('error', (error) => this.#end(reasonOf(error)));
+    ws.on('error', (error) => {
+      this.#leaveLane();
+      this.#end(reasonOf(error));
+    });
     ws.on('close', (code, text) => resolve(this.#closed(code, text)));
   }
 
@@ -135,21 +151,83 @@ export class AttendedSocket implements GuardedSocket {
     this.#ws.close(1000);
   }
 
+  #message(data: Buffer, isBinary: boolean): void {
+    if (this.#ending) return;
+    this.#liveness?.message();
+    this.#partial.message(data.length);
+    this.#options.onFrame(data, isBinary);
+  }
+
   #control(data: Buffer): void {
     this.#liveness?.control();
     this.#partial.control(data.length);
   }
 
   #opened(phase: Phase): void {
-    // This listener runs after that of ws, so the messages that a chunk completes are already delivered.
-    phase.socket?.on('data', (chunk: Buffer) => {
-      if (!this.#ending) this.#partial.chunk(chunk.length);
-    });
+    const { socket } = phase;
+    if (socket && !this.#enterLane(socket)) this.#watchChunks(socket);
     this.#liveness = watchLiveness(this.#options, {
       ping: () => this.#ws.ping(),
       // Terminate without a closing handshake, because a dead peer would not respond to one.
       dead: (reason) => this.#terminate({ reason }),
     });
+  }
+
+  /**
+   * Records each chunk that ws reads. Must be called after ws listens, so that the messages that a chunk completes are
+   * recorded before the chunk.
+   */
+  #watchChunks(socket: Socket): void {
+    let begun = 0;
+    socket.prependListener('data', () => {
+      begun = this.#beginRead();
+    });
+    socket.on('data', (chunk: Buffer) => this.#endRead(chunk.length, begun));
+  }
+
+  #beginRead(): number {
+    return this.#options.onRead ? threadCpuMs() : 0;
+  }
+
+  #endRead(bytes: number, begun: number): void {
+    if (this.#ending) return;
+    this.#partial.chunk(bytes);
+    this.#options.onRead?.(threadCpuMs() - begun);
+  }
+
+  /**
+   * Takes complete messages from the chunks of the transport, and passes all other bytes to the listener of ws. Returns
+   * false and leaves all bytes to ws if messages are costly, or if ws does not listen as expected.
+   */
+  #enterLane(socket: Socket): boolean {
+    const { isCostly, isTransient = false, maxFrameBytes } = this.#options;
+    const [library, ...others] = socket.listeners('data') as ((chunk: Buffer) => void)[];
+    if (isCostly === true || !library || others.length > 0) return false;
+    const lane = new FrameLane({
+      maxBytes: maxFrameBytes,
+      message: (data, isBinary) => this.#message(data, isBinary),
+      rest: (bytes, isLast) => {
+        if (isLast) {
+          this.#leaveLane();
+          // Restore the listener of ws before passing these bytes, because ws removes its listener at a close frame.
+          socket.on('data', library);
+        }
+        // Copy bytes whose memory is reused, because ws keeps the pieces of an incomplete message.
+        library.call(socket, isTransient ? Buffer.from(bytes) : bytes);
+      },
+    });
+    const read = (chunk: Buffer): void => {
+      const { length } = chunk;
+      const begun = this.#beginRead();
+      const stays = lane.chunk(chunk);
+      this.#endRead(length, begun);
+      if (isTransient) releaseMemory(chunk);
+      if (!stays) this.#watchChunks(socket);
+    };
+    this.#leaveLane = () => socket.off('data', read);
+    socket.on('data', read);
+    socket.off('data', library);
+    return true;
   }
 
   #terminate(info: CloseInfo): void {
@@ -171,6 +249,13 @@ export class AttendedSocket implements GuardedSocket {
     this.#end(code === 1006 ? { reason: 'dropped' } : closing);
     return this.#ending ?? { reason: 'dropped' };
   }
+}
+
+/**
+ * Frees the memory of a chunk without waiting for the garbage collector, unless the chunk is part of a larger buffer.
+ */
+function releaseMemory({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
 function reasonOf(error: Error): CloseInfo {

@@ -1,4 +1,5 @@
 import type { Kind } from '../attack.ts';
+import { controlFlood, hiddenBytes } from './control-frames.ts';
 import { crowds, definitionChurn, identityStorm } from './crowds.ts';
 import { deepAnnouncement, deepDefinitions } from './deep-definitions.ts';
 import { hugeDocuments, keyChurn, moving, webDocuments, webHangs } from './documents.ts';
@@ -39,6 +40,8 @@ export const kinds: readonly Kind[] = [
   malformedFlood,
   emptyFragments,
   pingFlood,
+  controlFlood,
+  hiddenBytes,
   flapping,
   futureCursors,
   endlessPages,

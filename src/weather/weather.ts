@@ -51,7 +51,7 @@ export interface WeatherSettings {
   readonly backfillBytes: number;
   /** zstd dictionary for a host of the legacy protocol, or null to read without compression. */
   readonly dictionary: Buffer | null;
-  /** True to request compressed frames from a host of the present method, with the host's own dictionary. */
+  /** True to request compressed frames from a host of `subscribeEvents`, with the host's own dictionary. */
   readonly compress: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface WeatherDeps {
 
 /** Intervals of the weather instrument, in milliseconds. */
 interface Pace {
-  /** Interval between commits. It is the maximum time that has to be read again after a crash. */
+  /** Interval between commits. A crash discards the events of at most this interval, which are then read again. */
   readonly commitMs: number;
   /** Interval between attempts to write while the disk is full. */
   readonly probeMs: number;
@@ -89,7 +89,7 @@ export interface Weather {
    * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
    */
   start(): Promise<void>;
-  /** Commits the counts, writes the artifact, and closes the store. */
+  /** Commits the counts, writes the artifact unless the instrument has failed, and closes the store. */
   stop(): Promise<void>;
   /**
    * Rejects when the instrument cannot continue, because the store is damaged or an unexpected error occurred. Never
@@ -121,7 +121,7 @@ class WeatherInstrument implements Weather {
   #working: Promise<void> = Promise.resolve();
   #pruning: NodeJS.Timeout | null = null;
   #lastClosed = 0;
-  /** Time of the last summary, in microseconds. */
+  /** Time at which the store was last read for a summary, in microseconds of this machine's wall clock. */
   #readAtUs = 0;
   #hasFailed = false;
 
@@ -150,7 +150,7 @@ class WeatherInstrument implements Weather {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#reject = reject;
-    // Avoid an unhandled rejection if no caller awaits the promise: `stop` reports the error in that case.
+    // Avoid an unhandled rejection if no caller awaits the promise: `#fail` logs the error in any case.
     promise.catch(() => undefined);
   }
 
@@ -185,7 +185,7 @@ class WeatherInstrument implements Weather {
     await this.#publisher.stop();
     if (this.#opened && !this.#hasFailed) await this.#publisher.now();
     this.#opened?.store.close();
-    this.#deps.log.info('stopped');
+    this.#deps.log.info('the weather instrument stopped');
   }
 
   async #openStore(): Promise<Publication> {
@@ -264,6 +264,7 @@ class WeatherInstrument implements Weather {
     const bounds = { maxBytes: inputLimits.zstdDictionary.bytes, timeoutMs: fetchMs };
     return fetchedDictionary({
       folder: settings.data,
+      endpoint: endpoint.name,
       fetch: (signal) => this.#http.getBytes(dictionaryUrl(endpoint), { ...bounds, signal }),
       clock,
       log,
@@ -294,7 +295,7 @@ class WeatherInstrument implements Weather {
   #fail(error: unknown): void {
     const path = join(this.#deps.settings.data, storeFile);
     const fault = storeFault(error) === 'damaged' ? damaged(path, error instanceof Error ? error.message : '') : error;
-    this.#deps.log.error('the instrument stopped', errorFields(fault));
+    this.#deps.log.error('the weather instrument stopped after an error', errorFields(fault));
     this.#hasFailed = true;
     this.#reject(fault);
     this.#stopping.abort();

@@ -38,7 +38,7 @@ describe('almanac weather', () => {
       'ws://127.0.0.1:1/subscribe',
       'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is allowed only for loopback, with --allow-loopback',
     ],
-  ])('rejects %s at startup, with one line', async (jetstream, line) => {
+  ])('rejects an invalid address at startup with a one-line error (%s)', async (jetstream, line) => {
     const { code, stderr } = await runProgram(['weather', '--jetstream', jetstream, '--data', folder()]);
     expect([code, stderr]).toEqual([1, [line]]);
   });
@@ -48,14 +48,14 @@ describe('almanac weather', () => {
     const jetstream = 'ws://127.0.0.1:1/subscribe';
     const command = startProgramInTest(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
     await command.line(observing);
-    await until('it says why', () =>
+    await until('the log contains the reason', () =>
       says(command, `cannot connect to ${jetstream}: the connection was refused (ECONNREFUSED)`),
     );
     expect(readArtifact(data)).toMatchObject({ total_events: { total: null }, collections: {} });
     expect(await command.stop()).toBe(0);
   });
 
-  test('rejects a second start on the same data directory, with one line', async () => {
+  test('rejects a second start on the same data directory with a one-line error', async () => {
     const sim = createSim();
     const { jetstream } = await sim.start();
     const data = folder();
@@ -63,7 +63,9 @@ describe('almanac weather', () => {
     await startProgramInTest(args).line(observing);
     const { code, stderr } = await runProgram(args);
     expect(code).toBe(1);
-    expect(stderr).toEqual([`almanac: another almanac weather writes to ${data}; stop it, or choose another --data`]);
+    expect(stderr).toEqual([
+      `almanac: another almanac weather process writes to ${data}; stop it, or choose another directory with --data`,
+    ]);
     await sim.stop();
   });
 
@@ -71,7 +73,7 @@ describe('almanac weather', () => {
     ['golden_v1.jsonl', 'not a zstd dictionary'],
     ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
-  ])('rejects a file that is not a dictionary, with one line (%s)', async (name, why) => {
+  ])('rejects a file that is not a dictionary with a one-line error (%s)', async (name, why) => {
     const path = join(import.meta.dirname, '..', 'fixtures', 'jetstream', name);
     const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(code).toBe(1);
@@ -87,7 +89,7 @@ describe('almanac weather', () => {
       ...['--metrics-port', '0'],
     ]);
     await weather.line(observing);
-    const metricsPort = () => /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr.join('\n'))?.[1];
+    const metricsPort = () => /"port":(\d+),"msg":"the metrics port is open"/.exec(weather.stderr.join('\n'))?.[1];
     const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const { url: base } = await facts.listening();
     await until('the backfill of missed events has ended', () =>

@@ -79,7 +79,7 @@ describe('a subscribeEvents host', () => {
     },
   );
 
-  test('is counted exactly despite a re-sync, whose rows are not counted, and a restart during it', async () => {
+  test('is counted exactly despite a re-sync, whose rows do not count, and a restart during the re-sync', async () => {
     const one = await station();
     one.sim.faults.resync({ rows: 400 });
     await until('some rows came', () => (one.told.outcomes.resync ?? 0) > 100);
@@ -92,7 +92,7 @@ describe('a subscribeEvents host', () => {
     expect(summary.caveats).toContainEqual(expect.stringMatching(/^400 rows that repeat records/));
   });
 
-  test('is counted exactly if it omits numbers, which are reported', async () => {
+  test('is counted exactly if it omits event numbers, and the omitted numbers are reported', async () => {
     const one = await station();
     one.sim.faults.skip({ events: 37 });
     await settled(one);
@@ -139,35 +139,39 @@ describe('a subscribeEvents host', () => {
   test('is counted exactly with compressed frames and its own dictionary, which is kept with the store', async () => {
     const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
     await settled(one);
-    expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);
+    const path = join(one.folder, dictionaryFile(one.artifact().source.endpoint));
+    expect(readFileSync(path).equals(dictionary)).toBe(true);
     expect(one.lines.filter((line) => line.includes('"compressed":true'))).toHaveLength(1);
     await one.weather().stop();
     await one.restart();
-    await until('it reads on', () => one.lines.filter((line) => line.includes('"compressed":true')).length === 2);
+    await until(
+      'the host is read again',
+      () => one.lines.filter((line) => line.includes('"compressed":true')).length === 2,
+    );
     await settled(one);
     // Delete the dictionary, because its bytes come from the host and may contain any text.
-    rmSync(join(one.folder, dictionaryFile));
+    rmSync(path);
     await compareWithTruth(one);
     expect(one.told.outcomes.parse_error).toBe(0);
   });
 });
 
-describe('a host that does not serve the method', () => {
-  test('is named with its legacy address in one line of the log', async () => {
+describe('a host without the method or without its dictionary', () => {
+  test('is logged in one line with its legacy address if it lacks the method', async () => {
     const one = await startStation({ wire: 'jetstream.subscribeEvents', sim: { hasMethod: false } });
     open.push(one);
-    await until('it is refused', () => one.told.causes.length > 0);
+    await until('the handshake is refused', () => one.told.causes.length > 0);
     expect(one.lines.join('\n')).toMatch(/responds with 404: .* specify ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
   });
 
-  test('is read without compression if it provides no dictionary', async () => {
+  test('is read without compression if it lacks the dictionary', async () => {
     const one = await station({ compress: true });
-    expect(one.lines.some((line) => line.includes('the host provides no dictionary'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the host sent no usable dictionary'))).toBe(true);
     await compareWithTruth(one);
   });
 });
 
-describe('a store of the legacy protocol', () => {
+describe('a series of the legacy protocol', () => {
   test('remains published while both protocols of its host are observed', async () => {
     const one = await station({ wire: 'jetstream.legacy' });
     await one.weather().stop();

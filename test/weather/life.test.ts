@@ -7,7 +7,7 @@ import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/we
 import { compareWithTruth, type Station, settingsOf, startStation } from '../../harness/weather/weather-station.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
-import type { Position } from '../../src/weather/window/position.ts';
+import type { Position } from '../../src/weather/position/position.ts';
 import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
 
 const open: { end(): Promise<void> }[] = [];
@@ -32,7 +32,7 @@ async function filledIn({ lines }: Station, from = 0): Promise<void> {
   );
 }
 
-/** Returns the stored position of a stopped instrument's live reader. */
+/** Returns the stored position of a stopped instrument's live reader, or null if no position is stored. */
 function readPosition({ folder }: Station, { endpoint }: { endpoint: string }): Position | null {
   const store = openWindowStore(folder);
   try {
@@ -62,7 +62,7 @@ async function commitAll({ sim, told }: Station): Promise<void> {
 }
 
 describe('a host that becomes silent permanently', () => {
-  test('is published as stale with reduced coverage within four minutes, and with counts that no longer grow', async () => {
+  test('is published as stale within four minutes, with counts and observed time that no longer grow', async () => {
     const one = await station({ speed: 60, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);
@@ -105,12 +105,12 @@ describe('an instrument that restarts while its host is unreachable', () => {
 });
 
 describe('a host that sends only unreadable frames', () => {
-  test('is treated as silent, so that its connection is closed and resumed', async () => {
+  test('is treated as silent, so that its connection is closed and opened again', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
     one.sim.faults.malformed({ events: 3000 });
-    await until('it is given up', () => one.told.causes.includes('silence'));
+    await until('the connection is closed', () => one.told.causes.includes('silence'));
     await until('events after the gap are counted', () => one.told.gapSeconds > 15, 60_000);
     await more(one);
     expect(one.sim.faults.fired.malformed).toBe(1);
@@ -154,12 +154,12 @@ describe('a full disk', () => {
     const committed = counted(one);
     const kept = one.artifact();
     await until('no connection is left', () => one.sim.truth.deliveries.every(({ closedAtUs }) => closedAtUs !== null));
-    expect(one.lines.some((line) => line.includes('the store is not writable'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the weather store cannot be written'))).toBe(true);
     expect(counted(one)).toBe(committed);
     expect(one.artifact().total_events.total ?? 0).toBeGreaterThanOrEqual(kept.total_events.total ?? 0);
     full = false;
     await until('the log reports that the store can be written', () =>
-      one.lines.some((line) => line.includes('the store is writable again')),
+      one.lines.some((line) => line.includes('the weather store can be written again')),
     );
     await more(one);
     await filledIn(one);
@@ -175,7 +175,7 @@ describe('a removed artifact directory', () => {
     rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
     await one.weather().publish();
     expect(one.told.notWritten).toBeGreaterThan(0);
-    expect(one.lines.some((line) => line.includes('the last one remains'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the previous artifact remains in place'))).toBe(true);
     mkdirSync(join(one.folder, 'artifacts'));
     await one.weather().publish();
     expect(one.artifact().total_events.total).toBeGreaterThan(0);
@@ -201,7 +201,7 @@ describe('a damaged store', () => {
     const fault = await one.weather().failed.catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(OperatorError);
     expect(String(fault)).toContain('is damaged');
-    expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the weather instrument stopped after an error'))).toBe(true);
   });
 
   test('prevents the instrument from starting', async () => {
@@ -217,16 +217,16 @@ describe('a damaged store', () => {
 });
 
 describe('a data directory that is in use', () => {
-  test('is refused to a second instrument, with one line', async () => {
+  test('is refused to a second instrument with a one-line error', async () => {
     const one = await station();
     await expect(one.restart()).rejects.toThrow(
-      /^another almanac weather writes to .*; stop it, or choose another --data$/,
+      /^another almanac weather process writes to .*; stop it, or choose another directory with --data$/,
     );
   });
 });
 
 describe('two observed hosts', () => {
-  test('have two series, only one of which a summary describes, never their sum', async () => {
+  test('have two series, and a summary describes only one of them, never their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -261,7 +261,7 @@ describe('two observed hosts', () => {
 });
 
 describe('the time of a long stop', () => {
-  test('is filled in up to the length of the backfill, with the rest as a gap', async () => {
+  test('is filled in up to the length of the backfill, and the rest is recorded as a gap', async () => {
     const one = await station({ speed: 60, backfillHours: 0.3 });
     await filledIn(one);
     await more(one);
@@ -271,7 +271,7 @@ describe('the time of a long stop', () => {
     const before = one.lines.length;
     const startedMs = one.clock();
     await one.restart();
-    await until('it fills in', () =>
+    await until('the backfill has started', () =>
       one.lines.slice(before).some((line) => line.includes('the backfill of missed events has started')),
     );
     const begunMs = one.clock();

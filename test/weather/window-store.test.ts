@@ -74,7 +74,7 @@ describe('the window store', () => {
     expect(() => store.commit({ ...commit, after: revision + 7 })).toThrow(/does not follow/);
   });
 
-  test('keeps no part of a commit that fails at its last step', () => {
+  test('discards all changes of a commit that fails at its last step', () => {
     store.close();
     let full = false;
     store = openWindowStore(folder, {
@@ -93,7 +93,7 @@ describe('the window store', () => {
     );
   });
 
-  test('joins observed spans to their union, in any order', () => {
+  test('merges observed spans into their union, in any order', () => {
     const span = fc.tuple(fc.nat(300), fc.integer({ min: 1, max: 40 })).map(([from, n]) => ({ from, to: from + n }));
     let hosts = 0;
     fc.assert(
@@ -163,40 +163,45 @@ describe('the window store', () => {
   });
 
   test('accepts only one writer at a time', () => {
-    expect(() => openWindowStore(folder)).toThrow(/^another almanac weather writes to/);
+    expect(() => openWindowStore(folder)).toThrow(/^another almanac weather process writes to/);
   });
 
-  test('leaves a file of another version unchanged', () => {
+  test('refuses a file of another version, with an error that names both versions', () => {
     store.close();
     const db = new Sqlite(join(folder, storeFile));
     db.pragma('user_version = 99');
     db.close();
-    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 4$/);
+    expect(() => openWindowStore(folder)).toThrow(
+      /has version 99, but this program reads version 4; run the version that wrote it/,
+    );
     const mended = new Sqlite(join(folder, storeFile));
     mended.pragma('user_version = 4');
     mended.close();
     store = openWindowStore(folder);
   });
 
-  test.each([1, 2])('opens a store of version %i, and keeps its series, baseline and position', (version) => {
-    const { id, revision } = store.series(host);
-    store.commit(commitOf(id, revision, [delta(minute, 5, 1)]));
-    const before = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
-    store.close();
-    toVersion(version, join(folder, storeFile));
-    store = openWindowStore(folder);
-    const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
-    // A metric that has no column in version 1 has a count of zero.
-    const counts = metricNames.map((name, i) => (name === 'sync.event' && version === 1 ? 0 : i === 0 ? 5 : 1));
-    expect(found).toEqual([
-      before[0],
-      [expect.objectContaining({ startUs: minute, events: 5, flags: 1, counts })],
-      before[2],
-    ]);
-    store.commit(commitOf(id, revision + 1, [delta(minute, 2)]));
-    expect(store.windows(id, everything, ['like.create'])).toMatchObject([{ events: 7, counts: [2] }]);
-    expect(store.edges(id, minute, 'like.create')).toEqual({ firstUs: null, lastUs: null });
-  });
+  test.each([1, 2])(
+    'opens a file of an earlier version, and keeps its series, windows and observed spans (version %i)',
+    (version) => {
+      const { id, revision } = store.series(host);
+      store.commit(commitOf(id, revision, [delta(minute, 5, 1)]));
+      const before = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
+      store.close();
+      toVersion(version, join(folder, storeFile));
+      store = openWindowStore(folder);
+      const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
+      // A metric that has no column in version 1 has a count of zero.
+      const counts = metricNames.map((name, i) => (name === 'sync.event' && version === 1 ? 0 : i === 0 ? 5 : 1));
+      expect(found).toEqual([
+        before[0],
+        [expect.objectContaining({ startUs: minute, events: 5, flags: 1, counts })],
+        before[2],
+      ]);
+      store.commit(commitOf(id, revision + 1, [delta(minute, 2)]));
+      expect(store.windows(id, everything, ['like.create'])).toMatchObject([{ events: 7, counts: [2] }]);
+      expect(store.edges(id, minute, 'like.create')).toEqual({ firstUs: null, lastUs: null });
+    },
+  );
 
   test('contains only integers, apart from the address of the host', () => {
     store.close();
@@ -215,7 +220,7 @@ describe('the window store', () => {
   });
 });
 
-/** Removes from a store what later versions added. */
+/** Removes the tables and columns that later versions added to a store. */
 function toVersion(version: number, path: string): void {
   const db = new Sqlite(path);
   const edges = collectionNames.flatMap((name) => [`"${name} first"`, `"${name} last"`]);

@@ -5,12 +5,13 @@ import type { Silence } from '../window/silence-store.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
 /**
- * Interval in hours at which hosts are documented to compact their history. The actual interval may be shorter, which
- * cannot be detected.
+ * Documented interval, in hours, at which hosts compact their history. A shorter actual interval cannot be detected.
  */
 export const compactionHours = 4;
 
-/** Returns the caveats about the window's counts, each with the number of events or rows that it affects. */
+/**
+ * Returns the caveats about compacted history, repeated rows and missing event numbers, each with the affected amount.
+ */
 export function weatherCaveats(minutes: readonly Minute[]): string[] {
   return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
 }
@@ -25,9 +26,10 @@ export function silenceCaveats(minutes: readonly Minute[], silences: readonly Si
     const last = own.at(-1);
     if (!last) return [];
     const span = last.to >= endUs ? `since ${instant(last.from)}` : `from ${instant(last.from)} to ${instant(last.to)}`;
-    const others = own.length === 1 ? '' : `, and at ${own.length - 1} other times before`;
+    const others = own.length - 1;
+    const earlier = others === 0 ? '' : `, and at ${others} other ${others === 1 ? 'time' : 'times'} before`;
     return [
-      `The host sent no ${collection} events ${span}${others}, while it sent others: that time counts as not observed for this ` +
+      `The host sent no ${collection} events ${span}${earlier}, while it sent others: that time counts as not observed for this ` +
         'collection. The window and the total of all events include it.',
     ];
   });
@@ -88,8 +90,8 @@ function leftOut(minutes: readonly Minute[]): string | null {
   const numbers = sum(minutes, (minute) => minute.leftOut);
   if (numbers === 0) return null;
   return (
-    `The host left out ${numbers} of its event numbers while it was watched live: events that it lost, or numbers that it ` +
-    'never used.'
+    `The host left out ${numbers} of its event numbers while it was observed live: events were lost, or the numbers ` +
+    'were never used.'
   );
 }
 

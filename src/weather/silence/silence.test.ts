@@ -28,7 +28,10 @@ function minutesOf(count: number, without: Without, level = (_: number): number 
   });
 }
 
-/** Returns a baseline of the same traffic in which rare collections pause. */
+/**
+ * Returns a baseline: `rates` as the median, `factor` times `rates` as the 5th percentile, and `pause` as the longest
+ * pause.
+ */
 function usualOf(pause: number | null = 4, factor = 0.8): Usual {
   const p05 = collectionNames.map((name) => Math.round((rates[name] ?? 100) * factor));
   const p50 = collectionNames.map((name) => rates[name] ?? 100);
@@ -54,7 +57,7 @@ function windowsUntilFound(without: Without, usual: Usual, first = 120, level?: 
   return Number.POSITIVE_INFINITY;
 }
 
-describe('the silence of a collection that stops while others continue', () => {
+describe('the silence of a collection that stops while other collections continue', () => {
   test('extends from the microsecond after its last event to its next event', () => {
     const minutes = minutesOf(300, (name, i) => name === 'like.create' && i >= 100 && i < 200);
     expect(find(minutes)).toEqual([{ collection: 'like.create', from: at(99) + 45_000_001, to: at(200) + 30_000_000 }]);
@@ -69,9 +72,12 @@ describe('the silence of a collection that stops while others continue', () => {
     ['like.create', 3],
     ['account.event', 4],
     ['listitem.delete', 24],
-  ] as const)('is found after the expected number of windows: %s after %i', (collection, windows) => {
-    expect(windowsUntilFound((name, i) => name === collection && i >= 120, usualOf())).toBe(windows);
-  });
+  ] as const)(
+    'is found after the number of windows that the usual rate of the collection requires (%s: %i)',
+    (collection, windows) => {
+      expect(windowsUntilFound((name, i) => name === collection && i >= 120, usualOf())).toBe(windows);
+    },
+  );
 
   test('is found within seven windows if the 5th percentile is ten events a minute, even if traffic is well below the usual level', () => {
     const usual = usualOf(4, 0.5);
@@ -80,13 +86,13 @@ describe('the silence of a collection that stops while others continue', () => {
     expect(windowsUntilFound(without, usual, 120, (i) => (i < 120 ? 1 : 0.75))).toBe(7);
   });
 
-  test('is found while other collections are silent too, if one frequent collection continues', () => {
+  test('is found even while other collections are silent, if one frequent collection continues', () => {
     const left: readonly CollectionName[] = ['account.event'];
     const minutes = minutesOf(200, (name, i) => i >= 100 && !left.includes(name));
     expect(find(minutes).filter(({ from }) => from === at(99) + 45_000_001)).toHaveLength(collectionNames.length - 1);
   });
 
-  test('is not reported if no other collection continues, because the stream itself may have stopped', () => {
+  test('is not reported if no other collection continues, because the stream itself might have stopped', () => {
     expect(find(minutesOf(200, (_, i) => i >= 100 && i < 160))).toEqual([]);
   });
 
@@ -100,20 +106,20 @@ describe('the silence of a collection that stops while others continue', () => {
 });
 
 describe('a pause of a collection', () => {
-  test('is not a silence of a rare collection until it is six times as long as the longest pause of earlier days', () => {
+  test('counts as the silence of a rare collection only once it is six times as long as the longest pause of earlier days', () => {
     const minutes = minutesOf(400, (name, i) => name === 'listitem.delete' && i % 100 >= 50);
     expect(find(minutes, usualOf(9))).toEqual([]);
     expect(find(minutes, usualOf(4))).not.toEqual([]);
   });
 
-  test('is measured in observed windows only', () => {
+  test('is measured only in observed windows', () => {
     const minutes = minutesOf(300, (name, i) => name === 'listitem.delete' && i >= 100 && i < 200);
     const gap = minutes.map((minute, i) => (i >= 105 && i < 195 ? { ...minute, observedUs: 58_999_999 } : minute));
     expect(find(gap, usualOf(4))).toEqual([]);
     expect(find(minutes, usualOf(4))).toHaveLength(1);
   });
 
-  test('is judged against the level of a lull during a lull', () => {
+  test('is compared with the level of the lull if it occurs during a lull', () => {
     const silent: Without = (name, i) => name === 'listitem.delete' && i >= 120;
     expect(windowsUntilFound(silent, usualOf(), 120, (i) => (i < 120 ? 1 : 0.5))).toBe(48);
   });
@@ -133,7 +139,7 @@ test('a collection is not silent in windows before it was first counted', () => 
 describe('a silence that was found earlier', () => {
   const stood = { collection: 'like.create', from: startUs - 999 * windowUs, to: startUs + windowUs } as const;
 
-  test('keeps its start until an event arrives, even if the start precedes the minutes that are read', () => {
+  test('keeps its start and lasts until the next event, even if its start precedes the minutes that are read', () => {
     expect(
       find(
         minutesOf(100, (name) => name === 'like.create'),
@@ -150,8 +156,11 @@ describe('a silence that was found earlier', () => {
     ).toEqual([{ collection: 'like.create', from: stood.from, to: at(2) + 30_000_000 }]);
   });
 
-  test('ends where a backfill has later added events', () => {
+  test('ends at the first event that a backfill has added', () => {
     const minutes = minutesOf(100, () => false);
     expect(find(minutes, usualOf())).toEqual([]);
+    expect(find(minutes, usualOf(), [stood])).toEqual([
+      { collection: 'like.create', from: stood.from, to: startUs + 30_000_000 },
+    ]);
   });
 });

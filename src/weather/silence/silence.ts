@@ -7,28 +7,25 @@ import { windowUs } from '../window/window.ts';
 /** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;
 /** Minimum number of windows of a silence. */
-const minWindows = 3;
+export const minWindows = 3;
 /** Minimum 5th percentile at which a collection counts as frequent, in events per minute. */
 export const frequentRate = 10;
 /** Number of missing events after which a frequent collection is silent. */
-const missingEvents = 50;
-/** A collection that is not frequent is silent once its pause is this many times its longest pause on earlier days. */
-const pauseFactor = 6;
+export const missingEvents = 50;
+/** Minimum ratio of a pause to the longest earlier pause, for a silence of a collection that is not frequent. */
+export const pauseFactor = 6;
 /** Minimum number of windows of a silence of a collection that is not frequent. */
-const minPauseWindows = 10;
-/** Number of recent windows (one hour) that replace the baseline of a frequent collection if there is none. */
+export const minPauseWindows = 10;
+/** Number of windows (the hour before a pause) that replace a missing baseline. */
 const hourWindows = 60;
-/** Minimum number of observed windows in the last hour to detect a silence without a baseline. */
+/** Minimum number of observed windows in the hour before a pause, for a silence without a baseline. */
 const minHourWindows = 45;
 /**
- * Minimum number of observed windows (half a day) before a silence of any other collection can be detected without a
- * baseline.
+ * Minimum number of observed windows (half a day) before a silence of a collection that is not frequent can be
+ * detected without a baseline.
  */
 const minDayWindows = 720;
-/**
- * Without a baseline, a collection is silent once its pause is this many times its longest pause in the preceding
- * windows.
- */
+/** Minimum ratio of a pause to the longest pause in the preceding windows, for a silence without a baseline. */
 const dayPauseFactor = 6;
 /**
  * Minimum number of windows of a silence that is detected without a baseline, for a collection that is not frequent. It
@@ -57,7 +54,7 @@ export interface SilenceInput {
   readonly usual: Usual;
   /** Returns the first and last event of a collection in a window. */
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
-  /** Silences found earlier that overlap the first minute. */
+  /** Already known silences that overlap the first minute. */
   readonly standing: readonly Silence[];
   /**
    * Start of the first window in which a collection is counted. A collection without an entry has always been counted.
@@ -82,7 +79,7 @@ interface Search extends SilenceInput {
 
 /** Consecutive windows without an event of the collection. */
 interface Run {
-  /** Last window with an event of the collection, or null if no minute has one. */
+  /** Last window before the run with an event of the collection, or null if no minute has one. */
   readonly lastEvent: Minute | null;
   /** Index of the first window of the run. */
   readonly first: number;
@@ -94,7 +91,7 @@ interface Run {
   readonly longest: number;
   /** Start of the silence once the silence is proven, otherwise null. */
   silentFrom: number | null;
-  /** Evidence accumulated for each rule. Accumulating it means that each window is evaluated only once. */
+  /** Evidence for each rule. The evidence is accumulated, so that each window is evaluated only once. */
   readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
   /** The hour before the run. It is computed on first use. */
   lastHour: LastHour | null;
@@ -207,8 +204,8 @@ function summed(run: Run, rule: keyof Run['evidence'], of: (minute: Minute) => n
 
 /**
  * Returns the level of the other collections in a minute, from 0 to 1. It is the median ratio of count to usual count
- * over the frequent collections that are not silent. Returns 0 if there are none, because nothing then proves that the
- * stream continues.
+ * over the frequent collections that are not silent. Returns 0 without such collections, because nothing then proves
+ * that the stream continues.
  */
 function levelOf({ counts }: Minute, place: number, p50: readonly (number | null)[]): number {
   const levels = p50.flatMap((usual, other) => {

@@ -9,7 +9,7 @@ const decompress = decompressor(dictionary, 10 * mib);
 const packed = (plain: Buffer) => zstdCompressSync(plain, { dictionary });
 
 describe('a compressed frame', () => {
-  it('expands to up to 1 MiB however short it is', () => {
+  it('expands to up to 1 MiB, no matter how short it is', () => {
     const plain = Buffer.alloc(mib, '[');
     expect(packed(plain).length).toBeLessThan(1_000);
     expect(decompress(packed(plain), true).equals(plain)).toBe(true);
@@ -29,6 +29,15 @@ describe('a compressed frame', () => {
     const plain = Buffer.from(lines.join(''));
     expect(plain.length).toBeGreaterThan(2 * mib);
     expect(decompress(packed(plain), true).equals(plain)).toBe(true);
+  });
+
+  it('is returned unchanged if it states a window that is larger than any frame', () => {
+    // Header with the exponent of the window and without a dictionary id, then one block that expands to 128 KiB of a
+    // single repeated byte.
+    const frame = (exponent: number) =>
+      Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, (exponent - 10) << 3, 0x03, 0x00, 0x10, 0x5b]);
+    expect(decompress(frame(24), true).equals(Buffer.alloc(131_072, '['))).toBe(true);
+    for (const wide of [frame(25), frame(27)]) expect(decompress(wide, true) === wide).toBe(true);
   });
 
   it('is returned unchanged if its expansion would exceed the maximum length of a frame', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inputLimits } from '../../input/limits.ts';
@@ -5,8 +6,15 @@ import type { BytesAnswer } from '../../network/http/http.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { isZstdDictionary } from './compression.ts';
 
-/** Name of the file in the data directory that holds the host's last dictionary. */
-export const dictionaryFile = 'jetstream-dictionary.zstd';
+/**
+ * Returns the name of the file in the data directory that holds the last dictionary of a host. Each host has its own
+ * file: a dictionary of another host that has the same id would expand the frames to other events.
+ */
+export function dictionaryFile(endpoint: string): string {
+  const key = createHash('sha256').update(endpoint).digest('hex').slice(0, 16);
+  return `jetstream-dictionary-${key}.zstd`;
+}
+
 /** Interval between requests to a host that provides no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
@@ -34,19 +42,22 @@ export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   };
 }
 
-/** Dependencies for fetching the host's dictionary. */
+/** Dependencies of `fetchedDictionary`. */
 export interface FetchOptions {
   readonly folder: string;
+  /** Name of the endpoint that the dictionary belongs to. */
+  readonly endpoint: string;
   readonly fetch: (signal: AbortSignal) => Promise<BytesAnswer>;
   readonly clock: () => number;
   readonly log: Log;
 }
 
 /**
- * Provides the host's dictionary: the stored one, or a newly fetched one after the host has rejected the stored one.
+ * Provides the host's dictionary: the stored one, or a fetched one if none is stored or the host has rejected it.
+ * Fetches at most once an hour, and provides null in the meantime.
  */
-export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): Dictionaries {
-  const path = join(folder, dictionaryFile);
+export function fetchedDictionary({ folder, endpoint, fetch, clock, log }: FetchOptions): Dictionaries {
+  const path = join(folder, dictionaryFile(endpoint));
   let held: Buffer | null = null;
   let looked = false;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -56,7 +67,7 @@ export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): 
     askedMs = clock();
     const answer = await fetch(signal);
     if (answer.kind !== 'bytes' || !isZstdDictionary(answer.bytes)) {
-      log.warn('the host provides no dictionary; reading without compression', { answer: answer.kind });
+      log.warn('the host sent no usable dictionary; reading continues without compression', { answer: answer.kind });
       return null;
     }
     await keep(answer.bytes);

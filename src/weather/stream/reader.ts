@@ -18,7 +18,7 @@ const lookMs = 250;
 
 /** Opens a connection. The function is `openSocket` with the limits of the instrument. */
 export type Connect = (
-  options: Pick<SocketOptions, 'url' | 'onFrame' | 'isCostly' | 'protocol'>,
+  options: Pick<SocketOptions, 'url' | 'onFrame' | 'isCostly' | 'isTransient' | 'protocol'>,
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
@@ -64,8 +64,8 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   const feed = createFeed(context, task);
   let fruitless = 0;
   /**
-   * True while the handshake offers the subprotocol. A proxy may not return the subprotocol; the frames are the same
-   * without it.
+   * True while the handshake offers the subprotocol. A proxy might not return the subprotocol; the frames are the
+   * same without it.
    */
   let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
   while (!signal.aborted && !feed.finished()) {
@@ -87,7 +87,7 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
     } else if (cause.refused || (cause.answered && feed.empty())) {
       fruitless += 1;
       if (dictionary !== null && cause.error !== 'CursorTooOld') {
-        context.log.warn("the dictionary does not match the host's; reading without compression");
+        context.log.warn("the dictionary does not match the host's; reading continues without compression");
         context.dictionaries.refused();
       }
     }
@@ -120,7 +120,8 @@ async function connection(
     const url = subscribeUrl(endpoint, { cursor, dictionary: number });
     // A compressed frame of a few bytes may expand to a megabyte.
     const isCostly = dictionary !== null;
-    socket = await connect({ url, onFrame: feed.frame, isCostly, ...(protocol === null ? {} : { protocol }) }, signal);
+    const reading = { url, onFrame: feed.frame, isCostly, isTransient: true };
+    socket = await connect({ ...reading, ...(protocol === null ? {} : { protocol }) }, signal);
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { Position } from '../position/position.ts';
 import type { Interval } from './interval.ts';
-import type { Position } from './position.ts';
 import { metricColumn } from './store-schema.ts';
 import { type HourSums, type StoredBackfill, type StoredSeries, trackRoles, type WindowRow } from './stored.ts';
 
@@ -19,8 +19,8 @@ export interface SeriesReads {
   /** Returns the start of the first observed span, in microseconds, or null if nothing was observed. */
   observedSince(series: number): number | null;
   /**
-   * Returns the number of events per observed second in the five minutes before `beforeUs`, or null if too little of
-   * them was observed.
+   * Returns the number of events per observed second in the five minutes up to the end of the minute that contains
+   * `beforeUs`, or null if too little of them was observed or no event was counted.
    */
   recentRate(series: number, beforeUs: number): number | null;
 }

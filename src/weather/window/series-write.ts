@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { metricNames } from '../classify/metric-names.ts';
+import type { End, Position } from '../position/position.ts';
 import type { Interval } from './interval.ts';
-import type { End, Position } from './position.ts';
 import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
 import { type Commit, trackRoles } from './stored.ts';
 import type { WindowDelta } from './window.ts';
@@ -20,7 +20,8 @@ export function seriesCommit(db: Database, beforeCommit: () => void): (commit: C
   const apply = db.transaction(({ series, after, gains, live, backfill }: Commit): void => {
     const revision = revisionOf.get(series);
     if (revision === after + 1) return;
-    if (revision !== after) throw new Error(`commit ${after + 1} does not follow the stored ${revision ?? 'none'}`);
+    if (revision !== after)
+      throw new Error(`commit ${after + 1} does not follow the stored revision ${revision ?? '(none)'}`);
     for (const { windows, observed } of gains) {
       for (const delta of windows) addDelta(series, delta);
       for (const span of observed) addObserved(series, span);

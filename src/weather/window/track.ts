@@ -1,8 +1,9 @@
 import type { FrameFacts, Notice } from '../classify/frame-facts.ts';
-import { type Interval, union } from './interval.ts';
-import { type End, type Position, Progress } from './position.ts';
-import { Standstill } from './standstill.ts';
-import { StreamRate } from './stream-rate.ts';
+import { type End, type Position, Progress } from '../position/position.ts';
+import { Standstill } from '../position/standstill.ts';
+import { StreamRate } from '../position/stream-rate.ts';
+import type { Interval } from './interval.ts';
+import { ObservedSpans } from './observed-spans.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
 /** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */
@@ -15,15 +16,13 @@ const liveUs = 2_000_000;
 const compactedUs = 4 * 3_600_000_000;
 /** Minimum delay at which a late event flags the window at the position instead of its own window, in microseconds. */
 const farBehindUs = 3_600_000_000;
-/** Maximum number of interruptions in one window. After the last, the rest of the window counts as unobserved. */
-const maxBreaksPerWindow = 16;
 /** Maximum numbers of uncommitted windows and spans. When one of them is reached, the data is committed immediately. */
 const maxOpen = { windows: 1024, spans: 4096 };
 
 /**
- * Outcomes of a frame. `skipped`: the event was counted before. `future` and `past`: it has no usable time.
- * `implausible`: it has no usable number. `resync`: the frame is a row that repeats a repository. `notice`: the frame
- * is a notice of the host.
+ * Outcomes of a frame. `skipped`: the event was counted before. `future` and `past`: the event's time is too far
+ * ahead or too old. `implausible`: the event's number cannot be correct. `resync`: the frame is a row that repeats a
+ * repository. `notice`: the frame is a notice of the host.
  */
 export const frameOutcomes = [
   'counted',
@@ -40,7 +39,7 @@ export const frameOutcomes = [
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
 
-/** Results of a track since they were last taken, and the position at that time. */
+/** Results of a track between two calls of `take`, and the position at the second call. */
 export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
@@ -53,7 +52,7 @@ export interface TrackGain {
   readonly outcomes: Readonly<Record<FrameOutcome, number>>;
 }
 
-/** Initial state of a track. */
+/** Initial state, settings and clock of a track. */
 export interface TrackStart {
   readonly position: Position | null;
   /** Last event that a backfill counts, or null for the live reader. */
@@ -79,9 +78,7 @@ export class Track {
   readonly #clockUs: () => number;
   #windows = new Map<number, WindowDelta>();
   #window = emptyDelta(-windowUs);
-  #observed: Interval[] = [];
-  #from = 0;
-  #to = 0;
+  readonly #observed = new ObservedSpans();
   #gapUs = 0;
   #outcomes = noOutcomes();
   #nowUs = 0;
@@ -99,10 +96,6 @@ export class Track {
   readonly #dense: boolean;
   /** Minimum usable event time, in microseconds. */
   #floorUs = Number.POSITIVE_INFINITY;
-  #breaks = 0;
-  #breaksWindow = 0;
-  /** End of the time that must not count as observed, in microseconds. */
-  #unclaimedTo = 0;
   #resets = 0;
 
   constructor({ position, end, rate, oldestUs, dense, clockUs }: TrackStart) {
@@ -130,7 +123,10 @@ export class Track {
     this.#unread = 0;
   }
 
-  /** Records that the host no longer has the number of the position. Its remaining history is then read by time. */
+  /**
+   * Records that the host no longer has the number of the position. The remaining history of the host is then read by
+   * time.
+   */
   tooOld(): void {
     this.#progress.forgetNumber();
   }
@@ -161,7 +157,7 @@ export class Track {
 
   /** True if the uncommitted data has reached its maximum size and should be taken. */
   get full(): boolean {
-    return this.#windows.size >= maxOpen.windows || this.#observed.length >= maxOpen.spans;
+    return this.#windows.size >= maxOpen.windows || this.#observed.size >= maxOpen.spans;
   }
 
   /** Counts one frame and returns its outcome. The facts are read before the method returns and are not kept. */
@@ -173,19 +169,16 @@ export class Track {
 
   /** Returns the results since the last call and clears them. */
   take(): TrackGain {
-    this.#closeSpan();
     const gain = {
       position: this.#progress.position,
       windows: [...this.#windows.values()],
-      observed: union(this.#observed),
+      observed: this.#observed.take(),
       gapUs: this.#gapUs,
       resets: this.#resets,
       outcomes: this.#outcomes,
     };
     this.#windows = new Map();
     this.#window = emptyDelta(-windowUs);
-    this.#observed = [];
-    this.#from = this.#to;
     this.#gapUs = 0;
     this.#resets = 0;
     this.#outcomes = noOutcomes();
@@ -204,7 +197,7 @@ export class Track {
     }
   }
 
-  /** Processes a row of a re-sync. The row advances only the number, because its time is that of its `sync`. */
+  /** Processes a row of a re-sync. The row advances only the number, because its time is the time of its `sync`. */
   #passOver(seq: number): FrameOutcome {
     const verdict = this.#progress.pass(seq);
     if (verdict === 'beyond_end') this.#done = true;
@@ -243,7 +236,7 @@ export class Track {
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
     if (!this.#dense || this.#replaying) return;
-    // This protocol hides no events, so every omitted number was an unobserved event.
+    // This protocol hides no events, so every omitted number may be an unobserved event.
     window.leftOut += leftOut;
     this.#progress.breakOff();
   }
@@ -253,7 +246,7 @@ export class Track {
     if (timeUs > this.#nowUs + futureUs || timeUs < this.#floorUs) {
       this.#look();
       if (timeUs > this.#nowUs + futureUs) {
-        // This machine's clock may be wrong and the event lost, so the observation ends before the event.
+        // This machine's clock may be wrong. The event is then lost, so the observation ends before the event.
         this.#progress.miss(timeUs);
         return this.#unusable('future');
       }
@@ -318,36 +311,19 @@ export class Track {
     const linked = before !== null && this.#progress.continuous && elapsed <= this.#rate.silenceUs;
     this.#rate.event(timeUs, linked);
     if (linked) {
-      if (this.#to <= before) this.#openSpan(before);
+      if (this.#observed.to <= before) this.#observed.open(before);
     } else {
       if (before !== null) this.#gapUs += Math.max(0, elapsed - 1);
-      this.#openSpan(timeUs);
+      this.#observed.open(timeUs);
     }
-    this.#to = timeUs + 1;
+    this.#observed.extend(timeUs);
   }
 
   /** Starts the observation at the first event of a live connection. The backfill counts that event. */
   #begin(seq: number | null, timeUs: number): void {
     this.#liveStart = { seq, timeUs };
-    this.#openSpan(timeUs);
-    this.#to = timeUs + 1;
-  }
-
-  #openSpan(from: number): void {
-    this.#closeSpan();
-    this.#from = from;
-    const window = windowStart(from);
-    if (window !== this.#breaksWindow) {
-      this.#breaksWindow = window;
-      this.#breaks = 0;
-    }
-    this.#breaks += 1;
-    if (this.#breaks > maxBreaksPerWindow) this.#unclaimedTo = window + windowUs;
-  }
-
-  #closeSpan(): void {
-    const from = Math.max(this.#from, this.#unclaimedTo);
-    if (this.#to > from) this.#observed.push({ from, to: this.#to });
+    this.#observed.open(timeUs);
+    this.#observed.extend(timeUs);
   }
 
   /** Updates the minimum usable time from the clock. */

@@ -10,11 +10,11 @@ function steady(perSecond: number, seconds: number): StreamRate {
 }
 
 describe('the maximum ordinary silence of a stream', () => {
-  test('is at least five seconds, however high the rate', () => {
+  test('is at least five seconds, no matter how high the rate is', () => {
     expect(steady(300, 30).silenceUs).toBe(5 * second);
   });
 
-  test('is the time of twenty events at a low recent rate', () => {
+  test('is the time that twenty events take at a low recent rate', () => {
     expect(steady(2, 120).silenceUs).toBeCloseTo(10 * second, -3);
   });
 
@@ -22,7 +22,7 @@ describe('the maximum ordinary silence of a stream', () => {
     expect(steady(300, 4).silenceUs).toBe(30 * second);
   });
 
-  test('uses a rate from an earlier process immediately', () => {
+  test('is computed immediately from the rate of an earlier process if that rate is known', () => {
     const rate = new StreamRate();
     rate.seed(1);
     expect(rate.silenceUs).toBe(20 * second);

@@ -17,7 +17,7 @@ function resumedAt(position: Position): Progress {
 const at = (value: number, counted = 1): Position => ({ kind: 'time', value, counted, timeUs: value });
 
 describe('a resume by time', () => {
-  test('skips earlier events and exactly the counted events at the position, and counts the rest', () => {
+  test('skips all events before the position and the already counted events at the position, and counts all other events', () => {
     const progress = resumedAt(at(100, 2));
     expect(feed(progress, [98, 99, 100, 100, 100, 101])).toEqual([
       'skipped',
@@ -31,7 +31,7 @@ describe('a resume by time', () => {
     expect(progress.position).toEqual(at(101));
   });
 
-  test('is not continuous if no event has the time of the position, after a clamped cursor or the loss of the event', () => {
+  test('is not continuous if no event has the time of the position, because the cursor was clamped or the event was lost', () => {
     const clamped = resumedAt(at(100));
     expect(feed(clamped, [150])).toEqual(['counted']);
     expect(clamped.continuous).toBe(false);
@@ -40,7 +40,7 @@ describe('a resume by time', () => {
     expect(gone.continuous).toBe(false);
   });
 
-  test('is continuous from a position without counted events if the host sends an earlier event', () => {
+  test('is continuous if no event at the position was counted and the host sends an event before the position', () => {
     const progress = resumedAt(at(100, 0));
     expect(feed(progress, [99, 101])).toEqual(['skipped', 'counted']);
     expect(progress.continuous).toBe(true);
@@ -50,7 +50,7 @@ describe('a resume by time', () => {
 describe('a resume by seq', () => {
   const bySeq: Position = { kind: 'seq', value: 7, counted: 1, timeUs: 100 };
 
-  test('continues at the next number, whether or not the host resumes inclusively', () => {
+  test('continues at the next number, whether or not the host repeats the event at the position', () => {
     for (const events of [
       [
         [7, 100],
@@ -94,8 +94,8 @@ describe('a resume by seq', () => {
   });
 });
 
-describe('a position during continuous reading', () => {
-  test('counts neither an event before it, nor counted events that the host then repeats', () => {
+describe('continuous reading', () => {
+  test('counts neither an event before the position, nor an event that was already counted and is repeated by the host', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 101, 101, 99, 100, 101, 101, 101, 102])).toEqual([
@@ -159,8 +159,8 @@ describe('an implausible number', () => {
   });
 });
 
-describe('a live reader and a backfill before it', () => {
-  test('end the backfill by time if its last number was false', () => {
+describe('the boundary between a backfill and a live reader', () => {
+  test('is determined by time if the end number of the backfill is false', () => {
     const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
     backfill.resume();
     expect(
@@ -172,7 +172,7 @@ describe('a live reader and a backfill before it', () => {
     ).toEqual(['counted', 'counted', 'beyond_end']);
   });
 
-  test('count the events with the time of the first live event only in the backfill, which then stops', () => {
+  test('assigns events with the time of the first live event to the backfill, which stops after these events', () => {
     const live = new Progress(null);
     live.goLive(true);
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
@@ -188,13 +188,13 @@ describe('a live reader and a backfill before it', () => {
     ]);
   });
 
-  test('leave the events with the time of the first live event to the backfill, even after a restart at that time', () => {
+  test('assigns events with the time of the first live event to the backfill, even after a restart at that time', () => {
     const live = resumedAt(at(100, allAtValue));
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
     expect(live.continuous).toBe(true);
   });
 
-  test('count only events after the position and report a break if the live reader starts at the present', () => {
+  test('is a break if the live reader starts at the present, and only events after the position are counted', () => {
     const live = new Progress(at(100));
     live.goLive(false);
     expect(feed(live, [99, 100, 120])).toEqual(['late_or_repeat', 'late_or_repeat', 'counted']);

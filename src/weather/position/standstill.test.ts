@@ -21,11 +21,11 @@ describe('a wrong position of the stream', () => {
     expect(feed(base + 59 * second)).toBe(15);
   });
 
-  test('is abandoned after 15 s of live events with later times, whatever its number is', () => {
+  test('is abandoned after 15 s of live events whose times are later than the time of the position', () => {
     expect(feed(base - second)).toBe(15);
   });
 
-  test('is abandoned at the next check if the first check began with a false time', () => {
+  test('is abandoned at the second check if the first event of the first check had a false time', () => {
     const standstill = new Standstill();
     standstill.event(base + 59 * second, base + 60 * second, base);
     const given = Array.from({ length: 62 }, (_, i) =>
@@ -41,11 +41,11 @@ describe('a plausible position of the stream', () => {
     expect(feed(base + 59 * second, { pace: 0.3, from: base - 3600 * second })).toBeNull();
   });
 
-  test('is kept while a host is behind it but advances at the pace of real time', () => {
+  test('is kept while a host lags behind it but advances at the pace of real time', () => {
     expect(feed(base - second, { from: base - 90 * second })).toBeNull();
   });
 
-  test('is kept until the clock has reached it', () => {
+  test('is kept if the clock reaches it within 15 s', () => {
     expect(feed(base + 15 * second, { seconds: 15 })).toBeNull();
   });
 

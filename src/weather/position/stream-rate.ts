@@ -7,7 +7,7 @@ const shortestSilenceUs = 5 * secondUs;
 const unknownSilenceUs = 30 * secondUs;
 /** Upper limit of the silence bound, in microseconds, whatever the rate. */
 const longestSilenceUs = 300 * secondUs;
-/** The silence bound is the time that this many events take at the recent rate. */
+/** Number of events that determines the silence bound: the bound is the time that they take at the recent rate. */
 const silentEvents = 20;
 /** Number of observed seconds after which the measured rate is used. */
 const learningSeconds = 5;
@@ -22,7 +22,7 @@ export class StreamRate {
   #rate = 0;
   #learned = 0;
 
-  /** Sets the initial rate to that of an earlier process, in events per second. */
+  /** Sets the initial rate, in events per second. The rate was measured by an earlier process. */
   seed(rate: number): void {
     this.#rate = rate;
     this.#learned = learningSeconds;

@@ -11,8 +11,8 @@ const aheadUs = 2 * secondUs;
 
 /**
  * Detects a wrong position: events arrive at the pace of the clock, as live events do, but none of them advances the
- * position. A replay does not have that pace. A position is suspect only if it is ahead of the clock, or precedes the
- * events' own times; otherwise the host may only lag.
+ * position. A replay does not have that pace. A position is suspect only if it is ahead of the clock, or if its time
+ * is earlier than the times of the events. Otherwise, the host may merely be lagging.
  */
 export class Standstill {
   #since = 0;
@@ -24,8 +24,8 @@ export class Standstill {
   }
 
   /**
-   * Records an event that did not advance the position. All times are in microseconds. Returns how long the position
-   * has been wrong once that is certain, and 0 until then.
+   * Records an event that did not advance the position. All times are in microseconds. Returns the time for which the
+   * position has been wrong, or 0 until that is certain.
    */
   event(timeUs: number, positionUs: number, nowUs: number): number {
     if (timeUs <= positionUs && positionUs <= nowUs + aheadUs) return 0;

@@ -1,6 +1,6 @@
 /**
- * A reader's position in one host's stream. All events before `value` are counted, as are `counted` of the events with
- * exactly `value`, because a whole batch may share one `time_us`.
+ * A reader's position in one host's stream. All events before `value` have been counted. Several events may have this
+ * value, because a whole batch may share one `time_us`: the first `counted` of them have been counted.
  */
 export interface Position {
   /** `seq` if the host's frames contain sequence numbers, otherwise `time`. */
@@ -11,7 +11,9 @@ export interface Position {
   readonly timeUs: number;
 }
 
-/** Value of `counted` that leaves all events at a value to another reader. */
+/**
+ * Special value of `counted`: all events at the position are skipped. They were counted, or another reader counts them.
+ */
 export const allAtValue = 2 ** 31;
 
 /** Smallest cursor that every host treats as a time in microseconds. No event has such a large number. */
@@ -23,7 +25,7 @@ const firstTimeCursor = 1_000_000_000_000_000;
 const jumpAtOnce = 10_000_000;
 /** Additional jump allowed per second of the stream's clock. It is far more than the events of any network. */
 const jumpPerSecond = 100_000;
-/** Maximum time by which an event of a backfill may follow the last one, in microseconds, regardless of its number. */
+/** Time after the end of a backfill, in microseconds, from which every event is beyond the end, whatever its number. */
 const endToleranceUs = 5_000_000;
 
 /** Returns true if a stored position can be resumed. Hosts treat larger values as times, not as numbers. */
@@ -46,9 +48,9 @@ export interface End {
 export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
 
 /**
- * Tracks the progress of a reader. Decides for each event whether it is new, and advances the position. Hosts resume
- * inclusively, may replay from long before the cursor, clamp or ignore it, or repeat themselves, so only the position
- * identifies an event.
+ * Tracks the progress of a reader. Decides for each event whether it is new, and advances the position. A host sends
+ * the event at the cursor again. It may also start long before the cursor, change or ignore the cursor, or repeat
+ * events. Therefore only the position determines which events are new.
  */
 export class Progress {
   #has = false;
@@ -58,9 +60,9 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' = 'starting';
   #leaveFirst = false;
-  /** Requested number. The host should send no events before it. */
+  /** Requested sequence number. The host should not send events with smaller numbers. */
   #asked = 0;
-  /** Number of events at the position to skip because the host went back. */
+  /** Number of events at the position to skip, because the host went back in the stream. */
   #owed = 0;
   #rewound = false;
   #sawAt = false;
@@ -146,7 +148,7 @@ export class Progress {
     this.#missed = false;
   }
 
-  /** Records that the next event does not continue directly after the earlier ones. */
+  /** Records that the next event does not directly continue the earlier events. */
   breakOff(): void {
     this.continuous = false;
   }
@@ -210,7 +212,7 @@ export class Progress {
       this.#sawBefore = true;
       return 'skipped';
     }
-    // The host went back, so assume that the next events at the position are those that were already counted.
+    // The host went back in the stream, so assume that the next events at the position have already been counted.
     this.#rewound = true;
     this.#owed = this.#counted;
     return 'late_or_repeat';
@@ -267,7 +269,7 @@ export class Progress {
   }
 }
 
-/** Returns true if an event follows the last event that this reader counts. */
+/** Returns true if an event is after `end`, the last event that this reader counts. */
 function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
   if (end.seq === null || seq === null) return timeUs > end.timeUs;
   return seq > end.seq || timeUs > end.timeUs + endToleranceUs;

@@ -48,9 +48,9 @@ export async function fill(store: StoreWriter, seed: number): Promise<number> {
   await store.recordGap({ source: null, reason: 'ingest_paused', start: noon, end: micros(noon + 60_000_000) });
   await store.recordGap({ source: first, reason: 'unknown', start: noon, end: micros(noon + 1) });
   await store.putRoster([rosterRow(first), rosterRow(second)]);
-  await store.putKey({ did: first, key: 'zKey', firstSeen: noon, lastSeen: at });
+  await store.putKeys([{ did: first, key: 'zKey', firstSeen: noon, lastSeen: at }]);
   for (const content of ['{"one":1}', '{"two":"\u0000"}'])
-    await store.putDefinitions({ did: first, seenAt: at, content });
+    await store.putDefinitions([{ did: first, seenAt: at, content }]);
   await store.putNote('origin', 'live');
   await store.putDailyBytes({ day: 20_000, bytes: new Map([[first, 12]]) });
   await store.putDirectoryPosition({ host: 'plc.example', seq: 7 });
@@ -60,7 +60,10 @@ export async function fill(store: StoreWriter, seed: number): Promise<number> {
   return at;
 }
 
-/** Returns everything that a reader finds in a store, plus the data that only `writer` can read if one is given. */
+/**
+ * Returns everything that a reader finds in a store. If `writer` is given, the result includes the data that only a
+ * writer can read.
+ */
 export async function everything(store: StoreReader, through: number, writer?: StoreWriter) {
   const [did = ''] = labelers;
   const span = { start: noon, end: micros(through + day) };

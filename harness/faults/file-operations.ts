@@ -2,22 +2,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSecrets } from '../../src/account/cursor/secret.ts';
 import { artifactNames, writeArtifact } from '../../src/artifact/write.ts';
-import { accountExamples } from '../../src/contract/account-openapi/examples.ts';
-import { startChain } from '../../src/export/chain.ts';
 import { ExportFailure } from '../../src/export/failure.ts';
-import type { ExportOrder } from '../../src/export/run.ts';
-import { saveExport } from '../../src/export/save.ts';
-import type { ServiceOptions } from '../../src/export/service.ts';
 import { changeDenyFile, formatDenyList, requireDenyList } from '../../src/labels/operator/deny-file.ts';
 import { readHold, releaseHold, setHold, writeHeld } from '../../src/labels/operator/hold.ts';
 import { OperatorError, systemCode } from '../../src/ops/errors.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { emptyDelta, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
+import { saveRows } from '../export/save-rows.ts';
 import type { Operation } from './operation.ts';
 import type { CallClass } from './shim.ts';
 
-/** Returns true for an error that an operator can act on: an OperatorError, or one with a system code. */
+/** Returns true for an error that an operator can act on: an OperatorError, or an error with a system code. */
 const isOperators = (error: unknown): boolean =>
   error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
 
@@ -49,7 +45,7 @@ const hold: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  // The artifact may not show the hold yet, because the instrument copies it from the file into the next artifact.
+  // Accept a hold that the artifact does not show: the instrument adds the hold to the next artifact.
   between: (state) => (isHeld(state) ? null : 'the artifact is held, but no hold is set'),
 };
 
@@ -147,40 +143,9 @@ const weather: Operation = {
       store.close();
     }
   },
-  // SQLite tolerates a failed flush of a directory or a failed checkpoint, because the log keeps the committed data.
+  // Require no report: SQLite tolerates a failed directory sync or checkpoint, because the log keeps the data.
   reports: [],
   isDocumented: (error) => isOperators(error) || (systemCode(error) ?? '').startsWith('SQLITE_'),
-};
-
-const { manifest } = accountExamples.exports.created;
-const rows = accountExamples.exports.next.rows;
-
-/** Returns the responses of a service that has one export of a few rows. */
-function fakeFetch(url: string | URL | Request): Promise<Response> {
-  const chain = startChain(manifest);
-  for (const row of rows) chain.add(row);
-  const end = { next_cursor: null, terminal: true, count: chain.count, content_sha256: chain.sha256 };
-  const body = String(url).includes('cursor=') ? { manifest, rows, ...end } : { manifest, cursor: 'AAAA' };
-  return Promise.resolve(new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } }));
-}
-
-const service = (): ServiceOptions => ({
-  base: 'http://127.0.0.1:1',
-  fetch: fakeFetch as typeof fetch,
-  timeoutMs: 10_000,
-  giveUpMs: 1,
-  clock: Date.now,
-  random: () => 0,
-  wait: () => Promise.resolve(),
-  waiting: () => undefined,
-  signal: new AbortController().signal,
-});
-const quiet = {
-  rows: () => undefined,
-  waiting: () => undefined,
-  restarted: () => undefined,
-  narrowed: () => undefined,
-  end: () => undefined,
 };
 
 /** Replaces an older file with an export. A CSV export has a separate manifest. */
@@ -190,11 +155,7 @@ const exportCsv: Operation = {
     await made(folder);
     await writeArtifact(join(folder, 'rows.csv'), { generation: 'old' });
   },
-  run: async (folder) => {
-    const interval = { kind: 'explicit', start: manifest.interval.start, end: manifest.interval.end } as const;
-    const order: ExportOrder = { account: manifest.account, interval, filters: manifest.filters, format: 'csv' };
-    await saveExport(order, join(folder, 'rows.csv'), service(), quiet);
-  },
+  run: (folder) => saveRows(join(folder, 'rows.csv')),
   state: (folder) => {
     const files = readdirSync(folder);
     return Promise.resolve({ files, texts: files.map((name) => textOf(join(folder, name))) });

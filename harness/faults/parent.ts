@@ -5,7 +5,10 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Outcome } from './run.ts';
 
-/** Runs an operation in a process that has loaded the shim, and resolves with the outcome of each run. */
+/**
+ * Runs an operation in a process that has loaded the shim, and resolves with the outcome of each run. Rejects if the
+ * process fails.
+ */
 export async function runOperation(
   name: string,
   shim: Readonly<Record<string, string>>,
@@ -24,7 +27,8 @@ export async function runOperation(
     outcomes.push(outcome);
     onOutcome(outcome);
   }
-  const [code] = (await ended) as [number | null];
-  if (code !== 0) throw new Error(`the process of ${name} exited with ${code}: ${await said}`);
+  const [code, signal] = (await ended) as [number | null, string | null];
+  if (code !== 0)
+    throw new Error(`the process that ran the operation ${name} exited with ${code ?? signal}: ${await said}`);
   return outcomes;
 }

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { compileLibrary } from './compile-library.ts';
 
 /** Classes of system calls, numbered as in shim.c. */
 export const callClasses = [
@@ -44,10 +44,8 @@ export const failures: readonly Failure[] = [
 
 /** Compiles the shim into a directory and returns the environment of a process that loads it. */
 export function compileShim(directory: string): Readonly<Record<string, string>> {
-  const library = join(directory, 'shim.so');
   const control = join(directory, 'control');
-  const source = join(import.meta.dirname, 'shim.c');
-  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl']);
+  const library = compileLibrary(join(import.meta.dirname, 'shim.c'), directory);
   writeFileSync(control, Buffer.alloc(controlBytes));
   // Disable io_uring, because the shim cannot intercept calls that libuv submits to io_uring.
   return { LD_PRELOAD: library, ALMANAC_FAULTS: control, UV_USE_IO_URING: '0' };
@@ -60,7 +58,7 @@ const seenAt = 1024;
 const maxCalls = 16_384;
 const controlBytes = seenAt + maxCalls;
 
-/** Calls of a process below the directory, between `arm` and `disarm`. */
+/** System calls of a process on files below the directory, between `arm` and `disarm`. */
 export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
@@ -71,7 +69,10 @@ export interface Met {
 
 /** Injects failures below a directory between `arm` and `disarm`. */
 export interface Injection {
-  /** Makes the n-th call fail, or no call if `nth` is 0. With `onwards`, all later calls fail as well. */
+  /**
+   * Makes the n-th call fail, or no call if `nth` is 0. With `onwards`, later calls of the failure's classes fail as
+   * well.
+   */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
   disarm(): Met;
 }

@@ -1,7 +1,7 @@
 /**
  * Errors of the store and what each one means for the caller. `retry`: the same call may succeed later. `fatal`: the
- * process must stop and report the error, because the state of the files is unknown. Only `damaged` means that the
- * content of the files is wrong.
+ * process must stop and report the error, because it is no longer allowed to write, or because the state of the files
+ * is unknown. Only `damaged` means that the content of the files is wrong.
  */
 export const storeErrors = {
   wal_full: {
@@ -13,7 +13,7 @@ export const storeErrors = {
   clock_behind: {
     retry: true,
     fatal: false,
-    meaning: 'the wall clock is earlier than the last stamp; pause acceptance',
+    meaning: 'the wall clock is behind the last stamp; pause acceptance',
   },
   busy: {
     retry: true,
@@ -26,6 +26,11 @@ export const storeErrors = {
     meaning: 'this server has not yet received everything before the end of the interval; wait, or ask another server',
   },
   unreachable: { retry: true, fatal: false, meaning: 'the database server cannot be reached; pause acceptance' },
+  misconfigured: {
+    retry: false,
+    fatal: true,
+    meaning: 'the server is too old, or a file named in the settings cannot be read; correct the cause',
+  },
   second_writer: { retry: false, fatal: false, meaning: 'another process has opened this store for writing' },
   fenced: {
     retry: false,
@@ -33,7 +38,7 @@ export const storeErrors = {
     meaning: 'another process has become the writer of this store; stop the process',
   },
   not_a_store: { retry: false, fatal: false, meaning: 'this directory or database contains no store' },
-  occupied: { retry: false, fatal: false, meaning: 'this directory already contains a store' },
+  occupied: { retry: false, fatal: false, meaning: 'this directory or schema already contains a store' },
   unfinished_copy: {
     retry: false,
     fatal: false,
@@ -52,7 +57,7 @@ export const storeErrors = {
     meaning: 'the batch contains a label that admission should have refused',
   },
   batch_too_large: { retry: false, fatal: false, meaning: 'the batch exceeds the limits of the store' },
-  invalid_query: { retry: false, fatal: false, meaning: 'the query exceeds the limits of the store' },
+  invalid_query: { retry: false, fatal: false, meaning: 'the query is invalid or exceeds the limits of the store' },
   out_of_window: { retry: false, fatal: false, meaning: 'the interval begins before the retained data' },
   budget_exceeded: { retry: false, fatal: false, meaning: 'the interval contains more rows than the caller allowed' },
   wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations cannot be in the same store' },

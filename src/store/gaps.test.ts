@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addGap, clip, coalesce, gappedTime, withoutGap } from './gaps.ts';
+import { addGap, changedGaps, clip, coalesce, gappedTime, withoutGap } from './gaps.ts';
 import type { StoredGap } from './port.ts';
 import { micros } from './time.ts';
 
@@ -48,7 +48,7 @@ describe('gaps', () => {
     );
   });
 
-  it('are limited in number by merging the two closest into one gap with the reason unknown', () => {
+  it('are limited in number by merging the two closest gaps into one with the reason unknown', () => {
     const before = [gap(0, 1), gap(10, 11), gap(12, 13)];
     expect(addGap(before, gap(40, 41), 3)).toEqual([gap(0, 1), gap(10, 13, 'unknown'), gap(40, 41)]);
   });
@@ -65,5 +65,20 @@ describe('withoutGap', () => {
   it('keeps gaps with other reasons', () => {
     const others = [gap(0, 100, 'cursor_reset'), gap(10, 20, 'unknown')];
     expect(withoutGap([...others, gap(0, 100)], gap(0, 100))).toEqual(others);
+  });
+});
+
+describe('changedGaps', () => {
+  const apart = (count: number): StoredGap[] => Array.from({ length: count }, (_, at) => gap(at * 10, at * 10 + 1));
+
+  it('covers the time of a new gap without adding a gap if the source already has the permitted maximum number of gaps', () => {
+    const gaps = changedGaps(apart(3), { kind: 'record', gap: gap(100, 101), maxGaps: 3 });
+    expect(gaps).toHaveLength(3);
+    expect(instants(gaps)).toContain(100);
+  });
+
+  it('does not change the number of gaps of a source that already has the permitted maximum or more', () => {
+    expect(changedGaps(apart(5), { kind: 'record', gap: gap(40, 45), maxGaps: 2 })).toEqual([...apart(4), gap(40, 45)]);
+    expect(changedGaps(apart(512), { kind: 'record', gap: gap(9_000, 9_001) })).toHaveLength(512);
   });
 });

@@ -1,18 +1,28 @@
-import type { StoredGap } from './port.ts';
+import type { GapChange, StoredGap } from './port.ts';
 import { type Interval, micros } from './time.ts';
 
 /** Maximum number of gaps stored per source. */
 export const maxGapsPerSource = 512;
 
 /**
- * Adds a gap to the gaps of one source and merges overlapping and touching gaps with the same reason. If there are then
- * more than `limit` gaps, merges the two closest into one `unknown` gap: this may overstate the missed time but never
- * understates it.
+ * Adds a gap to the gaps of one source and merges overlapping and touching gaps with the same reason. If more than
+ * `limit` gaps remain, repeatedly merges the two closest gaps into one `unknown` gap. The result may overstate the
+ * missed time, but never understates it.
  */
 export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGapsPerSource): StoredGap[] {
   let merged = coalesce([...gaps, gap]);
   while (merged.length > limit) merged = coalesce(joinNearest(merged));
   return merged;
+}
+
+/**
+ * Returns the gaps of one source after a change. If the source has more gaps than the change permits, their number does
+ * not increase.
+ */
+export function changedGaps(gaps: readonly StoredGap[], { kind, gap, maxGaps }: GapChange): StoredGap[] {
+  if (kind === 'withdraw') return withoutGap(gaps, gap);
+  const limit = Math.max(maxGaps ?? maxGapsPerSource, gaps.length);
+  return addGap(gaps, gap, Math.min(limit, maxGapsPerSource));
 }
 
 /**
@@ -66,8 +76,8 @@ export function gappedTime(gaps: readonly StoredGap[]): number {
 }
 
 /**
- * Compares gaps by start, then by end, reason and source. Interruptions of the whole instrument sort before the gaps of
- * individual sources.
+ * Compares gaps by start, then by end, reason and source. If gaps differ only in the source, gaps of the whole
+ * instrument sort first.
  */
 export function compareGaps(a: StoredGap, b: StoredGap): number {
   return a.start - b.start || a.end - b.end || compare(a.reason, b.reason) || compare(a.source ?? '', b.source ?? '');

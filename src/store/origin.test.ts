@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 it.each(['live', 'simulated'] as const)(
-  'a new store records the origin of its first instrument (%s)',
+  'a new store has the origin that its first instrument claims (%s)',
   async (origin) => {
     await claimOrigin(store, origin);
     expect(await storeOrigin(store)).toBe(origin);
@@ -28,14 +28,26 @@ it.each(['live', 'simulated'] as const)(
   },
 );
 
-it('a store with observations but no origin note counts as live', async () => {
+it.each([
+  ['live', 'simulated'],
+  ['simulated', 'live'],
+] as const)(
+  'a new store that an instrument claimed as %s cannot be claimed as %s before its first use',
+  async (origin, other) => {
+    await claimOrigin(store, origin);
+    expect(await store.note('origin')).toBe(origin);
+    await expect(claimOrigin(store, other)).rejects.toMatchObject({ code: 'wrong_origin' });
+  },
+);
+
+it('a store with an accepted batch but no origin note counts as live', async () => {
   await store.append({ at, observations: [], refusals: [], positions: [] });
   expect(await storeOrigin(store)).toBe('live');
   await expect(claimOrigin(store, 'simulated')).rejects.toMatchObject({ code: 'wrong_origin' });
   expect(await storeOrigin(store)).toBe('live');
 });
 
-it('an instrument refuses a store of another origin, even if the store is empty', async () => {
+it('an instrument refuses a store of a different origin, even if the store is empty', async () => {
   await claimOrigin(store, 'simulated');
   await expect(claimOrigin(store, 'live')).rejects.toMatchObject({ code: 'wrong_origin' });
 });

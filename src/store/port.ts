@@ -54,7 +54,7 @@ export const maxBatchRows = 2_000;
 export const maxBatchBytes = 8 * 1024 * 1024;
 /** Maximum number of rows per chunk of `readAccount`. */
 export const maxChunkRows = 500;
-/** Maximum length of a position's value, in characters. */
+/** Maximum total length of a position's source, endpoint and value, in characters. */
 export const maxPositionLength = 4_096;
 /**
  * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
@@ -94,21 +94,21 @@ export interface Position {
   readonly acceptedAt: Micros;
 }
 
-/** One or more accepted pages. Contains no observations if a poll was empty or only confirmed the last row. */
+/** Content of one or more accepted pages. `observations` is empty if, for example, a poll found no new row. */
 export interface Batch {
   /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** Changes of the remembered refused rows; absent if there are no changes. */
+  /** Changes to the remembered refused rows; absent if there are no changes. */
   readonly refusedRows?: readonly RefusedRowsChange[];
 }
 
 /** Result of `append`. */
 export interface AppendResult {
   readonly accepted: number;
-  /** Indexes of the `observations` that were already stored or that repeat another label of the batch. */
+  /** Indexes of the `observations` that were already stored or that repeat an earlier label of the batch. */
   readonly duplicates: readonly number[];
   /** Stamp of the first accepted row, or null if no row was accepted. */
   readonly first: Micros | null;
@@ -139,11 +139,9 @@ export interface Frontier {
   readonly end: Micros;
   /** `at` of the last accepted batch, or null if no batch was accepted yet. */
   readonly observedThrough: Micros | null;
-  /** Number that increases before and after a purge, but not at expiry. A read continues only while it is unchanged. */
+  /** Increases at purge requests, row removals and `endReads`, not at expiry. An increase invalidates earlier reads. */
   readonly revision: number;
-  /**
-   * Only on a standby of a database: every row before this time has arrived. Queries of later intervals throw `behind`.
-   */
+  /** Time before which the server has all rows; set only if rows may be missing. A later query end throws `behind`. */
   readonly replicatedThrough?: Micros;
 }
 
@@ -157,6 +155,8 @@ export interface StoredGap extends Interval {
 export interface GapChange {
   readonly kind: 'record' | 'withdraw';
   readonly gap: StoredGap;
+  /** Maximum number of the source's gaps after this change, unless it had more before; default `maxGapsPerSource`. */
+  readonly maxGaps?: number;
 }
 
 /** Filter of an account's rows; a row must match every given field. */
@@ -182,13 +182,13 @@ export interface AccountQuery extends Interval {
   /** Filter of the rows; absent for all rows. The store must also read the rows that do not match. */
   readonly filter?: AccountFilter;
   /**
-   * Maximum number of rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the limit, the
-   * chunk may be short, and `next` is the position reached, even if no further row matches.
+   * Maximum number of rows to read, at least 1; only for the order `oldest` with a filter. Absent for no limit. At the
+   * limit, the chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
 }
 
-/** One chunk of an account's rows; `next` is null if the interval contains no further matching row. */
+/** One chunk of an account's rows; `next` is null if no matching row remains to be read. See also `passes`. */
 export interface AccountChunk {
   readonly rows: readonly Observation[];
   readonly next: Micros | null;
@@ -199,7 +199,7 @@ export interface AccountInterval extends Interval {
   readonly rows: number;
 }
 
-/** Number of a labeler's events within one bucket of time. */
+/** Number of a labeler's events within one time bucket. */
 export interface BucketCount extends LabelerCount {
   readonly start: Micros;
 }
@@ -214,7 +214,7 @@ export interface RefusalCount {
 /** Unobserved time of one labeler: its gaps and the interruptions of the instrument. */
 export interface LabelerCoverage {
   readonly labeler: string;
-  /** Gaps sorted by start; gaps with the same reason do not overlap. */
+  /** Gaps sorted by start; gaps with the same source and reason do not overlap. */
   readonly gaps: readonly StoredGap[];
   /** Length of the unobserved part of the interval, in microseconds. */
   readonly gapped: number;
@@ -263,7 +263,9 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
-  /** Returns up to `limit` hot accounts of the newest sealed day, for warming caches; omits those with very many groups. */
+  /**
+   * Returns up to `limit` hot accounts of the newest sealed day for warm-up; omits accounts with over 1,000 groups.
+   */
   busyAccounts(limit: number): Promise<string[]>;
 
   /** Returns exact counts per labeler, largest first, then by DID; omits labelers without events. */
@@ -275,8 +277,8 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
   /** Returns the number of distinct labelers with at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
   /**
-   * Returns the number of refused labels by source and reason. Counts are stored per hour, so every hour that overlaps
-   * the interval counts entirely.
+   * Returns the number of refused labels by source and reason. Counts are stored per hour, so every hour that
+   * overlaps the interval is counted as a whole.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
   /** Returns the resume positions of all sources and endpoints. */
@@ -294,7 +296,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
   heartbeat(): Promise<Micros | null>;
   /** Returns all known labelers, sorted by DID. */
   roster(): Promise<RosterRow[]>;
-  /** Returns the keys with which a labeler has signed, oldest first. */
+  /** Returns the stored keys of a labeler, sorted by `firstSeen`. */
   keys(did: string): Promise<LabelerKey[]>;
   /** Returns the stored revisions of a labeler's label definitions, newest first. */
   definitions(did: string): Promise<Definitions[]>;
@@ -303,7 +305,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
 
   /**
    * Recomputes every counter from the rows and compares it with the stored counter; checks the row order, subjects,
-   * identities and the files themselves. Yields one report per day, oldest first. Problems are reported, not thrown.
+   * identities and the files themselves. Yields one report per day, oldest first, including damaged days.
    */
   verify(): AsyncGenerator<DayReport>;
   /** Stops all reads and closes every file. Idempotent. */
@@ -319,7 +321,7 @@ export interface Maintenance {
   readonly expired: readonly string[];
 }
 
-/** Write access to a store. While a writer is open, opening another throws `second_writer`. */
+/** Write access to a store. While a writer is open, opening another writer throws `second_writer`. */
 export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
    * Stores a batch atomically and durably: new observations, their counters, refusals, positions and refused rows in
@@ -328,8 +330,9 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * stored is not stored again but counted and reported as `duplicate`, so repeating a batch after a crash or an error
    * is harmless.
    *
-   * Rejects without storing anything: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation` (a
-   * label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
+   * Stores nothing if the call rejects with `wal_full`, `disk_full` or `clock_behind` (retry later),
+   * `invalid_observation` (a label that is `unfit`, label.ts) or `batch_too_large`. After `unreachable`, the batch may
+   * have been stored.
    */
   append(batch: Batch): Promise<AppendResult>;
 
@@ -348,26 +351,25 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   changeGaps(changes: readonly GapChange[]): Promise<void>;
   /**
    * Returns the refused rows as of the last commit, by source and bucket. The instrument loads them when it starts.
-   * They are stored in the same file as the counts of refused labels, because a counted row must be remembered in the
-   * same commit.
+   * Refused rows are in the same file as their counts, because one commit must both count and remember a row.
    */
   refusedRows(): Promise<RefusedRows[]>;
   /** Stores a heartbeat, which proves that the writer was alive at `at`. The stored time never decreases. */
   beat(at: Micros): Promise<void>;
-  /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
+  /** Removes the roster rows and keys of labelers in one commit; ignores unknown DIDs. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /** Adds a labeler's key or updates its `lastSeen`. Keeps the newest `maxKeysPerLabeler` keys. Idempotent. */
-  putKey(key: LabelerKey): Promise<void>;
+  /** Adds keys, or extends `firstSeen` and `lastSeen`. Keeps the `maxKeysPerLabeler` last seen keys per labeler. */
+  putKeys(keys: readonly LabelerKey[]): Promise<void>;
   /**
-   * Adds a revision of a labeler's definitions; returns false if the newest revision has the same content. Keeps the
-   * newest `maxDefinitionRevisions` of each labeler, and at most `maxDefinitionsInAll` bytes in total. Above the total
-   * limit, revisions are removed from the group with the largest share; `shares` assigns labelers with the same owner
-   * to one group. Superseded revisions are removed first, then newest revisions, those of unprotected labelers before
-   * those of protected ones.
+   * Adds revisions of definitions in one commit. Returns one value per revision, in order: false if the labeler's
+   * newest revision is equal. Keeps the newest `maxDefinitionRevisions` of each labeler, and at most
+   * `maxDefinitionsInAll` bytes in total. Above that limit, revisions are removed from the group with the largest
+   * share; `shares` assigns labelers with the same owner to one group. Superseded revisions are removed first, then
+   * newest ones, beginning with unprotected labelers.
    */
-  putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
+  putDefinitions(revisions: readonly Definitions[], shares?: DefinitionShares): Promise<readonly boolean[]>;
   /** Returns the number of bytes that each source added to a day; empty if the stored numbers belong to another day. */
   dailyBytes(day: number): Promise<DailyBytes>;
   /**

@@ -14,8 +14,8 @@ import { day, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const { open } = place;
 
-describe('damage of a store', () => {
-  it('ends reads with a fatal error if it is in a page, and is reported by verify with its day', async () => {
+describe('damage to a store', () => {
+  it('prevents opening for writing, and ends reads with a fatal error, if it is in the pages of a day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -33,7 +33,7 @@ describe('damage of a store', () => {
     ['a lost hour', 'DELETE FROM counter_hour', /hour .*no counter exists/],
     ['a changed value', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
-  ])('is detected by the command verify (%s)', async (_, sql, problem) => {
+  ])('is detected by verify (%s)', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
     await place.close();
     place.change(today, sql);
@@ -47,7 +47,7 @@ describe('damage of a store', () => {
     ['a name', "UPDATE val SET name = name || ' other'"],
     ['an identity', `UPDATE observation SET identity = zeroblob(16) WHERE id = ${noon}`],
     ['a time', `UPDATE observation SET cts = NULL, cts_text = NULL WHERE id = ${noon}`],
-  ])('is never served from an open day (%s)', async (_, sql) => {
+  ])('in an open day makes reads fail, so that no altered row is served (%s)', async (_, sql) => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, sql);
@@ -82,7 +82,7 @@ describe('damage of a store', () => {
     expect(() => openSqliteReader(copy)).toThrowError(expect.objectContaining({ code: 'damaged' }));
     const events: string[] = [];
     await openSqliteWriter({ folder: copy, at: noon, onFile: ({ reason }) => events.push(reason) }).close();
-    expect(events).toEqual(['its last commits are lost; the time since then is recorded as a gap']);
+    expect(events).toEqual(['the last commits of this day are lost; the lost time is recorded as a gap']);
     const reader = openSqliteReader(copy);
     expect(await reader.gaps({ start: noon, end: micros(noon + 2 * day) })).toEqual([
       { source: null, reason: 'unknown', start: noon, end: micros(noon + day / 2) },
@@ -100,7 +100,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('never yields a count below the number of rows if it is in the counts of an open day, because reads fail with the location', async () => {
+  it('in the counts of an open day makes counting fail with an error that names the file', async () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
@@ -114,18 +114,18 @@ describe('damage of a store', () => {
     await writer.close();
     place.change(sealedToday, "UPDATE counter_minute SET stamps = x''");
     const reader = openSqliteReader(place.path);
-    expect((await problems(reader)).join('\n')).toMatch(/the stamps have 0 applied and 0 removed/);
+    expect((await problems(reader)).join('\n')).toMatch(/the packed stamps have 0 applications and 0 removals/);
     await reader.close();
   });
 
   it.each([
     [
-      'of counts',
+      'wrong counts with a valid checksum',
       `UPDATE busy_groups SET packed = x'${packGroups([[1, 1, 0, 70, 0]], groupsSeed(subjectKey(alice))).toString('hex')}'`,
       /the counts of did:plc:\S+ do not match its rows/,
     ],
     [
-      'changed counts',
+      'overwritten counts',
       'UPDATE busy_groups SET packed = zeroblob(length(packed))',
       /the counts of an account do not match their checksum/,
     ],
@@ -136,9 +136,13 @@ describe('damage of a store', () => {
        VALUES (x'ff', x'${packGroups([], groupsSeed(Buffer.of(0xff))).toString('hex')}')`,
       /counts are stored for a subject/,
     ],
-    ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
-    ['removed bits', 'DELETE FROM subject_filter', /its subject filter does not match/],
-  ])('is detected by verify if it is in %s of a sealed day', async (_, change, problem) => {
+    [
+      'cleared bits',
+      'UPDATE subject_filter SET bits = zeroblob(length(bits))',
+      /the subject filter does not match the rows/,
+    ],
+    ['a removed filter', 'DELETE FROM subject_filter', /the subject filter does not match the rows/],
+  ])('is detected by verify in a sealed day (%s)', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -147,9 +151,9 @@ describe('damage of a store', () => {
   });
 
   it.each([
-    ['changed bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
-    ['removed bits', 'DELETE FROM subject_filter'],
-  ])('hides no row if it is in %s of a sealed day, because reads fail', async (_, change) => {
+    ['cleared bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['a removed filter', 'DELETE FROM subject_filter'],
+  ])('in the subject filter of a sealed day makes reads fail, so that no row is hidden (%s)', async (_, change) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -160,7 +164,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('never yields another number if it is in the counts of a sealed day, because reads fail with the location', async () => {
+  it('in the counts of a sealed day makes counting fail with an error that names the file', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
     await expectNoTally(micros(noon + day), sealedToday);
@@ -179,7 +183,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it("causes a fatal error if it is in the length of a day's file", async () => {
+  it('prevents opening for writing if it truncates the file of a day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -189,7 +193,7 @@ describe('damage of a store', () => {
 });
 
 describe('an error that is not damage', () => {
-  it('names the result code and an instruction, and ends the process', async () => {
+  it('states the result code and what to do, and is fatal', async () => {
     await open().append(batch([0]));
     await place.close();
     const reader = openSqliteReader(place.path);

@@ -2,7 +2,7 @@ import { copyFile, readdir, readFile, rename, rm, stat, truncate, writeFile } fr
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { noon } from '../../harness/conformance/labels.ts';
+import { labelNumber, noon } from '../../harness/conformance/labels.ts';
 import { batch, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/file-event.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
@@ -35,14 +35,14 @@ const state = (suffix = '') => join(place.path, `state.sqlite${suffix}`);
 
 describe('a store with day files and no usable state file', () => {
   it.each([
-    ['that is missing', () => rm(state())],
-    ['that is empty', () => truncate(state(), 0)],
+    ['is missing', () => rm(state())],
+    ['is empty', () => truncate(state(), 0)],
     [
-      'that is empty and has the log of another one',
+      'is empty and has the log of another state file',
       () => writeFile(state('-wal'), 'x').then(() => truncate(state(), 0)),
     ],
     [
-      'of a store without days',
+      'belongs to a store without days',
       async () => {
         const other = join(place.path, 'other');
         await openSqliteWriter({ folder: other, at }).close();
@@ -51,7 +51,7 @@ describe('a store with day files and no usable state file', () => {
       },
     ],
     [
-      'that was created and never written',
+      'was created and never written',
       async () => {
         const { default: Database } = await import('better-sqlite3');
         await rm(state());
@@ -60,7 +60,7 @@ describe('a store with day files and no usable state file', () => {
         db.close();
       },
     ],
-  ])('is reported as damaged with a remedy, and keeps every file, if it has a state file %s', async (_, lose) => {
+  ])('is reported as damaged with a remedy, and keeps every day file, if the state file %s', async (_, lose) => {
     await twoDays();
     const before = await dayFiles();
     await lose();
@@ -68,7 +68,7 @@ describe('a store with day files and no usable state file', () => {
     expect(await dayFiles()).toEqual(before);
   });
 
-  it('loses no day because of a truncated or altered state file', async () => {
+  it('loses no day if the state file is truncated or altered', async () => {
     await twoDays();
     const before = await dayFiles();
     const sound = await readFile(state());
@@ -123,7 +123,7 @@ describe('a day of another generation', () => {
   });
 });
 
-describe('opening a store', () => {
+describe('opening or maintaining a store', () => {
   const events: FileEvent[] = [];
   const reopen = async () => {
     events.length = 0;
@@ -145,7 +145,7 @@ describe('opening a store', () => {
     expect(events[0]).toEqual({ name: expect.any(String), day: null, action: 'left', reason: expect.any(String) });
   });
 
-  it('removes the incomplete file of an unfinished seal if the day also has its open form', async () => {
+  it('removes the incomplete file of an interrupted seal if the day also has a complete file', async () => {
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
@@ -172,6 +172,11 @@ describe('opening a store', () => {
     await copyFile(join(place.path, 'kept'), place.dayPath(today));
     expect(await reopen()).toEqual([`left ${today}`]);
     expect((await stat(place.dayPath(today))).size).toBeGreaterThan(0);
+    // Label 4 shows that the sealed form was read, because only that form contains label 4.
+    const reader = openSqliteReader(place.path);
+    const { rows } = await reader.readAccount({ ...page, end: micros(noon + day) });
+    await reader.close();
+    expect(rows.map(({ label }) => label.cts)).toEqual([labelNumber(4).cts]);
   });
 
   it('reports damage if both forms of a day differ and the state file does not list the day as sealed', async () => {
@@ -187,7 +192,7 @@ describe('opening a store', () => {
     expect(await place.dayNames()).toEqual(expect.arrayContaining([today, sealedToday]));
   });
 
-  it('moves aside a file that has the name of a day but is not one', async () => {
+  it('moves aside a database of another application that has the name of a day file', async () => {
     await twoDays();
     const { default: Database } = await import('better-sqlite3');
     const name = '2024-10-20.open.sqlite';
@@ -210,7 +215,7 @@ describe('opening a store', () => {
   });
 });
 
-/** Adds a later day, so that the first one is sealed. */
+/** Adds a row on a later day, and seals the first day. */
 async function sealFirstDay(): Promise<void> {
   const writer = open();
   await writer.append({ ...batch([1_000]), at: micros(noon + 4 * day) });

@@ -17,7 +17,7 @@ function tableOf(revisions: Record<string, number[]>): DefinitionTable {
 function trimmed(revisions: Record<string, number[]>, maxBytes: number, ...shares: [] | [isProtected: string]) {
   const space = new DefinitionSpace(tableOf(revisions), maxBytes);
   const [isProtected] = shares;
-  space.trim('a', { isProtected: (did) => did === isProtected, groupOf: (did) => did.slice(0, 1) });
+  space.trim(['a'], { isProtected: (did) => did === isProtected, groupOf: (did) => did.slice(0, 1) });
   return revisions;
 }
 
@@ -26,15 +26,15 @@ describe('the space of label definitions', () => {
     expect(trimmed({ a: [5, 5], b: [5, 5] }, 20)).toEqual({ a: [5, 5], b: [5, 5] });
   });
 
-  test('removes old revisions, also those of other labelers, before the newest revision of any labeler', () => {
+  test('removes old revisions of all labelers before the newest revision of any labeler', () => {
     expect(trimmed({ a: [9], b: [1, 1, 1], c: [2, 2] }, 12)).toEqual({ a: [9], b: [1], c: [2] });
   });
 
-  test('removes old revisions of a protected labeler before the newest revision of another labeler', () => {
+  test('removes old revisions of a protected labeler before the newest revision of a different labeler', () => {
     expect(trimmed({ a: [6], b: [4, 4] }, 10, 'b')).toEqual({ a: [6], b: [4] });
   });
 
-  test('removes the newest revision of an unprotected labeler before that of a protected labeler', () => {
+  test('removes the newest revision of an unprotected labeler before the newest revision of a protected labeler', () => {
     expect(trimmed({ a: [3], b: [9] }, 10, 'b')).toEqual({ a: [], b: [9] });
   });
 
@@ -42,7 +42,7 @@ describe('the space of label definitions', () => {
     expect(trimmed({ a: [3], b: [11] }, 10, 'b')).toEqual({ a: [], b: [] });
   });
 
-  test('takes from the owner whose labelers together use the most', () => {
+  test('removes a revision from the owner whose labelers together use the most bytes', () => {
     expect(trimmed({ a1: [4], a2: [4], a3: [4], b: [6] }, 14)).toEqual({ a1: [], a2: [4], a3: [4], b: [6] });
   });
 });

@@ -20,7 +20,7 @@ interface Used {
 
 /** Labelers with the same owner. */
 interface Group {
-  /** Number of bytes that may be removed from the definitions of all these labelers. */
+  /** Number of bytes that may be removed from the definitions of the group's labelers. */
   bytes: number;
   readonly dids: string[];
 }
@@ -32,8 +32,8 @@ type Losable = (did: string, used: Used) => number;
 const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did) => did };
 
 /**
- * Enforces the total size limit of all definitions. Sizes are kept in memory, because computing the sum would scan the
- * whole table each time a labeler writes its record.
+ * Enforces the total size limit of all definitions. Sizes are kept in memory, because computing the sum would scan
+ * the whole table each time a labeler changes its record.
  */
 export class DefinitionSpace {
   readonly #maxBytes: number;
@@ -48,13 +48,15 @@ export class DefinitionSpace {
   }
 
   /**
-   * Removes revisions until the total is within the limit. Must be called in the transaction that adds a labeler's
-   * revision.
+   * Removes revisions until the total is within the limit. Must be called in the transaction that adds revisions;
+   * `added` contains the labelers of the new revisions.
    */
-  trim(did: string, { isProtected, groupOf }: DefinitionShares = equalShares): void {
+  trim(added: readonly string[], { isProtected, groupOf }: DefinitionShares = equalShares): void {
     this.#load();
-    const own = this.#table.sizesOf(did);
-    this.#set(did, { bytes: own.reduce((sum, bytes) => sum + bytes, 0), newest: own[0] ?? 0 });
+    for (const did of added) {
+      const own = this.#table.sizesOf(did);
+      this.#set(did, { bytes: own.reduce((sum, bytes) => sum + bytes, 0), newest: own[0] ?? 0 });
+    }
     this.#removeFromLargest((_, { bytes, newest }) => bytes - newest, groupOf);
     this.#removeFromLargest((one, { bytes }) => (isProtected(one) ? 0 : bytes), groupOf);
     this.#removeFromLargest((_, { bytes }) => bytes, groupOf);
@@ -89,8 +91,9 @@ export class DefinitionSpace {
   }
 
   /**
-   * Repeatedly takes the group with the most removable bytes and removes a revision from the labeler with the largest
-   * share in it, until the total is within the limit or nothing removable remains.
+   * Removes revisions until the total is within the limit or no bytes may be removed. Each step selects the group
+   * with the most removable bytes, and removes a revision of the labeler that has the most removable bytes in this
+   * group.
    */
   #removeFromLargest(losable: Losable, groupOf: DefinitionShares['groupOf']): void {
     if (!this.#isOver()) return;

@@ -9,7 +9,7 @@ import { day, dayStart, hour, micros, minute, second } from '../../../src/store/
 const [alice = '', bob = ''] = subjects;
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('accepting rows in a $name store', (kind) => {
+describe.each(kinds)('in a $name store,', (kind) => {
   const on = useStore(kind);
 
   describe('appending a batch', () => {
@@ -40,14 +40,14 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       );
     });
 
-    it('keeps a signature of plain bytes, and a URI of 8 KB', async () => {
+    it('keeps a signature that is a plain Uint8Array, and a URI of 8 KB', async () => {
       const label = labelNumber(1, { sig: new Uint8Array([1, 2, 3]), uri: `at://${alice}/a.b.c/${'x'.repeat(8_000)}` });
       await on.store.append({ ...batch(noon, []), observations: [observationOf(label)] });
       const [row] = await everyRow(on.store, around(noon));
       expect(row?.label).toEqual({ ...label, sig: Buffer.from([1, 2, 3]) });
     });
 
-    it('stores a label once, whatever its signature, its version and the form in which neg was omitted', async () => {
+    it('stores a label once, regardless of its signature, its version, and whether neg is false or absent', async () => {
       await on.store.append(batch(noon, [1]));
       const { neg: _, ...unsaid } = labelNumber(1);
       const again = [
@@ -73,6 +73,7 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
     it('treats labels that differ in any field of the label identity as different', async () => {
       const changes = [
         {},
+        { src: mod },
         { cid: 'x' },
         { neg: true },
         { cts: noonText(1) },
@@ -82,7 +83,7 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       ];
       const labels = changes.map((change) => observationOf({ ...labelNumber(4), ...change }));
       expect(await on.store.append({ ...batch(noon, []), observations: labels })).toMatchObject({
-        accepted: 7,
+        accepted: 8,
         duplicates: [],
       });
     });
@@ -95,14 +96,14 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       expect(await on.store.append(batch(late, [1, 2, 3]))).toMatchObject({ accepted: 1, duplicates: [0, 1] });
     });
 
-    it('accepts an old label as new, at most six hours after the horizon', async () => {
+    it('accepts a label as new again 55 hours after its first acceptance', async () => {
       await on.store.append(batch(noon, [1]));
       const late = later(noon, 55 * hour);
       await on.store.append(batch(late, [2]));
       expect(await on.store.append(batch(late, [1]))).toMatchObject({ accepted: 1, duplicates: [] });
     });
 
-    it('gives all rows of a batch that would cross midnight stamps after midnight', async () => {
+    it('stamps all rows of a batch from midnight on if the batch would otherwise cross midnight', async () => {
       const midnight = dayStart(20_001);
       const result = await on.store.append(batch(micros(midnight - 2), [0, 1, 2]));
       expect(result).toEqual({ accepted: 3, duplicates: [], first: midnight, last: midnight + 2 });
@@ -122,11 +123,11 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
 
     it.each([
       ['a label about a handle', { ...labelNumber(1), uri: 'at://alice.example/app.bsky.feed.post/1' }],
-      ['a label about nothing', { ...labelNumber(1), uri: 'https://alice.example' }],
-      ['a label with half a character', { ...labelNumber(1), val: 'x\ud800' }],
+      ['a label about a web address', { ...labelNumber(1), uri: 'https://alice.example' }],
+      ['a label with half of a surrogate pair', { ...labelNumber(1), val: 'x\ud800' }],
       ['a label whose version is not an integer', { ...labelNumber(1), ver: 1.5 }],
       ['a label of 17 KB', { ...labelNumber(1), extra: new Uint8Array(17 * 1024) }],
-    ])('refuses %s and stores none of the batch', async (_, label) => {
+    ])('stores nothing of a batch that contains an invalid label (%s)', async (_, label) => {
       const observations = [observationOf(labelNumber(5)), observationOf(label)];
       await expect(on.store.append({ ...batch(noon, []), observations })).rejects.toMatchObject({
         code: 'invalid_observation',
@@ -159,7 +160,7 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       ]);
     });
 
-    it('are carried over midnight and a restart, with the time of acceptance', async () => {
+    it('are kept across midnight and a restart, with the time of acceptance', async () => {
       await on.store.append({ ...batch(noon, [1]), positions: [at(mod, '5'), at(other, '2')] });
       await on.store.append({ ...batch(later(noon, 3 * day), [2]), positions: [at(other, '3')] });
       await on.reopen(later(noon, 4 * day));
@@ -192,7 +193,7 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       expect(await on.store.positions()).toEqual([]);
     });
 
-    it('are carried over midnight and a restart', async () => {
+    it('are kept across midnight and a restart', async () => {
       await on.store.append({ ...batch(noon, [1]), refusedRows: [at(mod, 3, 'a'), at(other, 0, 'c')] });
       await on.store.append({ ...batch(later(noon, day), [2]), refusedRows: [at(other, 0, 'd')] });
       await on.reopen(later(noon, day + hour));
@@ -209,16 +210,16 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
 
     it.each([
       ['longer than a bucket', at(mod, 0, 'x'.repeat(maxRefusedRowsLength + 1)), 'batch_too_large'],
-      ['of a bucket that does not exist', at(mod, 16, 'x'), 'batch_too_large'],
-      ['of a broken number', at(mod, 0.5, 'x'), 'batch_too_large'],
-      ['of invalid Unicode', at(mod, 0, '\ud800'), 'invalid_observation'],
-    ] as const)('are refused if they are %s', async (_, change, code) => {
+      ['in a bucket that does not exist', at(mod, 16, 'x'), 'batch_too_large'],
+      ['in a bucket whose number is not an integer', at(mod, 0.5, 'x'), 'batch_too_large'],
+      ['not valid Unicode', at(mod, 0, '\ud800'), 'invalid_observation'],
+    ] as const)('cannot be stored if they are %s', async (_, change, code) => {
       await expect(on.store.append({ ...batch(noon, [1]), refusedRows: [change] })).rejects.toMatchObject({ code });
       expect(await on.store.refusedRows()).toEqual([]);
     });
   });
 
-  describe('the frontier of a store', () => {
+  describe('the frontier', () => {
     it('begins and ends at the epoch in an empty store', async () => {
       const { generationId, startedAt } = await on.store.epoch();
       expect(await on.store.frontier()).toEqual({
@@ -232,13 +233,14 @@ describe.each(kinds)('accepting rows in a $name store', (kind) => {
       expect(generationId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     });
 
-    it('keeps its epoch across restarts', async () => {
-      const epoch = await on.store.epoch();
+    it('has the same epoch after a restart', async () => {
+      const [epoch, { generationId }] = [await on.store.epoch(), await on.store.frontier()];
       await on.reopen(later(noon, day));
       expect(await on.store.epoch()).toEqual(epoch);
+      expect(await on.store.frontier()).toMatchObject({ generationId });
     });
 
-    it('ends after the last row, and counts as observed through the last batch, with or without rows', async () => {
+    it('ends after the last row, and states the last batch as the end of observation, even if that batch has no rows', async () => {
       await on.store.append(batch(noon, [1, 2]));
       await on.store.append(batch(later(noon, hour), []));
       expect(await on.store.frontier()).toMatchObject({ end: noon + 2, observedThrough: noon + hour });

@@ -2,15 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../../harness/conformance/labels.ts';
 import { batch, everyRow, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
+import type { DayReport, StoreReader } from '../../../src/store/port.ts';
 import type { RosterRow } from '../../../src/store/roster.ts';
 import { day, dayStart, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('retention of days in a $name store', (kind) => {
+/** Returns the result of `verify` for every day. */
+async function reports(store: StoreReader): Promise<DayReport[]> {
+  const found: DayReport[] = [];
+  for await (const report of store.verify()) found.push(report);
+  return found;
+}
+
+describe.each(kinds)('in a $name store,', (kind) => {
   const on = useStore(kind);
 
-  describe('the window of retained days', () => {
+  describe('upkeep', () => {
     it('seals days that can no longer receive duplicates, without changing the results of reads', async () => {
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
       const before = await everyRow(on.store, { start: noon, end: later(noon, 5 * day) });
@@ -28,7 +36,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       expect(await on.store.maintain(later(noon, 20 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
     });
 
-    it('drops one day per run once it is more than a day older than the window, and refuses queries that begin earlier', async () => {
+    it('drops one day per run if the day is more than a day older than the window, and queries of that day are then refused', async () => {
       await on.reopen(noon, { windowDays: 2 });
       for (let d = 0; d < 7; d++) await on.store.append(batch(later(noon, d * day), [d]));
       const now = later(noon, 6 * day);
@@ -57,7 +65,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       expect(await on.store.coverage({ start: floor, end, labelers: [mod] })).toMatchObject([{ gapped: end - floor }]);
     });
 
-    it('keeps the newest day, which contains the positions, whatever its age', async () => {
+    it('keeps the newest day at any age, because it contains the positions', async () => {
       await on.store.append({ ...batch(noon, [1]), positions: [{ source: mod, endpoint: 'e', value: '1' }] });
       expect(await on.store.maintain(later(noon, 90 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
       await on.store.append(batch(later(noon, 90 * day), [2]));
@@ -68,7 +76,15 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       await on.store.append(batch(noon, [1]));
       await on.store.append(batch(later(noon, 4 * day), [2]));
       await on.store.maintain(later(noon, 4 * day));
-      await expect(on.store.append(batch(later(noon, minute), [3]))).rejects.toMatchObject({ code: 'clock_behind' });
+      for (const reopened of [false, true]) {
+        if (reopened) await on.reopen(later(noon, minute));
+        await expect(on.store.append(batch(later(noon, minute), [3]))).rejects.toMatchObject({ code: 'clock_behind' });
+        // In the first round, label 1 is accepted as new again, so its row belongs to the newest day.
+        expect(await on.store.append(batch(later(noon, 4 * day), [1]))).toMatchObject({ accepted: reopened ? 0 : 1 });
+        expect(await on.store.maintain(later(noon, 4 * day))).toMatchObject({ sealed: [] });
+        const [first] = await reports(on.store);
+        expect(first).toMatchObject({ day: '2024-10-04', sealed: true, rows: 1, problems: [] });
+      }
     });
   });
 
@@ -110,7 +126,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       ]);
     });
 
-    it('are withdrawn for a source, reason and time if the missing labels arrived later', async () => {
+    it('can be withdrawn for one source, reason and time, without changing other gaps', async () => {
       for (const source of [mod, other, null]) await on.store.recordGap(gap(source, 10, 20));
       await on.store.recordGap({ ...gap(mod, 12, 30), reason: 'cursor_reset' });
       await on.store.withdrawGap(gap(mod, 12, 15));
@@ -151,16 +167,21 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       ]);
     });
 
-    it('are limited per source by merging the closest ones into one gap of unknown reason, without hiding a gap', async () => {
+    it('are limited in number per source by merging the closest gaps into one gap of unknown reason, without hiding a gap', async () => {
       for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
       const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
       expect(kept).toHaveLength(512);
+      // All pauses have the same length, so that each merge extends the first gap.
+      expect(kept.map(({ reason }) => reason).toSorted()).toEqual([
+        ...Array(511).fill('source_unavailable'),
+        'unknown',
+      ]);
       for (let i = 0; i < 600; i++) {
         expect(kept.some(({ start, end }) => start <= noon + i * 10 && end >= noon + i * 10 + 5)).toBe(true);
       }
     });
 
-    it('are rejected unless they end after they start', async () => {
+    it('are rejected if they do not end after their start', async () => {
       await expect(on.store.withdrawGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
       await expect(on.store.recordGap(gap(mod, 5, 5))).rejects.toMatchObject({ code: 'invalid_query' });
     });
@@ -214,23 +235,37 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
         firstSeen: later(noon, first),
         lastSeen: later(noon, last),
       });
-      await on.store.putKey(key('zA', 0, 0));
-      await on.store.putKey(key('zB', 5, 5));
-      await on.store.putKey(key('zA', 3, 3));
+      await on.store.putKeys([key('zA', 0, 0), key('zB', 5, 5), { ...key('zC', 1, 1), did: other }]);
+      await on.store.putKeys([key('zA', 3, 3)]);
+      expect(await on.store.keys(other)).toEqual([{ ...key('zC', 1, 1), did: other }]);
       expect(await on.store.keys(mod)).toEqual([key('zA', 0, 3), key('zB', 5, 5)]);
-      for (let i = 0; i < 70; i++) await on.store.putKey(key(`z${i}`, 10 + i, 10 + i));
+      for (let i = 0; i < 70; i++) await on.store.putKeys([key(`z${i}`, 10 + i, 10 + i)]);
       expect((await on.store.keys(mod)).map(({ key: name }) => name)).toEqual(
         Array.from({ length: 64 }, (_, i) => `z${i + 6}`),
       );
+      const many = Array.from({ length: 70 }, (_, i) => key(`y${i}`, 200 + i, 200 + i));
+      await on.store.putKeys([...many, key('y69', 100, 100), { ...key('zA', 0, 0), did: other }]);
+      expect(await on.store.keys(mod)).toEqual([key('y69', 100, 269), ...many.slice(6, 69)]);
+      expect(await on.store.keys(other)).toEqual(
+        [key('zA', 0, 0), key('zC', 1, 1)].map((one) => ({ ...one, did: other })),
+      );
+      await on.store.dropRoster([other]);
+      expect([await on.store.keys(other), (await on.store.keys(mod)).length]).toEqual([[], 64]);
     });
 
     it('includes the newest 16 revisions of definitions, and stores equal revisions only once', async () => {
       const revision = (n: number) => ({ did: mod, seenAt: later(noon, n), content: `{"n":${n}}` });
-      expect(await on.store.putDefinitions(revision(0))).toBe(true);
-      expect(await on.store.putDefinitions({ ...revision(0), seenAt: later(noon, 9) })).toBe(false);
-      for (let n = 1; n <= 20; n++) await on.store.putDefinitions(revision(n));
+      expect(await on.store.putDefinitions([revision(0)])).toEqual([true]);
+      const again = { ...revision(0), seenAt: later(noon, 9) };
+      expect(await on.store.putDefinitions([again, revision(1), revision(1)])).toEqual([false, true, false]);
+      for (let n = 2; n <= 20; n++) await on.store.putDefinitions([revision(n)]);
       expect(await on.store.definitions(mod)).toEqual(Array.from({ length: 16 }, (_, i) => revision(20 - i)));
       expect(await on.store.definitions(other)).toEqual([]);
+      const ofOther = (n: number) => ({ ...revision(n), did: other });
+      const many = Array.from({ length: 20 }, (_, i) => [revision(30 + i), ofOther(i % 2)]).flat();
+      expect(await on.store.putDefinitions([...many, ofOther(1)])).toEqual([...many.map(() => true), false]);
+      expect(await on.store.definitions(mod)).toEqual(Array.from({ length: 16 }, (_, i) => revision(49 - i)));
+      expect(await on.store.definitions(other)).toEqual(Array.from({ length: 16 }, (_, i) => ofOther((i + 1) % 2)));
     });
 
     it('excludes all rows of a change in which one text is too long', async () => {
@@ -255,7 +290,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       expect(await on.store.dailyBytes(20_000)).toEqual(bytes(20_000));
     });
 
-    it('includes the position in the stream of one directory', async () => {
+    it('includes the stream position of one directory', async () => {
       expect(await on.store.directoryPosition('plc.example')).toBeNull();
       await on.store.putDirectoryPosition({ host: 'plc.example', seq: 7 });
       await on.store.putDirectoryPosition({ host: 'plc.example', seq: 8 });
@@ -274,13 +309,13 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
     });
   });
 
-  describe('a store with one writer and many readers', () => {
-    it('refuses a second writer until the first has closed', async () => {
+  describe('concurrent access', () => {
+    it('is refused to a second writer until the first writer has closed', async () => {
       await expect(on.place.write(noon)).rejects.toMatchObject({ code: 'second_writer' });
       await on.reopen();
     });
 
-    it('shows readers every append that has resolved', async () => {
+    it('gives readers the rows of every append that has resolved', async () => {
       const reader = await on.place.read();
       for (let n = 0; n < 5; n++) {
         await on.store.append(batch(later(noon, n * day), [n]));
@@ -292,7 +327,7 @@ describe.each(kinds)('retention of days in a $name store', (kind) => {
       await reader.close();
     });
 
-    it('refuses every call after close, and may be closed twice', async () => {
+    it('is refused after close, which can be called twice', async () => {
       const reader = await on.place.read();
       await reader.close();
       await reader.close();

@@ -2,17 +2,16 @@ import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { noon, subjects } from '../../../harness/conformance/labels.ts';
-import { around, batch, everyRow, later, problems } from '../../../harness/conformance/suite.ts';
+import { around, batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { listenForTest } from '../../../harness/net/listen.ts';
 import { startAppending } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
-import { inspect, openStoreReader, openStoreWriter } from '../../../src/store/open.ts';
+import { inspect, openStoreReader } from '../../../src/store/open.ts';
 import type { StoreWriter } from '../../../src/store/port.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { Session } from '../../../src/store/postgres/base/session.ts';
 import { migrations } from '../../../src/store/postgres/schema/migrations.ts';
-import { initializeStore } from '../../../src/store/postgres/schema/roles.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
 import { day, dayStart } from '../../../src/store/time.ts';
 
@@ -46,14 +45,14 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await session.close();
     return found;
   };
-  /** Returns a connection like that of another program. */
-  const connected = async (user = 'almanac'): Promise<pg.Client> => {
-    const client = new pg.Client({ host: server.socket, user, database: 'postgres' });
+  /** Opens a connection as another program would. */
+  const connected = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ host: server.socket, user: 'almanac', database: 'postgres' });
     await client.connect();
     return client;
   };
 
-  it('refuses every change of a suspended writer after another process has become the writer', async () => {
+  it('refuses the batches of a suspended writer after another process has become the writer', async () => {
     const appending = startAppending(url, leaseMs);
     while (!(await appending.line())?.startsWith('ack'));
     appending.process.kill('SIGSTOP');
@@ -74,7 +73,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     ['a note', (writer) => writer.putNote('a', 'b')],
     ['a purge', (writer) => writer.purge(noon)],
     ['upkeep', (writer) => writer.maintain(noon)],
-  ])('refuses %s whose writer has lost the lease', async (_, work) => {
+  ])('refuses changes by a writer that has lost the lease (%s)', async (_, work) => {
     const writer = await write();
     await writer.append(batch(noon, [1]));
     await change('UPDATE store SET token = token + 1');
@@ -101,7 +100,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  /** Returns the database to its state after the batch with label 1, like a failover that lost the later commits. */
+  /** Resets the database to its state after the batch with label 1, like a failover that lost the later commits. */
   const loseCommits = async (writer: StoreWriter): Promise<void> => {
     await writer.append(batch(noon, [1]));
     const [row] = await rows<{ last: number; through: number }>(
@@ -132,7 +131,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await second.close();
   });
 
-  it('stores no heartbeat after the database has lost commits, because the next start would then not see the loss', async () => {
+  it('stores no heartbeat after the database has lost commits, because the next start would otherwise not detect the loss', async () => {
     const writer = await write();
     await writer.beat(noon);
     await loseCommits(writer);
@@ -175,7 +174,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await next.close();
   });
 
-  it('names the writer when it refuses a second one', async () => {
+  it('names the current writer when it refuses a second writer', async () => {
     const writer = await write();
     await expect(write()).rejects.toMatchObject({
       code: 'second_writer',
@@ -210,7 +209,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     });
   });
 
-  it('rejects append, beat and maintain, and closes the writer, when a proxy stops forwarding', async () => {
+  it('rejects append, beat and maintain when a proxy stops forwarding, and lets the writer be closed', async () => {
     const proxied: Socket[] = [];
     let isForwarding = true;
     const proxy = createServer((client) => {
@@ -278,7 +277,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     ['a changed counter of a labeler', 'UPDATE labeler_count SET applied = applied + 1 WHERE kind = 1'],
     ['a changed count of an account', 'UPDATE account_group SET removed = removed + 1'],
     ['a wrong last stamp', 'UPDATE store SET last_stamp = started_at'],
-  ])('is reported as damaged by verify after %s', async (_, sql) => {
+  ])('is reported as damaged by verify (after %s)', async (_, sql) => {
     const writer = await write();
     await writer.append(
       batch(
@@ -292,7 +291,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('returns no row that differs from the accepted label', async () => {
+  it('never returns a row that differs from the accepted label', async () => {
     const writer = await write();
     await writer.append(batch(noon, [0]));
     await change("UPDATE observation SET cts = '2024-01-01T00:00:00.000Z'");
@@ -315,7 +314,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('waits for the disk at each commit, even if the server does not require it', async () => {
+  it('waits until each commit is on disk, even if the server does not require it', async () => {
     const session = new Session({ ...place, schema: 'public' }, 'primary', 1);
     const show = "SELECT current_setting('synchronous_commit') AS value";
     const [[before], [within]] = [await session.read((q) => q.rows(show)), await session.write((q) => q.rows(show))];
@@ -347,6 +346,8 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     const refused = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     expect(writers).toHaveLength(1);
     for (const reason of refused) expect(reason).toMatchObject({ code: 'second_writer' });
+    const versions = migrations.map((_, i) => ({ version: i + 1 }));
+    expect(await rows('SELECT version FROM migration ORDER BY version')).toEqual(versions);
     await writers[0]?.close();
   });
 
@@ -365,45 +366,5 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     expect(await inspect(url)).toMatchObject({ ...found, bytes: expect.any(Number) });
     await writer.close();
     expect(await inspect(url)).toMatchObject({ writing: false });
-  });
-
-  describe('with the roles of store init', () => {
-    it('is written by one role and read by the other, which cannot change anything', async () => {
-      const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
-      await initializeStore(place, roles, noon);
-      await initializeStore(place, roles, noon);
-      const as = (role: string) => url.replace('almanac@', `${role}@`);
-      const writer = await openStoreWriter(as(roles.writer), { at: noon, windowDays: 1 });
-      for (let d = 0; d < 4; d++) await writer.append(batch(later(noon, d * day), [d]));
-      expect((await writer.maintain(later(noon, 3 * day))).expired).toEqual(['2024-10-04']);
-      const reader = await openStoreReader(as(roles.reader));
-      expect(await everyRow(reader, { start: dayStart(20_001), end: dayStart(20_004) })).toHaveLength(3);
-      await reader.close();
-      const client = await connected(roles.reader);
-      await client.query('SET default_transaction_read_only = off');
-      for (const sql of [
-        `INSERT INTO ${place.schema}.note(name, content) VALUES ('a', 'b')`,
-        `DROP TABLE ${place.schema}.note`,
-        `CREATE TABLE ${place.schema}.other(x int)`,
-      ]) {
-        await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
-      }
-      await client.end();
-      await expect(openStoreWriter(as(roles.reader), { at: noon })).rejects.toMatchObject({ name: 'StoreError' });
-      const owner = await connected(roles.writer);
-      await expect(owner.query('CREATE ROLE another')).rejects.toMatchObject({ code: '42501' });
-      await owner.end();
-      await writer.close();
-    });
-
-    it('is reported as missing to a writer that may not create it', async () => {
-      const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
-      await initializeStore(place, roles, noon);
-      const elsewhere = server.url(`missing_${count}`).replace('almanac@', `${roles.writer}@`);
-      await expect(openStoreWriter(elsewhere, { at: noon })).rejects.toMatchObject({
-        code: 'not_a_store',
-        message: expect.stringContaining('almanac store init'),
-      });
-    });
   });
 });

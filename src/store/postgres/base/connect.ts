@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { OperatorError } from '../../../ops/errors.ts';
-import { StoreError } from '../../errors.ts';
-import { describePlace, type PostgresHost, type PostgresPlace, readPassword, type SessionKind } from './place.ts';
-import { storeError } from './store-error.ts';
+import { type PostgresHost, type PostgresPlace, readPassword } from './place.ts';
 import { decodeText } from './value.ts';
 
 /** Idle time after which the operating system probes whether the server is still reachable, in milliseconds. */
@@ -21,66 +19,37 @@ const [int8, int2, int4, text, bytea] = [20, 21, 23, 25, 17];
 export interface Connection {
   readonly client: pg.Client;
   readonly socket: Socket;
-  /** Server to which the connection leads. */
+  /** Server that the client is connected to. */
   readonly server: PostgresHost;
   /** True if the server was a standby when the connection was made. */
   readonly isStandby: boolean;
-  /** Returns the error with which the server ended the connection outside a statement, or null if there is none. */
+  /** Returns the error that ended the connection outside a statement, or null if there is no such error. */
   readonly failure: () => unknown;
 }
 
 /** Options for a connection. */
 export interface ConnectOptions {
-  readonly target: SessionKind;
   /** Maximum time to connect to one server, in milliseconds. */
   readonly connectMs: number;
-  /** Server that is tried first, or null to try the servers in the order of `place`. */
-  readonly first: PostgresHost | null;
   /** Name under which the server lists the connection. */
   readonly application: string;
 }
 
 /**
- * Connects to the first server in `place` that has the required role. Throws `unreachable` if there is none. The driver
- * itself supports only one server per connection.
+ * Connects to one server of `place`. If `signal` aborts, the attempt fails. Throws `OperatorError` if the version of
+ * the server is too old, or if the password file or the certificates cannot be read.
  */
-export async function connect(place: PostgresPlace, options: ConnectOptions): Promise<Connection> {
-  const { target, first } = options;
-  const failures: string[] = [];
-  let spare: Connection | null = null;
-  for (const host of first ? [first, ...place.hosts.filter((other) => other !== first)] : place.hosts) {
-    try {
-      const found = await connectTo(place, host, options);
-      if (accepts(target, found.isStandby)) {
-        if (spare) await endConnection(spare);
-        return found;
-      }
-      failures.push(`${host.host}:${host.port} is ${found.isStandby ? 'a standby' : 'a primary'}`);
-      if (target === 'prefer-standby' && spare === null) spare = found;
-      else await endConnection(found);
-    } catch (error) {
-      if (error instanceof OperatorError) throw error;
-      const failure = storeError(error, `${host.host}:${host.port}`);
-      if (failure.code !== 'unreachable' && failure.code !== 'unexpected' && failure.code !== 'busy') throw failure;
-      failures.push(failure.message);
-    }
-  }
-  if (spare) return spare;
-  throw new StoreError('unreachable', `no server of ${describePlace(place)} can be used: ${failures.join('; ')}`);
-}
-
-function accepts(target: SessionKind, isStandby: boolean): boolean {
-  return target === 'any' || isStandby === (target !== 'primary');
-}
-
-async function connectTo(
+export async function connectTo(
   place: PostgresPlace,
   server: PostgresHost,
   { connectMs, application }: ConnectOptions,
+  signal: AbortSignal,
 ): Promise<Connection> {
   const { host, port } = server;
   const password = readPassword(place);
   const socket = new Socket();
+  const stop = (): void => void socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
   const client = new pg.Client({
     stream: () => socket,
     host,
@@ -114,7 +83,14 @@ async function connectTo(
   } catch (error) {
     await destroyConnection({ socket });
     throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
+}
+
+/** Returns true if an idle connection is still open and has not failed. */
+export function isUsable({ socket, failure }: Connection): boolean {
+  return !socket.destroyed && failure() === null;
 }
 
 /** Ends a connection that has no running statement. Waits only briefly if the server does not respond. */
@@ -144,7 +120,7 @@ function tlsOf({ tls, tlsAuthorities }: PostgresPlace, host: string): pg.ClientC
 
 type Parser = (value: string) => unknown;
 const parsers: ReadonlyMap<number, Parser> = new Map<number, Parser>([
-  // All stored integers are exact as numbers: stamps stay below 2^53.
+  // A number represents every stored integer exactly, because stamps are below 2^53.
   [int8, Number],
   [int4, Number],
   [int2, Number],

@@ -1,5 +1,6 @@
 import { StoreError } from '../../errors.ts';
-import { type Connection, type ConnectOptions, connect, destroyConnection, endConnection } from './connect.ts';
+import { type ChooseOptions, connect } from './choose-server.ts';
+import { type Connection, destroyConnection, endConnection, isUsable } from './connect.ts';
 import type { PostgresHost, PostgresPlace } from './place.ts';
 
 /** Maximum number of waiting requests for a connection. */
@@ -12,13 +13,13 @@ interface Waiting {
 
 /**
  * Pool with a bounded number of connections to the servers of one place. A connection with a failed query is closed
- * unless the error left it usable. The pool uses only one server where possible, because the servers may not have received the
- * same data.
+ * unless the error left it usable. The pool uses only one server where possible, because the servers may not have
+ * received the same data.
  */
 export class Pool {
   readonly #place: PostgresPlace;
   readonly #max: number;
-  readonly #options: Omit<ConnectOptions, 'first'>;
+  readonly #options: Omit<ChooseOptions, 'first'>;
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
   /** Server of the most recent connection. */
@@ -27,7 +28,7 @@ export class Pool {
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
 
-  constructor(place: PostgresPlace, max: number, options: Omit<ConnectOptions, 'first'>) {
+  constructor(place: PostgresPlace, max: number, options: Omit<ChooseOptions, 'first'>) {
     this.#place = place;
     this.#max = max;
     this.#options = options;
@@ -47,7 +48,7 @@ export class Pool {
     }
   }
 
-  /** Rejects further work, and resolves once the connections of the work in progress are closed. */
+  /** Rejects waiting and further work, completes the work in progress, and resolves once all connections are closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
@@ -89,7 +90,8 @@ export class Pool {
   }
 
   #give(connection: Connection): void {
-    if (connection.server !== this.#server) {
+    // The server may have ended the connection since its last statement.
+    if (connection.server !== this.#server || !isUsable(connection)) {
       this.#end(connection);
       return;
     }
@@ -111,7 +113,7 @@ export class Pool {
     this.#release();
   }
 
-  /** Lets a waiting request open a connection in place of a closed one. */
+  /** Counts a closed connection, and lets a waiting request open a new connection. */
   #release(): void {
     this.#count -= 1;
     const next = this.#isClosed ? undefined : this.#waiting.shift();

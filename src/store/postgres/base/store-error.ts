@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
 /** Store error codes by SQLSTATE, or by SQLSTATE class (its first two characters). */
@@ -26,9 +27,14 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
 /** Error codes of failed connections: codes of the system, TLS errors and certificate errors. */
 const connectionCodes = /^(?:E[A-Z]+|ERR_(?:SSL|TLS).*|CERT_.*|DEPTH_ZERO.*|SELF_SIGNED.*|UNABLE_TO_VERIFY.*)$/;
 
-/** Converts any thrown value to a `StoreError`. The message contains no query parameters. */
+/**
+ * Converts any thrown value to a `StoreError`; an `OperatorError` becomes `misconfigured`. The message contains no query
+ * parameters.
+ */
 export function storeError(error: unknown, place: string): StoreError {
   if (error instanceof StoreError) return error;
+  if (error instanceof OperatorError)
+    return new StoreError('misconfigured', `${place}: ${error.message}`, { cause: error });
   const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
   if (code === null) {
@@ -41,14 +47,14 @@ export function storeError(error: unknown, place: string): StoreError {
   return new StoreError(found, `${place}: ${text} (${code})`, { cause: error });
 }
 
-/** Returns the SQLSTATE or system error code of an error, or null if it has neither. */
+/** Returns the SQLSTATE or system error code of an error, or null if the error has no code. */
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 /**
- * Returns true if recovery on a standby cancelled a statement or ended its connection, because the statement needed
- * rows or locks that a replicated change removes. An immediate retry may succeed.
+ * Returns true if recovery on a standby cancelled a statement or ended its connection, because a replicated change
+ * conflicted with the rows or locks that the statement needed. An immediate retry may succeed.
  */
 export function isRecoveryConflict(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;

@@ -1,7 +1,7 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { addGap, clip, coalesce, gappedTime, withoutGap } from '../../gaps.ts';
+import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
 import type { GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Interval } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
@@ -17,8 +17,8 @@ interface GapRow {
 const everySource = '';
 
 /**
- * Returns the gaps in an interval. With `source`, returns those of that source and of the whole instrument; otherwise
- * those of all sources.
+ * Returns the gaps in an interval. With `source`, returns the gaps of that source and of the whole instrument;
+ * otherwise the gaps of all sources.
  */
 export async function gapsIn(queries: Queries, interval: Interval, source?: string): Promise<StoredGap[]> {
   const found = await rowsIn(queries, interval, source === undefined ? null : [everySource, source]);
@@ -48,7 +48,7 @@ async function rowsIn(queries: Queries, interval: Interval, sources: readonly st
   return clip(rows.map(gapOf), interval);
 }
 
-/** Records and withdraws gaps, in the given order. */
+/** Records and withdraws gaps; applies the changes of each source in the given order. */
 export async function changeGaps(queries: Queries, changes: readonly GapChange[]): Promise<void> {
   for (const { gap } of changes) {
     if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
@@ -56,9 +56,7 @@ export async function changeGaps(queries: Queries, changes: readonly GapChange[]
   for (const [source, of] of Map.groupBy(changes, ({ gap }) => gap.source ?? everySource)) {
     const sql = 'SELECT source, started, ended, reason FROM gap WHERE source = $1 ORDER BY started';
     const before = (await queries.rows<GapRow>(sql, [source])).map(gapOf);
-    const after = of.reduce((gaps, { kind, gap }) => {
-      return kind === 'record' ? addGap(gaps, gap) : withoutGap(gaps, gap);
-    }, before);
+    const after = of.reduce(changedGaps, before);
     await replace(queries, source, without(before, after), without(after, before));
   }
 }

@@ -21,19 +21,31 @@ export function readKeys(queries: Queries, did: string): Promise<LabelerKey[]> {
   );
 }
 
-/** Adds or updates a labeler's key, and removes the oldest keys beyond the limit. */
-export async function putKey(queries: Queries, { did, key, firstSeen, lastSeen }: LabelerKey): Promise<void> {
-  bounded(key, maxRosterTextLength, 'key');
+/** Adds or updates labelers' keys, and removes the least recently seen keys beyond the limit. */
+export async function putKeys(queries: Queries, keys: readonly LabelerKey[]): Promise<void> {
+  for (const { key } of keys) bounded(key, maxRosterTextLength, 'key');
+  // One statement must not update a row twice, so group the entries of one key first.
   await queries.run(
-    `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES ($1, $2, $3, $4)
+    `INSERT INTO label_key(did, label_key, first_seen, last_seen)
+     SELECT did, label_key, min(first_seen), max(last_seen)
+     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS t(did, label_key, first_seen, last_seen)
+     GROUP BY did, label_key
      ON CONFLICT (did, label_key) DO UPDATE SET first_seen = least(label_key.first_seen, excluded.first_seen),
      last_seen = greatest(label_key.last_seen, excluded.last_seen)`,
-    [did, key, firstSeen, lastSeen],
+    [
+      keys.map(({ did }) => did),
+      keys.map(({ key }) => key),
+      keys.map(({ firstSeen }) => firstSeen),
+      keys.map(({ lastSeen }) => lastSeen),
+    ],
   );
   await queries.run(
-    `DELETE FROM label_key WHERE did = $1 AND label_key NOT IN
-     (SELECT k.label_key FROM label_key k WHERE k.did = $1 ORDER BY k.last_seen DESC, k.label_key LIMIT ${maxKeysPerLabeler})`,
-    [did],
+    `DELETE FROM label_key USING (
+       SELECT did, label_key, row_number() OVER (PARTITION BY did ORDER BY last_seen DESC, label_key) AS place
+       FROM label_key WHERE did = ANY ($1)
+     ) AS one
+     WHERE label_key.did = one.did AND label_key.label_key = one.label_key AND place > ${maxKeysPerLabeler}`,
+    [[...new Set(keys.map(({ did }) => did))]],
   );
 }
 
@@ -43,39 +55,61 @@ export function readDefinitions(queries: Queries, did: string): Promise<Definiti
   return queries.rows<Definitions>(sql, [did]);
 }
 
-/** Adds a revision of a labeler's definitions; returns false if the newest revision has the same content. */
+/**
+ * Adds revisions of labelers' definitions. Returns one value per revision, in order: false if the newest revision has
+ * the same content.
+ */
 export async function putDefinitions(
   queries: Queries,
-  { did, seenAt, content }: Definitions,
+  revisions: readonly Definitions[],
   shares: DefinitionShares | undefined,
   maxBytes = maxDefinitionsInAll,
-): Promise<boolean> {
-  bounded(content, maxDefinitionsLength, 'definitions');
-  const [newest] = await queries.rows<{ content: string }>(
-    'SELECT content FROM definitions WHERE did = $1 ORDER BY id DESC LIMIT 1',
-    [did],
+): Promise<boolean[]> {
+  for (const { content } of revisions) bounded(content, maxDefinitionsLength, 'definitions');
+  const dids = [...new Set(revisions.map(({ did }) => did))];
+  const stored = await queries.rows<{ did: string; content: string }>(
+    'SELECT DISTINCT ON (did) did, content FROM definitions WHERE did = ANY ($1) ORDER BY did, id DESC',
+    [dids],
   );
-  if (newest?.content === content) return false;
-  await queries.run('INSERT INTO definitions(did, seen_at, content) VALUES ($1, $2, $3)', [did, seenAt, content]);
-  await queries.run(
-    `DELETE FROM definitions WHERE did = $1 AND id NOT IN
-     (SELECT d.id FROM definitions d WHERE d.did = $1 ORDER BY d.id DESC LIMIT ${maxDefinitionRevisions})`,
-    [did],
+  const newest = new Map(stored.map(({ did, content }) => [did, content]));
+  const added = revisions.map(({ did, content }) => {
+    const isNew = newest.get(did) !== content;
+    newest.set(did, content);
+    return isNew;
+  });
+  if (!added.includes(true)) return added;
+  await addRevisions(
+    queries,
+    revisions.filter((_, i) => added[i]),
   );
   const [sum] = await queries.rows<{ bytes: number }>(
     'SELECT coalesce(sum(octet_length(content)), 0)::bigint AS bytes FROM definitions',
   );
-  if ((sum?.bytes ?? 0) > maxBytes) await trimAll(queries, did, shares, maxBytes);
-  return true;
+  if ((sum?.bytes ?? 0) > maxBytes) await trimAll(queries, shares, maxBytes);
+  return added;
+}
+
+/** Adds revisions, and removes the oldest revisions beyond `maxDefinitionRevisions` of each labeler. */
+async function addRevisions(queries: Queries, revisions: readonly Definitions[]): Promise<void> {
+  const dids = revisions.map(({ did }) => did);
+  await queries.run(
+    `INSERT INTO definitions(did, seen_at, content)
+     SELECT did, seen_at, content
+     FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS t(did, seen_at, content, place)
+     ORDER BY place`,
+    [dids, revisions.map(({ seenAt }) => seenAt), revisions.map(({ content }) => content)],
+  );
+  await queries.run(
+    `DELETE FROM definitions USING (
+       SELECT id, row_number() OVER (PARTITION BY did ORDER BY id DESC) AS place FROM definitions WHERE did = ANY ($1)
+     ) AS one
+     WHERE definitions.id = one.id AND place > ${maxDefinitionRevisions}`,
+    [[...new Set(dids)]],
+  );
 }
 
 /** Removes revisions until all definitions together are within the size limit. */
-async function trimAll(
-  queries: Queries,
-  added: string,
-  shares: DefinitionShares | undefined,
-  maxBytes: number,
-): Promise<void> {
+async function trimAll(queries: Queries, shares: DefinitionShares | undefined, maxBytes: number): Promise<void> {
   const all = await queries.rows<{ id: number; did: string; bytes: number }>(
     'SELECT id, did, octet_length(content) AS bytes FROM definitions ORDER BY did, id DESC',
   );
@@ -95,6 +129,6 @@ async function trimAll(
       return oldest?.bytes;
     },
   };
-  new DefinitionSpace(table, maxBytes).trim(added, shares);
+  new DefinitionSpace(table, maxBytes).trim([], shares);
   await queries.run('DELETE FROM definitions WHERE id = ANY ($1::bigint[])', [dropped]);
 }

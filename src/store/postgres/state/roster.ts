@@ -61,9 +61,10 @@ export async function putRoster(queries: Queries, rows: readonly RosterRow[]): P
   );
 }
 
-/** Removes roster rows. */
+/** Removes labelers with their keys. */
 export async function dropRoster(queries: Queries, dids: readonly string[]): Promise<void> {
   await queries.run('DELETE FROM labeler WHERE did = ANY ($1::text[])', [dids]);
+  await queries.run('DELETE FROM label_key WHERE did = ANY ($1::text[])', [dids]);
 }
 
 function valuesOf(row: RosterRow): readonly (string | number | boolean | Micros | null)[] {
@@ -79,5 +80,5 @@ function valuesOf(row: RosterRow): readonly (string | number | boolean | Micros 
 function textsIn(json: string): readonly string[] {
   const texts: unknown = JSON.parse(json);
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
-  throw new StoreError('damaged', 'the provenance of a labeler is not a list of texts');
+  throw new StoreError('damaged', 'the provenance of a labeler is not a list of strings');
 }

@@ -21,7 +21,7 @@ import {
   readDailyBytes,
   readDirectoryPosition,
 } from '../state/instrument.ts';
-import { putDefinitions, putKey } from '../state/labelers.ts';
+import { putDefinitions, putKeys } from '../state/labelers.ts';
 import { requestPurge } from '../state/purges.ts';
 import { dropRoster, putRoster } from '../state/roster.ts';
 import { maintainDays } from '../upkeep/maintenance.ts';
@@ -43,8 +43,8 @@ export interface PostgresWriterOptions {
   /** Limits of short transactions; absent for the defaults. */
   readonly limits?: Limits;
   /**
-   * Acceptance clock for periodic marks; see `startMarks`. Without it, a standby of the database learns only from
-   * batches how far it is up to date.
+   * Acceptance clock for periodic marks; see `startMarks`. Without this clock, a standby of the database can
+   * determine only from batches how current its data is.
    */
   readonly clock?: () => Micros;
   /** Statements of each schema version; absent for the versions of this program. */
@@ -55,7 +55,7 @@ export interface PostgresWriterOptions {
   readonly standby?: OpeningStandby;
 }
 
-/** State that a standby passes to the writer it becomes. */
+/** State that a standby passes to the writer that it becomes. */
 export interface OpeningStandby {
   readonly session: Session;
   /** Identities that the standby has read. */
@@ -74,8 +74,9 @@ export function writerSession(place: PostgresPlace, limits?: Limits): Session {
 }
 
 /**
- * Opens the store in a database for writing. Creates a missing store if the role may create its schema. Throws
- * `second_writer` if another process writes to the store, or if a standby is about to become the writer.
+ * Opens the store in a database for writing. Creates a missing store if the role may create its schema, and migrates a
+ * store of an earlier version. Throws `second_writer` if another process writes to the store or a standby is about to
+ * become the writer, `moved` if a copy has replaced the store, and `unfinished_copy` for an incomplete copy.
  */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
   const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs, standby } = options;
@@ -108,7 +109,8 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {
   const sql = 'INSERT INTO store(generation, started_at, floor) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING';
   await session.write(async (queries) => {
-    // If a copy begins at the same time, the insertion waits for it, and the check then finds the copy.
+    // If a copy begins at the same time, the insertion waits until the copy has begun, and the check then finds the
+    // copy.
     await queries.run(sql, [generationId(), at]);
     await assertFinished(queries, session.name);
   });
@@ -181,13 +183,16 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   };
 }
 
-/** Stores a heartbeat, which states that everything before it is either stored or recorded as a gap. */
+/**
+ * Stores a heartbeat, which states that everything before it is either stored or recorded as a gap. Throws
+ * `commits_lost` if the database lacks a batch that this writer has committed.
+ */
 async function writeBeat(queries: Queries, acceptance: Acceptance, at: Micros): Promise<void> {
   await acceptance.assertKept(queries);
   await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
 }
 
-/** Creates the methods of the port that change small tables, and those that read the state of the instrument. */
+/** Creates the methods of the port that change small tables or read the state of the instrument. */
 function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>) {
   return {
     recordGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'record', gap }])),
@@ -197,8 +202,8 @@ function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Pro
       change((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
     dropRoster: (dids) => change((queries) => dropRoster(queries, dids)),
     putRoster: (rows) => change((queries) => putRoster(queries, rows)),
-    putKey: (key) => change((queries) => putKey(queries, key)),
-    putDefinitions: (definitions, shares) => change((queries) => putDefinitions(queries, definitions, shares)),
+    putKeys: (keys) => change((queries) => putKeys(queries, keys)),
+    putDefinitions: (revisions, shares) => change((queries) => putDefinitions(queries, revisions, shares)),
     dailyBytes: (day) => change((queries) => readDailyBytes(queries, day)),
     putDailyBytes: (bytes) => change((queries) => putDailyBytes(queries, bytes)),
     directoryPosition: (host) => change((queries) => readDirectoryPosition(queries, host)),

@@ -18,8 +18,9 @@ it.each([
   ['Unknown system error -122', -122, 'disk_full', /fsync: the quota is used up \(EDQUOT\)/],
   ['EMFILE', -24, 'busy', /fsync: too many open files \(EMFILE\)/],
   ['EIO', -5, 'io_failed', /fsync: the disk reported an error \(EIO\): check the disk/],
+  ['EACCES', -13, 'io_failed', /fsync: permission denied \(EACCES\): check its owner and mode/],
   ['EROFS', -30, 'io_failed', /fsync: the file system is read-only \(EROFS\)/],
-])('a system error such as %s becomes a store error', (code, errno, meaning, message) => {
+])('a system error such as %s (errno %i) becomes the store error %s', (code, errno, meaning, message) => {
   const error = storeError(ofSystem(code, errno), '/a/store');
   expect(error).toBeInstanceOf(StoreError);
   expect(error).toMatchObject({ code: meaning, message: expect.stringMatching(message) });

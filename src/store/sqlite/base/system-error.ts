@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemCode, systemWords } from '../../../ops/errors.ts';
+import { permissionAdvice, systemCode, systemWords } from '../../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
 /** Store error codes by the code of a failed system call. Any other system error becomes `io_failed`. */
@@ -26,12 +26,20 @@ export function instructed(code: StoreErrorCode, message: string, cause: unknown
   return new StoreError(code, instruction === undefined ? message : `${message}: ${instruction}`, { cause });
 }
 
-/** Converts the error of a system call to a store error; returns any other error unchanged. */
+/**
+ * Converts the error of a system call to a store error. The message names the file of the call, or `what` if the
+ * error contains no path. Returns any other error unchanged.
+ */
 export function systemError(error: unknown, what: string): unknown {
   const isSystems = error instanceof Error && 'errno' in error && 'syscall' in error;
   if (!isSystems || error instanceof StoreError) return error;
   const code = codes[systemCode(error) ?? ''] ?? 'io_failed';
-  return instructed(code, `${what}: ${String(error.syscall)}: ${systemWords(error)}`, error);
+  const path = 'path' in error && typeof error.path === 'string' ? error.path : what;
+  const message = `${path}: ${String(error.syscall)}: ${systemWords(error)}`;
+  // A missing permission is not a disk error, and therefore has different advice.
+  const advice = permissionAdvice(error);
+  if (advice === null) return instructed(code, message, error);
+  return new StoreError(code, `${message}: ${advice}`, { cause: error });
 }
 
 /**

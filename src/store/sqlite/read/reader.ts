@@ -11,20 +11,20 @@ import { storeError } from '../base/store-error.ts';
 import { AccountTallies } from '../hot/hot-counts.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { stateQueries } from '../state/state-read.ts';
+import { type Catalog, stateQueries } from '../state/state-read.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
 import { GapScan } from './gap-scan.ts';
 import { LabelerTotals } from './labeler-totals.ts';
 import { assertNoLostTail } from './lost-tail.ts';
-import { verifyDay } from './verify.ts';
+import { unreadableDay, verifyDay } from './verify.ts';
 
 const cacheBytes = 1024 * 1024;
 
 /**
  * Opens the store in a directory for reading, whether or not a writer is running. Throws `not_a_store` if the directory
- * contains no store.
+ * contains no store, `schema_newer` for a store of a newer version, and `damaged` if files are lost or inconsistent.
  */
 export function openSqliteReader(folder: string): StoreReader {
   const paths = storePaths(folder);
@@ -158,23 +158,40 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
     positions: () => query(() => days.newest()?.positions() ?? []),
     async *verify() {
       const { generationId } = await query(() => state.epoch());
-      for (const { day } of await query(() => days.all())) {
-        const report = await query(() => reportOf(day, generationId, state, days));
+      for (const listed of await query(() => days.all())) {
+        const report = await query(() => reportOf(listed, generationId, state, days));
         if (report) yield report;
       }
     },
   } satisfies Partial<StoreReader>;
 }
 
-/** Verifies one day. Returns null if the day expires before the check ends, because missing rows are then expected. */
-function reportOf(day: number, generationId: string, state: StateQueries, days: Days): DayReport | null {
+/**
+ * Verifies one day. Returns null if the day has expired before or during the check, because missing rows are then
+ * expected. Reports a file that is missing, damaged or unreadable as a problem of the day. Throws only errors that a
+ * retry may resolve, and errors of the state file.
+ */
+function reportOf(
+  { day, sealed }: Catalog['days'][number],
+  generationId: string,
+  state: StateQueries,
+  days: Days,
+): DayReport | null {
   const end = dayStart(day + 1);
-  const floor = state.floor();
-  if (end <= floor) return null;
-  return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
-    if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
-    return verifyDay(reader, generationId);
-  });
+  for (;;) {
+    const floor = state.floor();
+    if (end <= floor) return null;
+    try {
+      return days.over({ start: micros(Math.max(dayStart(day), floor)), end }, ({ days: [reader] }) => {
+        if (!reader) throw new StoreError('damaged', `the file of ${dayName(day)} does not exist`);
+        return verifyDay(reader, generationId).report;
+      });
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.retry) throw error;
+      // After `out_of_window`, check again whether the day has expired, because the floor has risen.
+      if (error.code !== 'out_of_window') return unreadableDay(day, sealed === 1, error);
+    }
+  }
 }
 
 /** Creates the methods that read an account's rows and counts. */

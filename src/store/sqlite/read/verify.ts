@@ -3,6 +3,7 @@ import { identityOf } from '../../identity.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
 import { decodeRow, type SubjectKey } from '../base/row.ts';
+import { storeError } from '../base/store-error.ts';
 import type { DayReader } from '../day/day-reader.ts';
 import { LabelerCounterCheck } from '../labeler/counter-check.ts';
 import { metaNames } from '../schema/day-schema.ts';
@@ -13,20 +14,40 @@ const maxProblems = 50;
 
 type Sums = Map<string, [applied: number, removed: number]>;
 
-/** Recomputes all data that is derived from a day's rows, and reports every difference from the stored data. */
-export function verifyDay(day: DayReader, generation: string): DayReport {
+/**
+ * Recomputes the data that is derived from a day's rows, and reports up to `maxProblems` differences from the file.
+ * If an error of the file ends the check, the report ends with that error, states 0 rows, and `isComplete` is false.
+ * Throws errors that a retry may resolve.
+ */
+export function verifyDay(day: DayReader, generation: string): { report: DayReport; isComplete: boolean } {
   const problems: string[] = [];
   const report = (problem: string): void => {
     if (problems.length < maxProblems) problems.push(problem);
   };
-  const rows = day.atOnce(() => {
-    for (const problem of day.fileProblems()) report(`file: ${problem}`);
-    if (day.generation() !== generation) report('the file belongs to another generation of the store');
-    for (const { problem } of day.checksumProblems()) report(problem);
-    return verifyRows(day, report);
-  });
   const sealed = day.form === 'sealed';
-  return { day: dayName(day.day), sealed, unverified: sealed && !day.isChecked, rows, problems };
+  const reportWith = (rows: number): DayReport => {
+    return { day: dayName(day.day), sealed, unverified: sealed && !day.isChecked, rows, problems };
+  };
+  try {
+    const rows = day.atOnce(() => {
+      for (const problem of day.fileProblems()) report(`file: ${problem}`);
+      if (day.generation() !== generation) report('the file belongs to another generation of the store');
+      for (const { problem } of day.checksumProblems()) report(problem);
+      return verifyRows(day, report);
+    });
+    return { report: reportWith(rows), isComplete: true };
+  } catch (thrown) {
+    const error = storeError(thrown, day.path);
+    if (!(error instanceof StoreError) || error.retry) throw error;
+    // The error explains why the report is incomplete, so it replaces the last problem of a full list.
+    problems.splice(maxProblems - 1, 1, error.message);
+    return { report: reportWith(0), isComplete: false };
+  }
+}
+
+/** Returns the report of a day whose file cannot be opened. */
+export function unreadableDay(day: number, sealed: boolean, { message }: StoreError): DayReport {
+  return { day: dayName(day), sealed, unverified: false, rows: 0, problems: [message] };
 }
 
 function verifyRows(day: DayReader, report: (problem: string) => void): number {
@@ -69,11 +90,11 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   const stated = day.meta(metaNames.last);
   // If the last row was purged, the file still states its stamp, because that stamp must not be assigned again.
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
-  if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but its last row is ${last}`);
+  if (rows > 0 && !matches) report(`the file states the last stamp ${stated}, but its last row is ${last}`);
   return rows;
 }
 
-/** Reports every problem, and also an error that ends the reading. */
+/** Reports every problem, and the error if reading fails. */
 function reportAll(problems: () => Generator<string>, report: (problem: string) => void): void {
   try {
     for (const problem of problems()) report(problem);
@@ -108,12 +129,12 @@ function compareCounters(
     left.delete(key);
     if (a !== applied || r !== removed) {
       report(
-        `${bucket} ${at} of ${day.nameOf('source', source)}: the counter has ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
+        `${bucket} ${at} of ${day.nameOf('source', source)}: the counter has ${applied} applications and ${removed} removals, but the rows have ${a} and ${r}`,
       );
     }
   }
   for (const [key, [a, r]] of left)
-    report(`${bucket} ${key}: no counter exists, but the rows have ${a} applied and ${r} removed`);
+    report(`${bucket} ${key}: no counter exists, but the rows have ${a} applications and ${r} removals`);
 }
 
 /** Checks that the stored subject filter of a sealed day equals the filter computed from its subjects. */
@@ -124,7 +145,7 @@ function compareFilter(day: DayReader, report: (problem: string) => void): void 
   for (const _ of day.subjects()) subjects += 1;
   const expected = filterBlocks(day.subjects(), subjects, day.isChecked);
   if (kept.length !== expected.length || !expected.every((block, i) => kept[i]?.equals(block))) {
-    report('its subject filter does not match its rows');
+    report('the subject filter does not match the rows');
   }
 }
 
@@ -151,7 +172,7 @@ function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) 
     const [applied, removed] = bySource.get(name) ?? [0, 0];
     if (a !== applied || r !== removed)
       report(
-        `minute ${name}: the stamps have ${applied} applied and ${removed} removed, but the rows have ${a} and ${r}`,
+        `minute ${name}: the packed stamps have ${applied} applications and ${removed} removals, but the rows have ${a} and ${r}`,
       );
   }
 }

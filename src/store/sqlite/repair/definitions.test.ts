@@ -17,12 +17,12 @@ describe('putDefinitions above the total size limit', () => {
     groupOf: (did: string) => did.replace(/\d+$/, ''),
   };
 
-  /** Creates a store whose definitions may take `room` bytes in total. */
+  /** Creates a store whose definitions may use up to `room` bytes in total. */
   function storeOf(room: number) {
     const state = stateChanges(db, room);
     return {
       put: (did: string, mark: string, bytes = 30) =>
-        state.putDefinitions({ did, seenAt: micros(1), content: mark.repeat(bytes) }, shares),
+        state.putDefinitions([{ did, seenAt: micros(1), content: mark.repeat(bytes) }], shares),
       kept: (...dids: string[]) =>
         dids.map((did) =>
           state
@@ -43,7 +43,7 @@ describe('putDefinitions above the total size limit', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('removes the newest revision of the labeler with the largest share if no superseded revision is left, regardless of the insertion order', () => {
+  test('removes the newest revision of the labeler with the largest share if no superseded revision is left, even if another labeler was stored last', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);
@@ -58,7 +58,7 @@ describe('putDefinitions above the total size limit', () => {
     expect(kept('honest')).toEqual(['1']);
   });
 
-  test('never removes the newest revision of a protected labeler in favour of unprotected labelers, regardless of size', () => {
+  test('keeps the newest revisions of protected labelers while revisions of unprotected labelers can be removed, regardless of size', () => {
     const { put, kept } = storeOf(1_000);
     put('seed-a', '1', 400);
     put('seed-b', '1', 400);

@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
-import { dayName } from '../../time.ts';
 import { openWritable, type Sqlite } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { type OnFile, silent } from '../base/file-event.ts';
@@ -11,7 +10,7 @@ import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { recountOpenDay } from '../hot/hot-counts.ts';
 import { recountLabelers } from '../labeler/recount.ts';
-import { verifyDay } from '../read/verify.ts';
+import { unreadableDay, verifyDay } from '../read/verify.ts';
 import { countsSql } from '../schema/row-sql.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateFile } from '../state/lost-state.ts';
@@ -21,7 +20,7 @@ import { replaceDay } from '../upkeep/replace-day.ts';
 
 /** Result of repairing a day. */
 export interface RepairReport {
-  /** Report of the day after the repair. Remaining problems are in data that cannot be derived from rows. */
+  /** Report of the day after the repair. It lists the problems that the repair could not correct. */
   readonly day: DayReport;
   /** Problems that were repaired. */
   readonly repaired: readonly string[];
@@ -38,9 +37,10 @@ export interface RepairOptions {
 const underived: readonly string[] = ['observation', 'source', 'val', 'collection', 'refusal', 'position', 'meta'];
 
 /**
- * Rebuilds all data that is derived from rows: counters, groups, filters, checksums, and the list of days in the state
- * file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer is
- * running.
+ * Rebuilds the list of days in the state file and, for each day that has problems or lacks checksums, the data that is
+ * derived from rows: counters, groups, filters and checksums. Leaves a day unchanged if its rows or other data that
+ * cannot be derived are damaged. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer`
+ * while a writer is running.
  */
 export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
   const paths = storePaths(folder);
@@ -83,15 +83,13 @@ function reportOf(path: string, day: number, form: DayForm, generation: string) 
   let reader: DayReader | null = null;
   try {
     reader = new DayReader(path, day, form);
-    const report = verifyDay(reader, generation);
-    const isReadable = reader.fileProblems().length === 0;
+    const { report, isComplete } = verifyDay(reader, generation);
+    if (!isComplete || reader.fileProblems().length > 0) return { report, isDerivable: false };
     const altered = [...reader.checksumProblems()].some(({ part }) => underived.includes(part));
-    return { report, isDerivable: isReadable && !altered };
+    return { report, isDerivable: !altered };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const problems = [error.message];
-    const sealed = form === 'sealed';
-    return { report: { day: dayName(day), sealed, unverified: false, rows: 0, problems }, isDerivable: false };
+    return { report: unreadableDay(day, form === 'sealed', error), isDerivable: false };
   } finally {
     reader?.close();
   }

@@ -1,16 +1,17 @@
 import {
-  constants,
-  copyFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Micros } from '../../../contract/timestamp.ts';
+import { systemCode } from '../../../ops/errors.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport, StoredGap } from '../../port.ts';
@@ -19,20 +20,27 @@ import { openWritable, syncFolder } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import type { OnFile } from '../base/file-event.ts';
 import { listDays, storePaths } from '../base/files.ts';
-import { flush } from '../base/flush.ts';
 import { copiedName, copyingName } from '../base/interrupted.ts';
 import { takeWriterLock, writerLockHeld } from '../base/lock.ts';
 import { migrate, schemaVersion } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
+import { systemError } from '../base/system-error.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound } from '../state/lost-state.ts';
 import { stateChanges } from '../state/state-write.ts';
 import { openSqliteWriter } from '../write/writer.ts';
+import { copyBackup } from './copy-backup.ts';
 
-/** Result of a restore. */
+/** File in the copy of a backup that contains the backup's path. */
+const originName = 'origin';
+
+/** Result of a restore. Lists no day and no gap if the call only completed an interrupted restore. */
 export interface Restored {
   readonly days: readonly DayReport[];
-  /** Days that the backup's state file lists but for which the backup has no file. Each is recorded as a gap. */
+  /**
+   * Days that the backup's state file lists, but whose files are missing in the backup. Each day is recorded as a
+   * gap.
+   */
   readonly lost: readonly string[];
   /**
    * Interval that is recorded as a gap: from the end of the backup's data to the restore, or null if the clock is not
@@ -48,6 +56,8 @@ export interface RestoreOptions {
   /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
   readonly onFile?: OnFile;
+  /** Called after the backup was verified, before its files are moved into place. A rejection ends the restore. */
+  readonly beforeMove?: () => Promise<void>;
   readonly faults?: Faults;
 }
 
@@ -62,33 +72,25 @@ export async function restoreStore({
   folder,
   at,
   onFile = () => undefined,
+  beforeMove = () => Promise.resolve(),
   faults,
 }: RestoreOptions): Promise<Restored> {
   const paths = storePaths(folder);
+  assertOwner(folder);
   makeFolder(folder);
   assertBackup(from, folder);
   const lock = takeWriterLock(paths.lock);
   try {
     const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
-    if (!existsSync(copied)) {
-      assertEmpty(folder);
-      // Remove the incomplete copy that an interrupted restore may have left, then copy the backup again.
-      rmSync(copying, { recursive: true, force: true });
-      copyBackup(from, copying, onFile);
-      faults?.('restore.copied');
-    }
-    const result = existsSync(copied)
-      ? null
-      : await complete(copying, at, onFile).catch((error: unknown) => {
-          // Remove the copy of a backup that is refused; the backup itself stays.
-          rmSync(copying, { recursive: true, force: true });
-          throw error;
-        });
-    if (result) {
+    const isCopied = existsSync(copied);
+    if (isCopied) assertSameBackup(copied, from);
+    const result = isCopied ? null : await copyVerified({ from, folder, at, onFile, faults });
+    if (!isCopied) {
       renameSync(copying, copied);
       syncFolder(folder);
       faults?.('restore.verified');
     }
+    await beforeMove();
     moveIntoPlace(copied, folder, faults);
     return result ?? { days: [], lost: [], gap: null };
   } catch (error) {
@@ -98,12 +100,69 @@ export async function restoreStore({
   }
 }
 
+/**
+ * Copies the backup into an unfinished directory, completes the copy and verifies it. Removes the copy if any step
+ * fails; the backup remains unchanged.
+ */
+async function copyVerified({
+  from,
+  folder,
+  at,
+  onFile,
+  faults,
+}: Required<Pick<RestoreOptions, 'from' | 'folder' | 'at' | 'onFile'>> & {
+  readonly faults: Faults | undefined;
+}): Promise<Restored> {
+  const copying = join(folder, copyingName);
+  const discard = (): void => rmSync(copying, { recursive: true, force: true });
+  assertEmpty(folder);
+  // Remove the incomplete copy that an interrupted restore may have left, then copy the backup again.
+  discard();
+  try {
+    copyBackup(from, copying, { mode: statSync(folder).mode, onFile });
+    writeFileSync(join(copying, originName), realpathSync(from), { flush: true });
+    syncFolder(copying);
+  } catch (error) {
+    discard();
+    throw error;
+  }
+  faults?.('restore.copied');
+  return complete(copying, at, onFile).catch((error: unknown) => {
+    discard();
+    throw error;
+  });
+}
+
+/**
+ * Throws if root would create files in another user's directory, because that user could not write to these files. A
+ * missing directory belongs to the owner of the directory that will contain it.
+ */
+function assertOwner(folder: string): void {
+  const place = existsSync(folder) ? folder : dirname(resolve(folder));
+  const uid = statSync(place, { throwIfNoEntry: false })?.uid ?? 0;
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  throw new StoreError('io_failed', `${folder} belongs to the user ${uid}: run this command as that user`);
+}
+
 function assertBackup(from: string, folder: string): void {
   const { state, lock } = storePaths(from);
-  if (!existsSync(state)) throw new StoreError('not_a_store', `${from} contains no state.sqlite`);
+  try {
+    statSync(state);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw systemError(error, state);
+    throw new StoreError('not_a_store', `${from} contains no state.sqlite`);
+  }
   if (realpathSync(from) === realpathSync(folder)) throw new StoreError('not_a_store', `${from} is the store itself`);
   if (writerLockHeld(lock))
     throw new StoreError('second_writer', `a process is writing to the store in ${from}; stop it first`);
+}
+
+/** Throws if an interrupted restore has copied another backup, whose files are already verified. */
+function assertSameBackup(copied: string, from: string): void {
+  const path = join(copied, originName);
+  const origin = existsSync(path) ? readFileSync(path, 'utf8') : null;
+  if (origin === null || origin === realpathSync(from)) return;
+  throw new StoreError('occupied', `an interrupted restore from ${origin} must be completed first: run it again`);
 }
 
 function assertEmpty(folder: string): void {
@@ -117,27 +176,6 @@ function assertEmpty(folder: string): void {
     'occupied',
     `${folder} already contains ${held[0]}; move the store aside first with almanac labels new-epoch`,
   );
-}
-
-/** Copies the files of the store durably, and reports every other file of the backup. */
-function copyBackup(from: string, to: string, onFile: OnFile): void {
-  const [source, target] = [storePaths(from), storePaths(to)];
-  mkdirSync(target.days, { recursive: true });
-  const copy = (path: string, copyPath: string): void => {
-    copyFileSync(path, copyPath, constants.COPYFILE_FICLONE);
-    flush(copyPath);
-  };
-  for (const suffix of ['', '-wal']) {
-    if (existsSync(`${source.state}${suffix}`)) copy(`${source.state}${suffix}`, `${target.state}${suffix}`);
-  }
-  for (const name of existsSync(source.days) ? readdirSync(source.days) : []) {
-    if (/^\d{4}-\d{2}-\d{2}\.(open|sealed)\.sqlite(-wal|-journal)?$/.test(name)) {
-      copy(join(source.days, name), join(target.days, name));
-    } else if (!name.endsWith('-shm')) {
-      onFile({ name, day: null, action: 'left', reason: 'the file is not a day file; it stays in the backup' });
-    }
-  }
-  for (const folder of [target.days, to]) syncFolder(folder);
 }
 
 /**
@@ -162,8 +200,8 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
       writer.heartbeat(),
       writer.frontier(),
     ]);
-    // The state file and the days may be of different ages. Rows or gaps may be missing after the end of the older one,
-    // so the gap starts there.
+    // The state file and the days may have been copied at different times. Rows or gaps may be missing after the end
+    // of the earlier copy, so the gap starts there.
     const start = micros(Math.max(startedAt, Math.min(heartbeat ?? startedAt, observedThrough ?? startedAt)));
     const gap = start < at ? { start, end: at } : null;
     if (gap) await writer.recordGap({ source: null, reason: 'ingest_paused', ...gap });
@@ -214,8 +252,8 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.state');
-  // Only the lock file of the writer of the copy and the index of the log remain; remove both.
-  for (const path of [source.lock, `${source.state}-shm`]) rmSync(path, { force: true });
+  // Only the writer's lock file, the index of the log and the file with the backup's path remain; remove these files.
+  for (const path of [source.lock, `${source.state}-shm`, join(copied, originName)]) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);
 }

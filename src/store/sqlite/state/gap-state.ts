@@ -1,7 +1,7 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { addGap, clip, coalesce, gappedTime, withoutGap } from '../../gaps.ts';
+import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
 import type { GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Interval } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
@@ -50,11 +50,12 @@ export function gapChanges(db: Sqlite) {
   const insert = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');
   const remove = db.prepare('DELETE FROM gap WHERE source = ? AND started = ? AND ended = ? AND reason = ?');
 
-  function change({ kind, gap }: GapChange): void {
+  function change(one: GapChange): void {
+    const { gap } = one;
     if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
     const source = gap.source ?? everySource;
     const before = ofSource.all(source).map(gapOf);
-    const after = kind === 'record' ? addGap(before, gap) : withoutGap(before, gap);
+    const after = changedGaps(before, one);
     for (const { start, end, reason } of without(before, after)) remove.run(source, start, end, reason);
     for (const { start, end, reason } of without(after, before)) insert.run(source, start, end, reason);
   }

@@ -26,7 +26,7 @@ export function labelerQueries(db: Sqlite) {
   };
 }
 
-/** Creates the functions that change labelers' keys. Each call is one durable commit. */
+/** Creates the function that changes labelers' keys. Each call is one durable commit. */
 export function keyChanges(db: Sqlite) {
   const put = db.prepare(
     `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
@@ -38,10 +38,12 @@ export function keyChanges(db: Sqlite) {
      (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
   );
   return {
-    putKey: db.transaction(({ did, key, firstSeen, lastSeen }: LabelerKey): void => {
-      bounded(key, maxRosterTextLength, 'key');
-      put.run(did, key, firstSeen, lastSeen);
-      trim.run(did, did);
+    putKeys: db.transaction((keys: readonly LabelerKey[]): void => {
+      for (const { did, key, firstSeen, lastSeen } of keys) {
+        bounded(key, maxRosterTextLength, 'key');
+        put.run(did, key, firstSeen, lastSeen);
+        trim.run(did, did);
+      }
     }),
   };
 }
@@ -60,23 +62,24 @@ export function definitionChanges(db: Sqlite, maxBytes: number) {
      (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
   );
   const space = new DefinitionSpace(definitionTable(db), maxBytes);
-  const add = db.transaction(({ did, seenAt, content }: Definitions, shares?: DefinitionShares): boolean => {
+  const add = ({ did, seenAt, content }: Definitions): boolean => {
     bounded(content, maxDefinitionsLength, 'definitions');
     if (newest.get(did) === content) return false;
     insert.run(did, seenAt, content);
     trim.run(did, did);
-    space.trim(did, shares);
     return true;
-  });
+  };
   return {
-    putDefinitions(definitions: Definitions, shares?: DefinitionShares): boolean {
-      try {
-        return add.immediate(definitions, shares);
-      } catch (error) {
-        space.forget();
-        throw error;
-      }
-    },
+    putDefinitions: db.transaction((revisions: readonly Definitions[], shares?: DefinitionShares): boolean[] => {
+      const added = revisions.map(add);
+      space.trim(
+        revisions.filter((_, i) => added[i]).map(({ did }) => did),
+        shares,
+      );
+      return added;
+    }),
+    /** Discards the sizes of definitions in memory. Must be called after a change of definitions was rolled back. */
+    forgetSizes: (): void => space.forget(),
   };
 }
 

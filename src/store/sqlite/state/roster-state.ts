@@ -73,11 +73,12 @@ export function rosterChanges(db: Sqlite) {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const drop = db.prepare('DELETE FROM labeler WHERE did = ?');
+  const dropKeys = db.prepare('DELETE FROM label_key WHERE did = ?');
   const putProvenance = db.prepare('INSERT INTO labeler_provenance(did, ordinal, provenance) VALUES (?, ?, ?)');
   const dropProvenance = db.prepare('DELETE FROM labeler_provenance WHERE did = ?');
   /**
-   * Provenance that this writer has stored, by DID. It is stored again only if it changes, because it rarely changes
-   * while the rest of a row often does.
+   * Provenance that this writer has stored, by DID. Unchanged provenance is not stored again: provenance rarely
+   * changes, but other parts of a row often do.
    */
   const stored = new Map<string, readonly string[]>();
 
@@ -110,6 +111,7 @@ export function rosterChanges(db: Sqlite) {
       for (const did of dids) {
         drop.run(did);
         dropProvenance.run(did);
+        dropKeys.run(did);
         stored.delete(did);
       }
     }),

@@ -63,8 +63,9 @@ export interface SqliteWriter extends StoreWriter {
 }
 
 /**
- * Opens the store in a directory for writing. Creates a missing store, and recovers the files after a crash. Throws
- * `second_writer` while another process is writing to the store.
+ * Opens the store in a directory for writing. Creates a missing store, migrates a store of an earlier version, and
+ * recovers the files after a crash. Throws `second_writer` while another process is writing to the store, `moved` if a
+ * copy has replaced the store, and `damaged` if files are lost or inconsistent.
  */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
@@ -92,9 +93,10 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const appliedAt = new Date(at / 1000).toISOString();
     migrate(db, stateMigrations, appliedAt, faults);
     assertNotMoved(noteQuery(db)(movedNote));
-    const fence = beginWriting(db, { generationId: options.generationId ?? randomUUID, at, token });
-    syncFolder(folder);
     const state = stateChanges(db);
+    const generationId = options.generationId ?? randomUUID;
+    const fence = beginWriting(db, { generationId, at, token, rolledBack: state.forgetSizes });
+    syncFolder(folder);
     recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
@@ -171,7 +173,7 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
   };
   const upkeep = dayWork.joined((at: Micros) => ends.maintain(at, acceptance.last, stopping.signal));
   const purging = dayWork.joined((at: Micros) => ends.purge(at, stopping.signal));
-  /** Runs a change of the state file in a transaction that first checks the token. */
+  /** Runs a change to the state file in a transaction that first checks the token. */
   const stateChange: typeof change = (work) => change(() => fence.run(work));
   return {
     ...reader,
@@ -200,8 +202,8 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
     beat: (at) => change(() => state.beat(at)),
     dropRoster: (dids) => change(() => state.dropRoster(dids)),
     putRoster: (rows) => change(() => state.putRoster(rows)),
-    putKey: (key) => change(() => state.putKey.immediate(key)),
-    putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
+    putKeys: (keys) => change(() => state.putKeys.immediate(keys)),
+    putDefinitions: (revisions, shares) => change(() => state.putDefinitions.immediate(revisions, shares)),
     dailyBytes: (day) => change(() => state.dailyBytes(day)),
     putDailyBytes: (bytes) => change(() => state.putDailyBytes.immediate(bytes)),
     directoryPosition: (host) => change(() => state.directoryPosition(host)),

@@ -1,6 +1,6 @@
 /**
  * Measures writing the labelers artifact, the overview and the hours file once a minute: `node
- * bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * bench/labelers/artifact.ts [--labelers 700] [--rows 4] [--values 10]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values.
  * Prints the processor time of the first and of later publications, and the longest turn of the event loop for each
@@ -73,7 +73,7 @@ try {
     })),
   };
   for (const [i, did] of dids.entries()) {
-    await store.putDefinitions({ did, seenAt: micros(now), content: JSON.stringify(definitions) });
+    await store.putDefinitions([{ did, seenAt: micros(now), content: JSON.stringify(definitions) }]);
     for (let gap = 0; gap < i % 20; gap += 1) {
       const at = start + ((i * 37 + gap * 31) % 700) * hour;
       await store.recordGap({ source: did, start: micros(at), end: micros(at + hour), reason: 'source_unavailable' });

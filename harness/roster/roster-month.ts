@@ -13,7 +13,7 @@ import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
 
-/** An overview, and the true number of unreachable labelers at the same time. */
+/** An overview, and the number of labelers that were unreachable when it was created. */
 export interface Publication {
   readonly at: Micros;
   readonly overview: Omit<RecentOverview, 'hold'>;
@@ -101,7 +101,9 @@ export function monthTable({ start, publications }: Month): string {
       (sum, gap) => sum + (Date.parse(gap.end) - Date.parse(gap.start)) / 3_600_000,
       0,
     );
-    const [, some = '0', long = '0'] = /; (\d+) ha\w+ gaps, (\d+) of them/.exec(caveats.at(-1) ?? '') ?? [];
+    const [, some = '0', many = '0', one] =
+      /; (\d+) ha\w+ gaps, (?:(\d+|none) of them )?for (more than|at most) a day/.exec(caveats.at(-1) ?? '') ?? [];
+    const long = some === '1' ? Number(one === 'more than') : Number(many.replace('none', '0'));
     const cells = [days, enrolled, established, enrolled - established, unreachable, coverage.status];
     return [[...cells, coverage.gaps.length, Math.round(hours), some, long]];
   });

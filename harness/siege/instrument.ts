@@ -28,7 +28,10 @@ export interface Crash {
   readonly atMs: number;
   /** Exit code, or name of the signal. */
   readonly code: number | string;
-  /** Last output of the instrument: lines outside the log, or else the last log lines. */
+  /**
+   * First line that looks like an error and is not a log line; without such a line, the last line of output. Limited to
+   * 300 characters.
+   */
   readonly said: string;
 }
 
@@ -40,7 +43,7 @@ export interface Stop {
 
 /**
  * Runs the label instrument as its systemd unit does, with the same limits. A stop sends SIGTERM and, after a timeout,
- * SIGKILL. A crash leads to a restart.
+ * SIGKILL. After a crash, the instrument is restarted, unless it has crashed `maxCrashes` times.
  */
 export class Instrument {
   readonly crashes: Crash[] = [];
@@ -49,6 +52,7 @@ export class Instrument {
   memory: Enclosure['memory'] = 'heap flag';
   readonly #args: readonly string[];
   readonly #resolvConf: string | null;
+  readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #enclosure: Enclosure | null = null;
   #wanted = false;
@@ -60,11 +64,12 @@ export class Instrument {
 
   /**
    * `args` are the arguments of `almanac`. `resolvConf` is a file that replaces /etc/resolv.conf; null keeps the
-   * machine's file.
+   * machine's file. `env` are additional environment variables.
    */
-  constructor(args: readonly string[], resolvConf: string | null) {
+  constructor(args: readonly string[], resolvConf: string | null, env: Readonly<Record<string, string>>) {
     this.#args = args;
     this.#resolvConf = resolvConf;
+    this.#env = env;
   }
 
   /** Process id, or null while the instrument is not running. */
@@ -82,7 +87,10 @@ export class Instrument {
     return this.crashes.length >= maxCrashes;
   }
 
-  /** Starts the instrument. Resolves once it is observing. */
+  /**
+   * Starts the instrument. Resolves once the instrument is observing, has exited, or has exceeded the timeout of a
+   * start.
+   */
   async start(): Promise<void> {
     this.#wanted = true;
     await this.#spawn();
@@ -126,7 +134,7 @@ export class Instrument {
     this.memory = enclosure.memory;
     const child = spawn(enclosure.command, enclosure.args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', ...enclosure.env },
+      env: { PATH: process.env.PATH ?? '', ...enclosure.env, ...this.#env },
     });
     this.#child = child;
     this.#lines = [];

@@ -25,6 +25,8 @@ export interface SiegeOptions {
   readonly floodMegabytesPerSecond: number;
   /** Maximum size of the store, in megabytes. */
   readonly diskBudgetMegabytes: number;
+  /** Artificial delay of each file sync of the instrument, in milliseconds; 0 for no delay. */
+  readonly syncMs: number;
   /** Path of the CSV file for samples, or null to write none. */
   readonly csv: string | null;
   /** Function that checks the observatory's page, or null if this runtime cannot load the page components. */

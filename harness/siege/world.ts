@@ -8,6 +8,7 @@ import { crowdDocument } from '../../sim/labelers/hostile/crowd.ts';
 import { soundDocument } from '../../sim/labelers/hostile/identities.ts';
 import { kinds as everyKind } from '../../sim/labelers/hostile/kinds/index.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
+import { slowDisk } from '../faults/slow-disk.ts';
 import { freePort } from '../net/ports.ts';
 import { startServer } from '../process/program.ts';
 import { Attackers } from './attackers.ts';
@@ -94,6 +95,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
       ...['--disk-budget-megabytes-per-day', String(options.diskBudgetMegabytes)],
     ],
     nameServer?.resolvConf ?? null,
+    options.syncMs === 0 ? {} : slowDisk(folder, options.syncMs),
   );
   cleanups.push(() => instrument.kill());
   // Clean up on signals: an interrupted siege must leave neither processes nor gigabytes of store files behind.

@@ -93,10 +93,9 @@ describe('the oracle of the labelers artifact', () => {
     expect(problemsOf(set)).toEqual([]);
   });
 
-  test('rejects every change of a number or word of a labeler', () => {
+  test('rejects every change to a number or word that it determines exactly, in a sample of the lines', () => {
     const unnoticed: string[] = [];
-    // The record determines a labeler's first response only roughly if the labeler has no queries, and therefore also
-    // its gaps.
+    // If a labeler has no queries, the record determines its first response, and therefore its gaps, only roughly.
     const exact = set.labelers.filter(({ did }) => !expected.get(did)?.name.endsWith('no_query'));
     const chosen = exact.filter((_, index) => index % 16 === 0);
     for (const line of chosen) {
@@ -111,7 +110,7 @@ describe('the oracle of the labelers artifact', () => {
     expect(unnoticed).toEqual([]);
   });
 
-  test('rejects every change of a text in a definition', () => {
+  test('rejects every change of a value or text in the definitions of a labeler', () => {
     const [line] = set.definitions.filter(({ values }) => values.length > 1);
     if (line === undefined) throw new Error('no labeler has definitions');
     for (const pointer of leaves(line).filter((path) =>
@@ -123,12 +122,12 @@ describe('the oracle of the labelers artifact', () => {
     }
   });
 
-  test('rejects zero counts for a day without reading', () => {
+  test('rejects zero counts for a day on which the labeler was not read', () => {
     const labelers = set.labelers.map((line, index) =>
       index === 3 ? { ...line, days: line.days.map((one, at): typeof one => (at === 0 ? [0, 0, 0] : one)) } : line,
     );
     expect(problemsOf({ ...set, labelers })).toEqual([
-      expect.stringMatching(/: the counts of 2026-06-04: \[0,0\], not \[null,null\]$/),
+      expect.stringMatching(/: the counts of 2026-06-04: expected \[null,null\], got \[0,0\]$/),
     ]);
   });
 
@@ -136,7 +135,7 @@ describe('the oracle of the labelers artifact', () => {
     const [first, ...others] = set.labelers;
     if (first === undefined) throw new Error('there is no labeler');
     const header = { ...set.header, labelers: others.length };
-    expect(problemsOf({ ...set, header, labelers: others }).join('\n')).toContain('there is no line');
+    expect(problemsOf({ ...set, header, labelers: others }).join('\n')).toContain('the labeler has no line');
     const stranger = { ...first, did: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' };
     expect(problemsOf({ ...set, labelers: [stranger, ...set.labelers] }).join('\n')).toContain('was never enrolled');
   });
@@ -175,7 +174,7 @@ describe('the rule for small counts', () => {
     published,
   });
 
-  test('withholds all small counts and the smallest other count if the small ones are equal', () => {
+  test('withholds all small counts, and the smallest other count if the small counts are equal', () => {
     const hidden = [count('a', 9, null), count('b', 20, 20), count('c', 1, null)];
     expect(countProblems(hidden)).toEqual([]);
     expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(2);
@@ -184,7 +183,7 @@ describe('the rule for small counts', () => {
     ]);
   });
 
-  test('permits no withheld count if the small ones differ, or if no count is small', () => {
+  test('rejects a withheld count if the small counts differ, or if no count is small', () => {
     expect(countProblems([count('a', 9, 9), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')])).toEqual([]);
     expect(
       countProblems([count('a', 9, null), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
@@ -192,7 +191,7 @@ describe('the rule for small counts', () => {
     expect(countProblems([count('a', 9, 9), count('b', 7, 7)])).toEqual([]);
   });
 
-  test('permits neither a published small count nor a wrong one', () => {
+  test('rejects a published small count and a wrong small count', () => {
     const zero = count('c', 0, 'fewer_than_5');
     expect(countProblems([count('a', 4, 4), count('b', 0, 'fewer_than_5')])).toHaveLength(1);
     expect(countProblems([count('a', 9, 8), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);

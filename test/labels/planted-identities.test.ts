@@ -21,7 +21,7 @@ const found = { handle: 'carlameyerhold', did: 'ewvi7nxzyoun6zhxrhs64oiz', name:
 
 const stage = labelStage();
 
-/** Returns a definition of a value in which all texts are the same. */
+/** Returns a definition of a value whose name and description contain the given text. */
 function definition(identifier: string, text: string, word = 'inform'): LabelDefinition {
   const locales = [{ lang: 'en', name: text, description: `About ${text}` }];
   return { identifier, severity: word, blurs: 'none', defaultSetting: 'warn', adultOnly: false, locales };
@@ -133,5 +133,5 @@ function withoutDefinitions(path: string, body: string): string {
     return JSON.stringify(JSON.parse(body), (key, value: unknown) => (key === 'definitions' ? null : value));
   }
   // The search form repeats what the reader searched for.
-  return body.replaceAll(/<bdi class="foreign">.*?<\/bdi>/gs, '').replaceAll('brandenburger', '');
+  return body.replaceAll(/<bdi>.*?<\/bdi>/gs, '').replaceAll('brandenburger', '');
 }

@@ -1,14 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { slowDisk } from '../../harness/faults/slow-disk.ts';
 import { untrueOn } from '../../harness/pages/page-figures.ts';
+import { lacks } from '../../harness/process/tools.ts';
 import { Samples } from '../../harness/siege/samples.ts';
 import { runSiege } from '../../harness/siege/siege.ts';
 import { unitLimits } from '../../harness/siege/unit-limits.ts';
 
 /**
  * Runs one minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers of every
- * kind. Only `npm run siege` itself judges the delay of labels, because the delay depends on the machine.
+ * kind, on a slow disk. Only `npm run siege` itself judges the delay of labels, because the delay depends on the machine.
  */
-test('the instrument reads twenty honest labelers completely despite a hundred hostile ones of every kind', async () => {
+test('the instrument reads twenty honest labelers completely despite a hundred hostile labelers of every kind', async () => {
   const { problems, undeserved, crashes, rows } = await runSiege({
     seed: 1,
     hostile: 100,
@@ -22,6 +28,8 @@ test('the instrument reads twenty honest labelers completely despite a hundred h
     lateShare: 0.5,
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,
+    // Use a slow disk, because each commit blocks the instrument until the disk has synced its file.
+    syncMs: lacks('cc') ? 0 : 10,
     csv: null,
     readPage: untrueOn,
     onProgress: () => undefined,
@@ -35,6 +43,19 @@ test('the instrument reads twenty honest labelers completely despite a hundred h
   });
   expect(rows.stored).toBeGreaterThan(1_000);
 }, 900_000);
+
+test.skipIf(lacks('cc'))('the slow-disk library delays each fsync', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-slow-disk-'));
+  try {
+    const sync = 'fs.fsyncSync(fs.openSync(process.argv[1], "w"))';
+    const program = `const began = performance.now(); ${sync}; console.log(performance.now() - began)`;
+    const options = { env: slowDisk(folder, 200), encoding: 'utf8' } as const;
+    const took = execFileSync(process.execPath, ['-e', program, join(folder, 'file')], options);
+    expect(Number(took)).toBeGreaterThanOrEqual(200);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 describe('the measurements of the siege', () => {
   test('use the limits of the unit that operators run', () => {

@@ -4,7 +4,7 @@ import { type Interval, second } from '../../../src/store/time.ts';
 /** Returns a problem if two values differ when formatted as JSON. */
 export function differ(what: string, wanted: unknown, got: unknown): string[] {
   const [one, other] = [JSON.stringify(wanted), JSON.stringify(got)];
-  return one === other ? [] : [`${what}: ${other}, not ${one}`];
+  return one === other ? [] : [`${what}: expected ${one}, got ${other}`];
 }
 
 /** Returns a problem if a timestamp lies outside an interval. If the interval is null, the timestamp must be null. */

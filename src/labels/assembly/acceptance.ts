@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { wait } from '../clock/wait.ts';
-import { type AcceptedPage, PageAcceptance } from '../ingest/acceptance.ts';
+import { PageAcceptance } from '../ingest/acceptance.ts';
+import type { AcceptedPage } from '../ingest/accepted-page.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { RefusedMemory } from '../ingest/refused-memory.ts';
@@ -12,11 +13,11 @@ import type { Foundation } from './foundation.ts';
 
 /** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */
 const retryMs = 1_000;
-/** Number of written bytes after which the free space is checked again. Each heartbeat also checks it. */
+/** Number of written bytes after which the free space is checked again. Each heartbeat also checks the free space. */
 const checkDiskBytes = 64_000_000;
 
 /**
- * Creates the acceptance, which commits the pages of all sources through one writer. Calls `fatal` when the store
+ * Creates the `PageAcceptance` that commits the pages of all sources through one writer. Calls `fatal` when the store
  * cannot be trusted.
  */
 export function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
@@ -26,7 +27,7 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
     shareOf: shares.shareOf,
     flushGaps: async (sources) => {
       await shares.gaps.flush(sources);
-      // Wait until a takeover in progress has ended. Acceptance then checks the pages again before it stores them.
+      // Wait until a takeover in progress has ended. The pages are then checked again before they are stored.
       await base.role?.kept.released();
     },
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
@@ -36,7 +37,10 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
   });
 }
 
-/** Returns a number that changes when pages must be judged again: the clock was set, or the role changed. */
+/**
+ * Returns a number that changes when pages must be judged again: the clock was set or confirmed, or this instrument
+ * took over the store.
+ */
 function generationOf({ preconditions, role }: Foundation): number {
   return preconditions.clockGeneration + (role?.generation ?? 0);
 }
@@ -85,7 +89,7 @@ export function createReaderPorts(
 
 /**
  * Returns the ports that count repeats. A standby does not count repeats in pages, because the store already contains
- * their rows; it counts them at the takeover, when it stores its own rows.
+ * the rows of these pages. The standby counts repeats at the takeover, when it stores its own rows.
  */
 function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts['acceptance']['repeats'] {
   const none: PageRepeats = { changes: [], committed: () => undefined };

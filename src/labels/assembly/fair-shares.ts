@@ -11,8 +11,9 @@ import type { DiskBudget } from '../shares/disk-budget.ts';
 import { Pace } from '../shares/pace.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import { SourceUsage } from '../shares/source-usage.ts';
+import { isPrivileged } from '../state/priority.ts';
 
-/** Dependencies of fair shares. */
+/** Dependencies of `createFairShares`. */
 export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
@@ -23,6 +24,12 @@ export interface FairSharesOptions {
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
 }
+
+/**
+ * Maximum number of gaps of a new source. The maximum bounds the cost of a publication, which reads the gaps of all
+ * labelers: a labeler can cause a gap with a frame of 30 bytes.
+ */
+const maxGapsOfNew = 64;
 
 /** Bounds on the resources that one source may use. */
 export interface FairShares {
@@ -36,7 +43,7 @@ export interface FairShares {
    * shares.
    */
   load(now: Micros): Promise<void>;
-  /** Stores the bytes that each source used today, so that a restart can load them. */
+  /** Stores how many bytes each source added today, so that a restart can load these numbers. */
   keep(): Promise<void>;
 }
 
@@ -54,7 +61,10 @@ export function createFairShares(options: FairSharesOptions): FairShares {
   return {
     ...{ shareOf, usage, cap },
     pace: new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage }),
-    gaps: new GapWriter({ store, monotonic: clocks.monotonic, minIntervalMs: gapIntervalMs }),
+    gaps: new GapWriter({
+      ...{ store, monotonic: clocks.monotonic, minIntervalMs: gapIntervalMs },
+      maxGapsOf: (source) => (isPrivileged(shareOf(source).priority) ? undefined : maxGapsOfNew),
+    }),
     async load(now) {
       const today = dayOf(now);
       const { floor } = await store.frontier();

@@ -1,5 +1,8 @@
+import type { LabelerKey } from '../../store/roster.ts';
+import { wait } from '../clock/wait.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { defaultMaxDailyBytes } from '../shares/disk-budget.ts';
+import { GroupedCommits } from '../shares/grouped-commits.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { createFairShares, type FairShares } from './fair-shares.ts';
@@ -50,6 +53,13 @@ export function createFoundation(
       preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
-  const signatures = new Signatures({ identities, verifier, store, clock, shareOf });
+  const keys = new GroupedCommits<LabelerKey, true>({
+    ...{ wait, signal, bytesOf: ({ did, key }) => did.length + key.length, shareOf: ({ did }) => shareOf(did) },
+    commit: async (changes) => {
+      await store.putKeys(changes);
+      return changes.map(() => true as const);
+    },
+  });
+  const signatures = new Signatures({ identities, verifier, store, clock, shareOf, putKey: (key) => keys.put(key) });
   return { ...options, outbound, shares, verifier, signatures, preconditions };
 }

@@ -9,8 +9,8 @@ import { hasLost, progressOf, readStoreRecord } from '../publish/store-record.ts
 const throughNote = 'observed-through';
 
 /**
- * Writes a heartbeat with the time of the newest rows, so that the next start detects rows that were restored from an
- * older copy.
+ * Writes a heartbeat and the time of the last accepted page, so that the next start detects rows that were restored
+ * from an older copy.
  */
 export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): Promise<void> {
   await store.beat(clock());
@@ -18,7 +18,7 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
 }
 
-/** Reads a note as a number. Returns null if the note does not exist or is not a number. */
+/** Reads a note as a number. Returns null if the note does not exist or is not a safe integer. */
 export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;
@@ -26,7 +26,7 @@ export async function numberNote(store: StoreWriter, name: string): Promise<Micr
 
 /**
  * Records the time since the last heartbeat as a gap, even if the labels of that time are filled in later. Ends the
- * reads of account processes that began before the store lost rows.
+ * reads that account processes began before the store lost rows.
  */
 export async function recordDowntime(
   store: StoreWriter,
@@ -56,10 +56,11 @@ export async function recordDowntime(
       },
     );
   } else if (restored) {
-    log.warn('parts of the store were restored to an earlier time: the time since then is recorded as a gap');
+    log.warn('parts of the store were restored from an older copy: the time since that copy is recorded as a gap');
   }
-  log.info('no process has observed the network since the last heartbeat: the time since then is recorded as a gap', {
-    seconds: (gap.end - gap.start) / 1e6,
+  log.info('the network was not observed from this time until this start, which is recorded as a gap', {
+    since: formatMicros(start),
+    seconds: (end - start) / 1e6,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Definitions } from '../../store/roster.ts';
 import { wait } from '../clock/wait.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { Denials } from '../operator/denials.ts';
@@ -7,6 +8,8 @@ import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Reachability } from '../roster/reachability.ts';
 import { Roster } from '../roster/roster.ts';
 import type { ServiceEvents } from '../roster/service-events.ts';
+import { definitionShares } from '../shares/definition-shares.ts';
+import { GroupedCommits } from '../shares/grouped-commits.ts';
 import { type DirectoryOperations, directoryOperations } from './directory-operations.ts';
 import type { Foundation } from './foundation.ts';
 import { labelerEvents } from './labeler-events.ts';
@@ -22,20 +25,28 @@ export interface Labelers {
   /** Reader of the directory's stream. */
   readonly operations: DirectoryOperations;
   readonly reachability: Reachability;
-  /** Adds a labeler that the seeds file, a relay or a stream names, unless its DID is denied. */
+  /** Adds a labeler named by the seeds file, a relay or a stream, unless its DID is denied. */
   readonly add: Roster['add'];
   readonly stored: DefinitionsStored;
 }
 
-/** Notification that a new revision of a labeler's definitions was stored; its receiver is created later. */
+/** Reports each newly stored revision of a labeler's definitions to a receiver that is set later. */
 class DefinitionsStored {
-  /** Receiver of the notification. It is called with the labeler's DID. */
+  /** Called with the labeler's DID. */
   notify: (did: string) => void = () => undefined;
 }
 
+/** Creates the queue in which labelers' definitions wait for their commit. */
+function definitionCommits({ store, shares }: Foundation, signal: AbortSignal): GroupedCommits<Definitions, boolean> {
+  const { shareOf } = shares;
+  return new GroupedCommits({
+    ...{ wait, signal, bytesOf: ({ content }) => Buffer.byteLength(content), shareOf: ({ did }) => shareOf(did) },
+    commit: (changes) => store.putDefinitions(changes, definitionShares(shareOf)),
+  });
+}
+
 /**
- * Creates the parts that follow labelers; reading begins when the roster is loaded. Calls `fail` if a reader fails
- * because of the store.
+ * Creates the parts that follow labelers; no labeler is read yet. Calls `fail` if a reader fails because of the store.
  */
 export async function createLabelers(
   base: Foundation,
@@ -65,7 +76,8 @@ export async function createLabelers(
   });
   const stored = new DefinitionsStored();
   const metadata = new LabelerMetadata({
-    ...{ http, identities, store, clock, wait, log, shareOf: shares.shareOf, resolveTxt },
+    ...{ http, identities, clock, wait, log, shareOf: shares.shareOf, resolveTxt },
+    revisions: definitionCommits(base, signal),
     labeler: (did) => {
       const labeler = roster.labeler(did);
       return labeler?.denied ? undefined : labeler;

@@ -7,7 +7,15 @@ import { minute } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import type { InstrumentRole } from '../standby/instrument-role.ts';
 import { isRead } from '../standby/readiness.ts';
-import { lookMs, type RoleAction, type RoleEvent, roleStep, standingBy } from '../state/role.ts';
+import {
+  lookMs,
+  type RoleAction,
+  type RoleEvent,
+  roleStep,
+  staleMs,
+  staleOpeningMs,
+  standingBy,
+} from '../state/role.ts';
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -15,12 +23,15 @@ import type { Acts, Assembled } from './tasks.ts';
 const looksPerFollow = 4;
 /** Interval between two checks of a writer that this standby has ended, in milliseconds. */
 const endLookMs = 20;
-/** Time since the start after which the standby counts as ready even if some labelers have not responded. */
+/**
+ * Time since the start, in microseconds, after which the standby counts as ready even if some labelers have not
+ * responded.
+ */
 const maxStartTime = minute;
 
 /**
- * Watches the writer until the signal aborts, and makes this instrument the active one when the writer has ended.
- * Rejects if the store fails permanently.
+ * Watches the writer until the signal aborts, and ends a writer that hangs or has lost its connections. When the writer
+ * has ended, makes this instrument the active one and publishes the artifacts. Rejects if the store fails permanently.
  */
 export async function standBy(
   assembled: Assembled,
@@ -48,6 +59,16 @@ export async function standBy(
   }
 }
 
+type WriterState = Extract<WriterSighting, { kind: 'writing' }>;
+
+/** Returns the reason why a standby ends a writer in this state. */
+function hangOf(writer: WriterState | null): string {
+  if (writer?.isGone === true) return 'has lost its connections to the store';
+  return writer?.state === 'opening'
+    ? `did not respond for ${staleOpeningMs / 60_000} min while it opened the store`
+    : `did not respond for ${staleMs / 1_000} s`;
+}
+
 class StandbyWatch {
   readonly observedSince: Micros;
   readonly liveSince = new Map<string, Micros>();
@@ -60,12 +81,15 @@ class StandbyWatch {
   /** Kinds of work whose last attempt failed. The first failure of a series is logged. */
   readonly #failing = new Set<'follow' | 'ready' | 'look'>();
   #following: Promise<void> | null = null;
-  /** Permanent failure to follow the store, or null. */
+  /** Permanent error that ended reading the rows of the writer, or null. */
   #failure: { readonly error: unknown } | null = null;
   /** True from the time when this standby ended the writer until the lock is released. */
   #isEnding = false;
-  /** True if the last check found no connection of the writer. */
-  #isGone = false;
+  /**
+   * State of the writer at the last successful check. Null if that check found no writer, or if no check has
+   * succeeded yet.
+   */
+  #writer: WriterState | null = null;
 
   constructor(assembled: Assembled, role: InstrumentRole) {
     this.#assembled = assembled;
@@ -99,7 +123,10 @@ class StandbyWatch {
     await this.#following;
   }
 
-  /** Removes kept rows that the writer stored, and records which sources are read live. */
+  /**
+   * Removes kept rows that the writer stored, records which sources are read live, and reports whether this standby is
+   * ready.
+   */
   async #follow(): Promise<void> {
     const { base, labelers } = this.#assembled;
     const { kept } = this.#role;
@@ -127,7 +154,7 @@ class StandbyWatch {
       await this.#role.standby.ready();
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      this.#tellOnce('ready', 'the standby could not report that it is ready', error);
+      this.#tellOnce('ready', 'the standby could not report that it is ready; reporting will be retried', error);
       return;
     }
     this.#failing.delete('ready');
@@ -135,7 +162,10 @@ class StandbyWatch {
     base.log.info('the standby is ready');
   }
 
-  /** Checks the writer. Returns the opened store if this instrument has become the writer, or null. */
+  /**
+   * Checks the writer, and ends a writer that hangs. Returns the opened store if this instrument has become the writer,
+   * or null.
+   */
   async look(): Promise<StoreWriter | null> {
     const { base } = this.#assembled;
     const sighting = await this.#sighting();
@@ -145,7 +175,7 @@ class StandbyWatch {
       return null;
     }
     const { beat } = this.#state;
-    this.#isGone = sighting.kind === 'writing' && sighting.isGone;
+    this.#writer = sighting.kind === 'writing' ? sighting : null;
     const isAlive = sighting.kind === 'writing' && (sighting.beat === null || sighting.beat !== beat);
     if (isAlive) [this.aliveAt, this.#isEnding] = [base.clocks.wall(), false];
     const action = this.#step({ kind: 'looked', at: base.clocks.monotonic() / 1000, sighting });
@@ -175,7 +205,7 @@ class StandbyWatch {
   report(): void {
     const { rows } = this.#role.kept.kept;
     const oldestMs = rows.oldest === null ? null : rows.oldest / 1000;
-    // A standby that cannot reach the store cannot replace its writer.
+    // Do not report a standby as ready while it cannot reach the store, because it cannot replace the writer then.
     const isReady = this.#role.role === 'standby' && this.#isReady && this.#failing.size === 0;
     this.#assembled.base.telemetry.role(this.#role.role, { rows: rows.size, bytes: rows.bytes, oldestMs, isReady });
   }
@@ -194,12 +224,12 @@ class StandbyWatch {
 
   async #endWriter(): Promise<void> {
     const { log } = this.#assembled.base;
-    const why = this.#isGone ? 'has no connection to the store any more' : 'did not respond for 3 s';
+    const why = hangOf(this.#writer);
     const end = await this.#role.standby.endWriter();
     if (end.kind === 'alive') return;
     this.#isEnding = end.kind !== 'kept';
     if (end.kind === 'killed') {
-      log.warn('the writer did not respond for 3 s and was killed', { writerPid: end.pid });
+      log.warn(`the writer ${why}, and was killed`, { writerPid: end.pid });
     } else if (end.kind === 'ended') {
       log.warn(`the writer ${why}, and its lease was ended`, { writer: end.name });
     } else if (this.#step({ kind: 'writer_kept', why: end.why }) === 'tell') {
@@ -210,7 +240,7 @@ class StandbyWatch {
   async #open(): Promise<StoreWriter | null> {
     const { log } = this.#assembled.base;
     this.#isEnding = false;
-    // Wait for the read in progress, because the new writer uses the identities that are being read.
+    // Wait for the read in progress, because the new writer takes over the label identities that this read loads.
     await this.#following;
     try {
       return await this.#role.standby.takeOver();
@@ -223,8 +253,8 @@ class StandbyWatch {
   }
 
   /**
-   * Returns true if every source that has ever responded is being read, waits for a reading slot, or also fails for
-   * this instrument. Always returns true once `maxStartTime` has passed.
+   * Returns true if every source that has ever responded is being read, waits for a reading slot, or cannot be read
+   * by this instrument at present. Always returns true once `maxStartTime` has passed.
    */
   #readsAll(now: Micros): boolean {
     if (now - this.observedSince >= maxStartTime) return true;

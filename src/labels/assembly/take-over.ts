@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
+import { claimOrigin } from '../../store/origin.ts';
 import { type GapChange, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import { progressOf } from '../publish/store-record.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
+import { definitionShares } from '../shares/definition-shares.ts';
 import type { InstrumentRole, Watched } from '../standby/instrument-role.ts';
 import { jointChanges } from '../standby/joint-coverage.ts';
 import type { OwnGaps } from '../standby/own-gaps.ts';
@@ -34,8 +36,8 @@ export interface TakeOverOptions {
 }
 
 /**
- * Stores the data that this standby kept in memory: records the gaps that both instruments have in common, then appends
- * the kept rows, and then the positions. The opened store receives all later changes. A crash between two steps
+ * Stores the data that this standby kept in memory: first the gaps that both instruments have in common, then the
+ * kept rows, and then the positions. From then on, the opened store receives all changes. A crash between two steps
  * overstates a gap or repeats rows, but never hides a gap.
  */
 export async function takeOver(
@@ -48,10 +50,12 @@ export async function takeOver(
   const { roster, runner, reachability } = labelers;
   const clock = clocks.wall;
   const { kept } = role.kept;
+  // Check the origin again, because the former writer may have set it after this standby started.
+  await claimOrigin(writer, settings.origin);
   const startedAt = (await writer.epoch()).startedAt;
   await endLostReads(writer, settings.artifacts, log);
   const missed = await missedChanges(writer, kept.gaps.of(null), watched);
-  // Flush the gaps that the readers have caused so far, because they derive from this standby's own progress.
+  // Flush the gaps that the readers have caused so far, because these gaps derive from this standby's own progress.
   await shares.gaps.flush();
   role.kept.hold(opened);
   // Let the readers record the refused labels of the pages that were kept last.
@@ -77,12 +81,13 @@ export async function takeOver(
   await changeGaps(writer, [...missed, ...records]);
   const theirs = await writer.refusedRows();
   const refused = ports.acceptance.refused.merge(theirs, clock(), (source) => known.has(source));
-  // Make the readers judge all pages again that are not kept yet, because the merged refused labels apply to them.
+  // The merged refused labels apply to all pages that are not kept yet, so the readers must judge these pages again.
   role.generation += 1;
   const stored = await replay(kept, writer, {
     clock,
     refused,
     repeats: ports.acceptance.repeats,
+    shares: definitionShares(shares.shareOf),
   });
   await changeGaps(writer, withdrawals);
   const strangers = rows.filter(({ did }) => !known.has(did));
@@ -113,7 +118,7 @@ async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<strin
   return Map.groupBy(await writer.gaps({ start: floor, end: now }), ({ source }) => source);
 }
 
-/** Merges the progress of both instruments for each source. Returns the changes of the gaps. */
+/** Merges the progress of both instruments for each source. Returns the gaps to record and to withdraw. */
 function joined(
   { roster }: Assembled['labelers'],
   { rows, answered, gaps }: FormerState,

@@ -18,8 +18,10 @@ import { sourcesReporter } from './report-sources.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
-/** Interval between two writes of the store's progress next to the artifact, in milliseconds. */
+/** Interval between two updates of the store record next to the artifact, in milliseconds. */
 const recordMs = 1_000;
+/** Interval between removals of the positions of labelers that left the roster, in milliseconds. */
+const forgetMs = 60_000;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
@@ -33,7 +35,7 @@ export interface Assembled {
 
 /** Work that is repeated at intervals, and once more when the instrument stops. */
 export interface Acts {
-  /** Stores gaps, the heartbeat, shares and the roster. */
+  /** Stores gaps, the heartbeat, shares, the roster, and the positions of the streams that name labelers. */
   keep(): Promise<void>;
   publish(): Promise<void>;
   /** Writes the progress of the store next to the artifact. */
@@ -86,7 +88,7 @@ export interface Tasks {
   readonly endedByClosing: Promise<unknown>;
 }
 
-/** Starts all tasks. */
+/** Starts all tasks. Calls `fail` when a task fails permanently. */
 export function startTasks(
   assembled: Assembled,
   { keep, publish, recorder }: Acts,
@@ -114,7 +116,8 @@ export function startTasks(
     every(settings.discoverySeconds * 1000, () =>
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
-    // This task is separate from the heartbeat, because a labeler can be denied while the disk is full.
+    // This task is separate from the heartbeat, because a denial must take effect even if the heartbeat fails on a
+    // full disk.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
     everyActive(deniedGapMs, () => denials.recordGaps()),
     everyActive(settings.publishSeconds * 1000, reporterOf(assembled)),
@@ -129,11 +132,13 @@ export function startTasks(
       await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
       runner.fillPlaces();
     }),
+    // This task is separate from the heartbeat, because this task waits while acceptance is paused.
+    every(forgetMs, () => runner.forgetUnknown((did) => roster.labeler(did) !== undefined)),
     every(gapTickMs, () => shares.gaps.tick()),
     every(recordMs, () => recorder.update()),
   ];
   const upkeep = everyActive(timings.upkeepMs, async () => {
-    // Check the clock first, because a clock step or an unconfirmed clock must not expire a day.
+    // Check the clock first, because no day may expire after a clock step or while the clock is unconfirmed.
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
@@ -148,7 +153,7 @@ export function startTasks(
 function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
   return sourcesReporter({
     ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, labelers: () => roster.labelers },
-    // A reader holds one slot at a time: its stream, or the request of a poll.
+    // Count one slot per reader, because a reader holds either its stream or the request of a poll.
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
     priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
   });

@@ -3,8 +3,8 @@ import { StoreError } from '../../store/errors.ts';
 import { wait } from './wait.ts';
 
 /**
- * Runs `work` immediately, and then after every `ms` milliseconds. Logs a transient failure; calls `fail` for a
- * permanent failure of the store.
+ * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. Logs each failure, and
+ * calls `fail` for a permanent failure of the store.
  */
 export async function repeat(
   ms: number,
@@ -19,8 +19,10 @@ export async function repeat(
     } catch (error) {
       // Ignore errors after the abort: unfinished work fails when the store is closed.
       if (signal.aborted) return;
-      if (error instanceof StoreError && !error.retry) fail(error);
-      log.warn('a periodic task failed and will be retried', errorFields(error));
+      if (error instanceof StoreError && !error.retry) {
+        log.error('a periodic task failed permanently', errorFields(error));
+        fail(error);
+      } else log.warn('a periodic task failed and will be retried', errorFields(error));
     }
     await wait(ms, signal);
   }

@@ -1,21 +1,14 @@
 import { expect, test } from 'vitest';
+import { emptyPage as page } from '../../../harness/labels/empty-page.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import { labelBytes } from '../../store/label.ts';
-import { maxBatchBytes, maxBatchRows, type StoredGap } from '../../store/port.ts';
+import type { StoredGap } from '../../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../../store/time.ts';
 import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/wait.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { type AcceptanceOptions, type AcceptedPage, ClockChanged, PageAcceptance, split } from './acceptance.ts';
-
-const page: AcceptedPage = {
-  source: 'did:web:a.test',
-  observations: [],
-  refusals: [],
-  positions: [],
-  clockGeneration: 0,
-};
+import { type AcceptanceOptions, ClockChanged, PageAcceptance } from './acceptance.ts';
+import type { AcceptedPage } from './accepted-page.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 
@@ -39,30 +32,7 @@ function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptan
   });
 }
 
-test('a page larger than a batch is split, and only the last part has its positions, refusals and refused rows', () => {
-  const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
-  const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
-  const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
-  const refusals = [{ source: 'did:plc:a', reason: 'late' as const, count: 3 }];
-  const refusedRows = [{ source: 'did:plc:a', bucket: 3, rows: 'packed' }];
-  const parts = split({ ...page, observations, positions, refusals, refusedRows });
-  expect(parts.map((part) => [part.observations.length, part.positions, part.refusals, part.refusedRows])).toEqual([
-    [maxBatchRows, [], [], []],
-    [maxBatchRows, [], [], []],
-    [1, positions, refusals, refusedRows],
-  ]);
-});
-
-test('a page of large labels is split by their bytes', () => {
-  const label = { src: 'did:plc:a', uri: `did:web:${'a'.repeat(4_000)}`, val: 'spam', cts: '' };
-  const observations = Array.from({ length: maxBatchRows }, () => ({ label, signature: 'unsigned' as const }));
-  const parts = split({ ...page, observations });
-  const bytes = parts.map((part) => part.observations.reduce((sum, one) => sum + labelBytes(one.label), 0));
-  expect(Math.max(...bytes)).toBeLessThanOrEqual(maxBatchBytes / 2);
-  expect(parts.reduce((sum, part) => sum + part.observations.length, 0)).toBe(maxBatchRows);
-});
-
-test('a page is rejected with ClockChanged if the clock was set after it was judged', async () => {
+test('a page is rejected with ClockChanged if the clock was set after the labels of the page were checked', async () => {
   let appended = 0;
   const acceptance = pausedAcceptance({
     checkPreconditions: () => ({ pause: null, gap: null, since: null }),
@@ -83,6 +53,38 @@ test('a page is rejected with ClockChanged if the clock was set after it was jud
   expect(appended).toBe(1);
   ends.abort();
   await running;
+});
+
+/** Returns the breaks after three commits of a store whose `append` runs `block`. */
+async function breaksAfter(block: () => void): Promise<number[]> {
+  const breaks: number[] = [];
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    wait: (ms) => Promise.resolve(void breaks.push(ms)),
+    store: {
+      append: () => {
+        block();
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  for (let commit = 0; commit < 3; commit += 1) await acceptance.accept(page);
+  ends.abort();
+  await running;
+  return breaks;
+}
+
+/** Blocks this thread without using the processor. */
+const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+test('a commit on a slow disk is followed by a break that is as long as the commit blocked the event loop, but at most one second long', async () => {
+  const breaks = await breaksAfter(() => sleep(150));
+  expect(breaks).toHaveLength(3);
+  expect(Math.min(...breaks)).toBeGreaterThanOrEqual(140);
+  expect(await breaksAfter(() => sleep(1_200))).toEqual([1_000, 1_000, 1_000]);
 });
 
 test('the gap of a pause ends when acceptance resumes', async () => {
@@ -114,7 +116,37 @@ test('the gap of a pause ends when acceptance resumes', async () => {
   await running;
 });
 
-test('a group and a gap that the store rejected temporarily are the next to be written', async () => {
+test('a page is stored once, even if the store temporarily rejects the gap of the preceding pause', async () => {
+  let now = 1_000;
+  let appends = 0;
+  let isReachable = false;
+  const gaps: Interval[] = [];
+  const lost = () => Promise.reject(new StoreError('unreachable', 'lost'));
+  const acceptance = pausedAcceptance({
+    clock: () => micros(now),
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    wait: () => {
+      now += 100;
+      isReachable = appends > 1;
+      return Promise.resolve();
+    },
+    store: {
+      append: () => {
+        appends += 1;
+        return appends === 1 ? lost() : Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: ({ start, end }) => (isReachable ? Promise.resolve(void gaps.push({ start, end })) : lost()),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await acceptance.accept(page);
+  expect({ appends, gaps }).toEqual({ appends: 2, gaps: [{ start: 1_000, end: 1_200 }] });
+  ends.abort();
+  await running;
+});
+
+test('a gap and a group that the store temporarily rejects are written as soon as the store accepts them', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -150,7 +182,7 @@ test('a group and a gap that the store rejected temporarily are the next to be w
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits during a pause is rejected when the instrument stops, as is every later page', async () => {
+test('a page that waits during a pause, and every later page, is rejected when the instrument stops', async () => {
   const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
@@ -217,6 +249,33 @@ test.each([
   expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
 });
 
+test('the gap of a backward clock step is recorded if the pause begins in the same millisecond in which the step was detected', async () => {
+  const start = 5 * hour;
+  const step = { start: micros(start), end: micros(start + hour) };
+  let reads = 0;
+  let checks = 0;
+  const recorded: StoredGap[] = [];
+  const ends = new AbortController();
+  const acceptance = pausedAcceptance({
+    // The first read returns the time of the step, and each further read a time one millisecond later.
+    clock: () => micros(start + 1_000 * reads++),
+    checkPreconditions: () => ({ pause: 'clock_doubtful', gap: checks++ === 0 ? step : null, since: step.end }),
+    wait: () => Promise.resolve(ends.abort()),
+    store: {
+      append: () => Promise.reject(new Error('not reached')),
+      recordGap: (gap) => Promise.resolve(void recorded.push(gap)),
+    },
+  });
+  const running = acceptance.run(ends.signal);
+  await expect(acceptance.accept(page)).rejects.toThrow('stopped');
+  await running;
+  const own = { source: null, reason: 'ingest_paused' } as const;
+  expect(recorded).toEqual([
+    { ...own, ...step },
+    { ...own, start: step.start, end: micros(start + 1_000) },
+  ]);
+});
+
 test('a pause that follows a second clock step begins at the end of the second step', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
@@ -230,7 +289,7 @@ test('a pause that follows a second clock step begins at the end of the second s
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });
 
-/** Creates an acceptance whose store records the source of each row of each commit. */
+/** Creates a `PageAcceptance` whose store records the source of each row of each commit. */
 function counting(shareOf: AcceptanceOptions['shareOf']) {
   const commits: string[][] = [];
   const acceptance = pausedAcceptance({
@@ -264,7 +323,7 @@ test('the page of a seeded source is in the first commit during a flood of 200 n
   const running = acceptance.run(ends.signal);
   await honest;
   expect(commits).toHaveLength(1);
-  // Each commit is so small that it does not block the process.
+  // The first commit is small, so that it does not block the event loop.
   expect(commits[0]?.length).toBeLessThan(600);
   await Promise.all(flood);
   ends.abort();

@@ -1,42 +1,22 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
-import { threadCpuMs } from '../../ops/thread-cpu.ts';
+import { threadCpuMs, threadIdleMs } from '../../ops/thread-cpu.ts';
 import { StoreError } from '../../store/errors.ts';
-import { labelBytes } from '../../store/label.ts';
-import {
-  type Batch,
-  maxBatchBytes,
-  maxBatchRows,
-  type NewObservation,
-  type PositionChange,
-  type Refusal,
-  type StoredGap,
-  type StoreWriter,
-} from '../../store/port.ts';
-import type { RefusedRowsChange } from '../../store/refused-rows.ts';
+import { type AppendResult, type Batch, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
+import { type AcceptedPage, pageBytes } from './accepted-page.ts';
 
-/** One page of one source: its accepted and refused labels, and the resume position after it. */
-export interface AcceptedPage {
-  /** DID of the labeler that was read. */
-  readonly source: string;
-  readonly observations: readonly NewObservation[];
-  readonly refusals: readonly Refusal[];
-  readonly positions: readonly PositionChange[];
-  /** Changes of the remembered refused rows; absent if there are no changes. */
-  readonly refusedRows?: readonly RefusedRowsChange[];
-  /** Value of `clockGeneration` when the labels were judged. */
-  readonly clockGeneration: number;
-}
-
-/** Thrown for a page that was judged before the clock was set or confirmed. The caller must judge the page again. */
+/**
+ * Thrown for a page that was judged before the clock was set or confirmed, or before a takeover. The caller must judge
+ * the page again.
+ */
 export class ClockChanged extends Error {
   constructor() {
-    super('the clock was set after the page was judged');
+    super('the clock or the role of this instrument changed after the page was judged');
     this.name = 'ClockChanged';
   }
 }
@@ -60,13 +40,13 @@ export interface PreconditionCheck {
   /** Interval that the clock skipped or repeated since the last check, or null. */
   readonly gap: Interval | null;
   /**
-   * Start of the pause, which is the end of the clock step that made the clock doubtful, even if no label has arrived
-   * since. Null if the clock is not doubtful.
+   * Start of a pause that a clock step causes: the end of the step, even if no label has arrived since. Null if no
+   * clock step made the clock doubtful.
    */
   readonly since: Micros | null;
 }
 
-/** Dependencies of acceptance. */
+/** Dependencies of `PageAcceptance`. */
 export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
   /** Returns the share that a source's page counts against. */
@@ -104,6 +84,13 @@ const pageOverheadBytes = 2_000;
  * larger.
  */
 const groupBytes = 2 * 1024 * 1024;
+/** A break follows a commit that blocks the event loop for at least this time, in milliseconds. */
+const minBlockedMs = 100;
+/**
+ * Maximum break after a commit, in milliseconds. Without this limit, a process that was suspended during a commit
+ * would pause again for the duration of the suspension.
+ */
+const maxBreakMs = 1_000;
 
 /**
  * Commits the pages of all sources. Each reader queues at most one page at a time and waits for its commit, so the
@@ -118,6 +105,8 @@ export class PageAcceptance {
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
   /** Gaps that are not yet written, because a full disk also rejects gaps. */
   #pendingGaps: StoredGap[] = [];
+  /** Latest version of the gap of a pause, or null before the first pause. */
+  #pauseGap: StoredGap | null = null;
   #wake: (() => void) | null = null;
   /** True once commits have ended. A page that arrives later is rejected, because it would never be committed. */
   #ended = false;
@@ -133,7 +122,8 @@ export class PageAcceptance {
 
   /**
    * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
-   * Rejects with `ClockChanged`, or when the instrument stops.
+   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the store fails permanently
+   * or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#ended) throw new Error('stopped');
@@ -178,22 +168,16 @@ export class PageAcceptance {
     if (group.length === 0) return;
     const begun = performance.now();
     const cpuBegun = threadCpuMs();
+    let blockedMs = 0;
+    let result: AppendResult;
     try {
       await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       if (this.#holdsStale(group)) return;
-      const result = await store.append(batchOf(clock(), group));
-      await this.#resume();
-      telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
-      this.#chargeGroup(group, threadCpuMs() - cpuBegun);
-      const known = [...result.duplicates];
-      let end = 0;
-      for (const { page, done } of group) {
-        end += page.observations.length;
-        const repeated = known.findIndex((index) => index >= end);
-        const duplicates = known.splice(0, repeated === -1 ? known.length : repeated).length;
-        done(page.observations.length - duplicates);
-      }
+      const idleBefore = threadIdleMs();
+      const appending = store.append(batchOf(clock(), group));
+      blockedMs = threadIdleMs() - idleBefore;
+      result = await appending;
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#held = group;
@@ -202,12 +186,21 @@ export class PageAcceptance {
       }
       for (const { failed } of group) failed(error);
       fatal(error);
+      return;
     }
+    telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
+    this.#chargeGroup(group, threadCpuMs() - cpuBegun);
+    // Record the end of a pause separately: if that fails, this group must not be committed again.
+    await this.#resume(signal);
+    settle(group, result);
+    // If the commit blocked the event loop without using the processor, pause for the same time, so that readers and
+    // timers can run on a slow disk. The next group is then larger.
+    if (blockedMs >= minBlockedMs) await this.#options.wait(Math.min(blockedMs, maxBreakMs), signal);
   }
 
   /**
-   * Rejects pages that were judged before the clock was set, because by the corrected clock their labels may be late or
-   * in the future.
+   * Rejects pages with an outdated `clockGeneration`: by the corrected clock their labels may be late or in the future,
+   * and after a takeover the refused labels of the former writer also count.
    */
   #returnStalePages(): void {
     const isOld = (one: Queued): boolean => this.#isStale(one);
@@ -265,8 +258,9 @@ export class PageAcceptance {
   }
 
   /**
-   * Records the gap so far, so that a crash does not hide it, and then waits for one retry interval. The gap begins
-   * where the gap of a clock step ends, because a heartbeat may have detected the step earlier.
+   * Records the gap so far, so that a crash does not hide it, and then waits for one retry interval. After a clock
+   * step, the gap begins at the end of the gap of the step, because a heartbeat may have detected the step before
+   * this call.
    */
   async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
@@ -286,14 +280,24 @@ export class PageAcceptance {
     await wait(retryMs, signal).catch(() => undefined);
   }
 
-  async #resume(): Promise<void> {
-    if (this.#paused === null) return;
-    const { log, telemetry } = this.#options;
-    this.#addPauseGap();
-    await this.#writePendingGaps();
-    log.info('label acceptance resumed', { reason: this.#paused.reason });
-    telemetry.paused(null);
-    this.#paused = null;
+  /** Records the end of a pause, if there is one. While the store rejects the gap temporarily, the pause continues. */
+  async #resume(signal: AbortSignal): Promise<void> {
+    const { log, telemetry, wait, retryMs, fatal } = this.#options;
+    while (this.#paused !== null) {
+      this.#addPauseGap();
+      try {
+        await this.#writePendingGaps();
+      } catch (error) {
+        const isTemporary = error instanceof StoreError && error.retry;
+        if (!isTemporary) fatal(error);
+        if (!isTemporary || signal.aborted) return;
+        await wait(retryMs, signal).catch(() => undefined);
+        continue;
+      }
+      log.info('label acceptance resumed', { reason: this.#paused.reason });
+      telemetry.paused(null);
+      this.#paused = null;
+    }
   }
 
   #addPauseGap(): void {
@@ -301,9 +305,11 @@ export class PageAcceptance {
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
-    // Replace the pending version of the gap: the gap of a pause grows, so the newer version is longer.
-    this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
-    this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
+    // Replace the pending version of the gap: the gap of a pause grows, so the newer version is longer. The gap of a
+    // clock step may begin at the same time and is kept.
+    this.#pendingGaps = this.#pendingGaps.filter((gap) => gap !== this.#pauseGap);
+    this.#pauseGap = { source: null, start: this.#paused.since, end, reason };
+    this.#pendingGaps.push(this.#pauseGap);
   }
 
   async #writePendingGaps(): Promise<void> {
@@ -311,6 +317,18 @@ export class PageAcceptance {
       await this.#options.store.recordGap(this.#pendingGaps[0]);
       this.#pendingGaps.shift();
     }
+  }
+}
+
+/** Resolves the promise of each page of a stored group with the number of its new rows. */
+function settle(group: readonly Queued[], { duplicates }: AppendResult): void {
+  const known = [...duplicates];
+  let end = 0;
+  for (const { page, done } of group) {
+    end += page.observations.length;
+    const repeated = known.findIndex((index) => index >= end);
+    const repeats = known.splice(0, repeated === -1 ? known.length : repeated).length;
+    done(page.observations.length - repeats);
   }
 }
 
@@ -322,44 +340,4 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
     positions: group.flatMap(({ page }) => page.positions),
     refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
   };
-}
-
-/**
- * Splits a page into parts that fit a batch. Only the last part has the position: after a crash between two parts, all
- * parts are read again.
- */
-export function split(page: AcceptedPage): AcceptedPage[] {
-  const parts: NewObservation[][] = [[]];
-  let bytes = 0;
-  for (const observation of page.observations) {
-    const size = labelBytes(observation.label);
-    const part = parts.at(-1) ?? [];
-    if (part.length >= maxBatchRows || (part.length > 0 && bytes + size > maxBatchBytes / 2)) {
-      parts.push([observation]);
-      bytes = size;
-    } else {
-      part.push(observation);
-      bytes += size;
-    }
-  }
-  return parts.map((observations, i) => {
-    const last = i === parts.length - 1;
-    return {
-      source: page.source,
-      clockGeneration: page.clockGeneration,
-      observations,
-      refusals: last ? page.refusals : [],
-      positions: last ? page.positions : [],
-      refusedRows: last ? (page.refusedRows ?? []) : [],
-    };
-  });
-}
-
-function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
-  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  const texts = [
-    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
-    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
-  ];
-  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -8,7 +8,8 @@ import type { Transport } from '../shares/telemetry.ts';
 import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
-import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
+import { ClockChanged } from './acceptance.ts';
+import { type AcceptedPage, split } from './accepted-page.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
@@ -18,7 +19,7 @@ export interface Intake {
   readonly transport: Transport;
   /** True if the same transport may already have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
-  /** Change of the resume position that is committed with the rows. */
+  /** Change to the resume position that is committed with the rows. */
   readonly move: PositionMove;
 }
 
@@ -26,7 +27,7 @@ export interface Intake {
 export interface SourceIntake {
   /**
    * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable. Rejects with
-   * `CapReached`.
+   * `CapReached` if the daily cap does not admit the rows, and with the error of a failed check or commit.
    */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
@@ -44,8 +45,8 @@ export interface SourceIntake {
 }
 
 /**
- * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them a short
- * time ago. Rows of an outage, of a first read and of sampled pages are not live.
+ * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them
+ * recently. Rows of an outage, of a first read and of sampled pages are not live.
  */
 function isLive({ tracker }: Source, transport: Transport, { clock, timings }: ReaderTime): boolean {
   if (tracker.whole) return true;
@@ -57,9 +58,9 @@ function isLive({ tracker }: Source, transport: Transport, { clock, timings }: R
 type IntakePorts = Omit<ReaderPorts, 'query'>;
 
 /**
- * Creates the intake of a source, which its stream and its polls share. It commits one page at a time, so the position
- * never gets ahead of the rows of the other transport. Calls `onCapReached` when the source has used up its daily
- * allowance.
+ * Creates the intake of a source, which its stream and its polls share. The intake commits one page at a time, so the
+ * position never gets ahead of the rows of the other transport. Calls `onCapReached` when the source has used up its
+ * daily allowance.
  */
 export function createIntake(source: Source, ports: IntakePorts, onCapReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
@@ -93,7 +94,9 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
   };
 }
 
-/** Runs `work`, and repeats it if the clock was set during the run, because the labels must then be judged again. */
+/**
+ * Runs `work`, and repeats it each time it rejects with `ClockChanged`, because the labels must then be judged again.
+ */
 async function withStableClock(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -105,8 +108,8 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Evidence that a refused label gives of its source's dates, or null for a malformed label or a label of another
- * labeler.
+ * Evidence that a refused label gives about the dates of its source, by reason; null for a reason that is found before
+ * the date is checked.
  */
 const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
   foreign_src: null,
@@ -169,7 +172,10 @@ async function keepOne(
   await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockGeneration });
 }
 
-/** Commits a page that the daily cap admitted, and refunds rows that are not stored. Returns the number of new rows. */
+/**
+ * Commits a page that the daily cap admitted, in parts if necessary. Charges the source for the commit, and refunds
+ * rows that are not stored. Returns the number of new rows.
+ */
 async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const { source, observations } = page;
   const cost = costOf(observations);
@@ -195,8 +201,9 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
 }
 
 /**
- * Selects the acceptable rows and checks their signatures. Calls `refuse` for each other row. Rejects with
- * `CapReached`, before any signature is checked, if the daily cap does not admit them.
+ * Selects the acceptable rows, counts them against the daily cap, and checks their signatures. Calls `refuse` for
+ * each other row. Rejects with `CapReached`, before any signature is checked, if the daily cap does not admit the
+ * acceptable rows.
  */
 async function observe(
   { did }: Source,

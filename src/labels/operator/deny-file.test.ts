@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 describe('the file of denied labelers', () => {
-  it('the file is absent at first, and then contains the entries that commands added and did not remove', async () => {
+  it('is absent at first, and then contains the entries that commands added and did not remove', async () => {
     expect(await readDenyFile(folder)).toEqual({ kind: 'absent' });
     expect((await requireDenyList(folder)).entries).toEqual([]);
     await changeDenyFile(folder, (list) => list.with(ofDid));
@@ -31,7 +31,7 @@ describe('the file of denied labelers', () => {
     expect(readdirSync(folder)).toEqual(['labels-denied.json']);
   });
 
-  it('the file loses no entry when many commands change it concurrently', async () => {
+  it('loses no entry when many commands change it concurrently', async () => {
     const domains = Array.from({ length: 12 }, (_, n) => `attacker-${n}.example`);
     await Promise.all(
       domains.map((domain) =>
@@ -44,7 +44,7 @@ describe('the file of denied labelers', () => {
     );
   });
 
-  it('the file is unchanged and unlocked after a refused change', async () => {
+  it('is unchanged and unlocked after a refused change', async () => {
     await changeDenyFile(folder, (list) => list.with(ofDid));
     const before = readFileSync(denyPath(folder), 'utf8');
     const tooMany = Array.from({ length: maxDenyEntries + 1 }, (_, n) => ({
@@ -56,7 +56,7 @@ describe('the file of denied labelers', () => {
     expect(readdirSync(folder)).toEqual(['labels-denied.json']);
   });
 
-  it('the file is not changed while another command holds the lock, and the error names the lock file', async () => {
+  it('is not changed while another command holds the lock, and the error names the lock file', async () => {
     writeFileSync(`${denyPath(folder)}.new`, '');
     await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow(
       `another command is changing the list; if none is running, remove ${denyPath(folder)}.new and try again`,
@@ -73,16 +73,30 @@ describe('the file of denied labelers', () => {
     [`{"denied":[{"did":"${did}","since":"yesterday"}]}`, 'entry 1: "since" is not an RFC 3339 time'],
     [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
     [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not an RFC 3339 time'],
-    [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
-  ])('the file is reported as damaged if its content is %j, and the error states a remedy', async (content, why) => {
+    [
+      `{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`,
+      `entry 2: an earlier entry also denies ${did}`,
+    ],
+    [
+      `{"denied":["example.com","example.org","example.com"]}`.replace(
+        /"(example[.a-z]+)"/g,
+        `{"domain":"$1","since":"${since}"}`,
+      ),
+      'entry 3: an earlier entry also denies example.com',
+    ],
+  ])('is reported as damaged if its content is %j, and the error states a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);
-    expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
+    expect(await readDenyFile(folder)).toEqual({
+      kind: 'damaged',
+      why: expect.stringContaining(why),
+      isReadable: true,
+    });
     await expect(requireDenyList(folder)).rejects.toThrow('move it aside to deny no labeler');
     await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow('is invalid');
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });
 
-  it('the file is parsed to the entries that were written', () => {
+  it('contains the same entries after formatting and parsing', () => {
     const target = fc.oneof(
       fc.nat(1_000_000).map((n) => ({ kind: 'domain', domain: `host-${n}.example` }) as const),
       fc.ipV4().map((domain) => ({ kind: 'domain', domain }) as const),

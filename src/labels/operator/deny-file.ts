@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-object.ts';
-import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import { OperatorError, permissionAdvice, systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import { type DenyEntry, DenyList, emptyDenyList, maxDenyEntries, maxDenyReasonLength } from './deny-list.ts';
 import { type DenyTarget, parseDenyTarget, targetText } from './deny-target.ts';
@@ -26,11 +26,14 @@ export function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
 
-/** Result of reading the list: a list, or the reason why the file cannot be used. */
+/**
+ * Result of reading the file: the list, no file, or the reason why the list cannot be used. `isReadable` is false if
+ * the file itself could not be read.
+ */
 export type DenyReading =
   | { readonly kind: 'list'; readonly list: DenyList }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'damaged'; readonly why: string };
+  | { readonly kind: 'damaged'; readonly why: string; readonly isReadable: boolean };
 
 /** Reads the list from the file. Never rejects; the result for an unreadable file is `damaged`. */
 export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
@@ -38,13 +41,15 @@ export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   try {
     text = await readBounded(denyPath(storeFolder));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { kind: 'absent' };
-    return { kind: 'damaged', why: systemCode(error) === null ? messageOf(error) : systemWords(error) };
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return { kind: 'absent' };
+    if (systemCode(error) === null) return { kind: 'damaged', why: messageOf(error), isReadable: true };
+    const why = [systemWords(error), permissionAdvice(error)].filter((part) => part !== null).join(': ');
+    return { kind: 'damaged', why, isReadable: false };
   }
   try {
     return { kind: 'list', list: parseDenyList(text) };
   } catch (error) {
-    return { kind: 'damaged', why: messageOf(error) };
+    return { kind: 'damaged', why: messageOf(error), isReadable: true };
   }
 }
 
@@ -55,6 +60,8 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   const reading = await readDenyFile(storeFolder);
   if (reading.kind === 'list') return reading.list;
   if (reading.kind === 'absent') return emptyDenyList;
+  if (!reading.isReadable)
+    throw new OperatorError(`the list of denied labelers ${denyPath(storeFolder)} cannot be read: ${reading.why}`);
   throw new OperatorError(
     `the list of denied labelers ${denyPath(storeFolder)} is invalid: ${reading.why}; correct it or restore a ` +
       'copy, or move it aside to deny no labeler',
@@ -63,7 +70,9 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
 
 /**
  * Changes the list: reads it, applies `change`, and replaces the file durably. The new file also serves as the lock, so
- * that concurrent commands lose no entry. Returns the list before and after.
+ * that concurrent commands lose no entry. Returns the list before and after. Throws an OperatorError, and leaves the
+ * file unchanged, if another command holds the lock for too long, the current list is damaged, or the new list exceeds
+ * its limits.
  */
 export async function changeDenyFile(
   storeFolder: string,
@@ -108,7 +117,7 @@ export function formatDenyList({ entries }: DenyList): string {
   return `${JSON.stringify({ denied }, null, 1)}\n`;
 }
 
-/** Parses a list. Throws an Error that names the first invalid entry. */
+/** Parses a list. Throws an Error that describes the first defect. */
 export function parseDenyList(text: string): DenyList {
   let value: unknown;
   try {
@@ -119,8 +128,11 @@ export function parseDenyList(text: string): DenyList {
   if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('the file has no "denied" array');
   if (value.denied.length > maxDenyEntries) throw new Error(`the file has more than ${maxDenyEntries} entries`);
   const entries = value.denied.map((entry: unknown, at) => parseEntry(entry, at + 1));
-  if (new Set(entries.map(({ target }) => targetText(target))).size !== entries.length) {
-    throw new Error('an entry occurs twice');
+  const listed = new Set<string>();
+  for (const [at, { target }] of entries.entries()) {
+    const name = targetText(target);
+    if (listed.has(name)) throw new Error(`entry ${at + 1}: an earlier entry also denies ${name}`);
+    listed.add(name);
   }
   return new DenyList(entries);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../ops/errors.ts';
-import { domainsOfLabeler, parseDenyTarget, targetText } from './deny-target.ts';
+import { domainsOfLabeler, parseDenyOperand, parseDenyTarget, targetText } from './deny-target.ts';
 
 const plc = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
@@ -18,10 +18,11 @@ describe('the command almanac labels deny', () => {
     ['bücher.example', 'xn--bcher-kva.example'],
     ['203.0.113.5', '203.0.113.5'],
     ['https://[2001:db8::1]:8443', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
     ['localhost:2583', 'localhost'],
     ['a.b.workers.dev', 'b.workers.dev'],
     ['workers.dev', 'workers.dev'],
-  ])('parses the operand %s as %s', (operand, target) => {
+  ])('parses the operand %j as %j', (operand, target) => {
     expect(targetText(parseDenyTarget(operand))).toBe(target);
   });
 
@@ -35,12 +36,12 @@ describe('the command almanac labels deny', () => {
     ['user:secret@example.com', 'neither a DID'],
     ['x'.repeat(3_000), 'give a DID'],
     ['-bad-.example.com', 'neither a DID'],
-  ])('refuses the operand %s and names the expected form', (operand, message) => {
+  ])('refuses the operand %j and states the reason', (operand, message) => {
     expect(() => parseDenyTarget(operand)).toThrow(OperatorError);
     expect(() => parseDenyTarget(operand)).toThrow(message);
   });
 
-  it('parses any operand to a target whose text parses to the same target, or refuses it in one line', () => {
+  it('parses any operand to a target that is unchanged after formatting and parsing, or refuses the operand with a one-line message', () => {
     const texts = fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.ipV4(), fc.ipV6(), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(texts, (text) => {
@@ -60,8 +61,32 @@ describe('the command almanac labels deny', () => {
   });
 });
 
+describe('an operand of the commands deny and allow', () => {
+  it.each([
+    plc,
+    'example.com',
+    'https://example.com/xrpc',
+    'b.workers.dev',
+    '203.0.113.5',
+    '2001:db8::1',
+    'localhost:2583',
+  ])('can be a DID, a registrable domain or an address (%s)', (operand) => {
+    expect(parseDenyOperand(operand)).toEqual(parseDenyTarget(operand));
+  });
+
+  it.each(['labeler.example.com', 'https://a.b.workers.dev/xrpc'])(
+    'is refused if it is a host below a registrable domain, because the denial would cover the whole domain (%s)',
+    (operand) => {
+      const { domain } = parseDenyTarget(operand) as { domain: string };
+      expect(() => parseDenyOperand(operand)).toThrow(
+        `is part of ${domain}: give ${domain} for every labeler of that domain, or the DID of one labeler`,
+      );
+    },
+  );
+});
+
 describe('the domains of a labeler', () => {
-  it('the domains of a labeler are the registrable domains of its endpoint and of its did:web', () => {
+  it('are the registrable domains of its endpoint and of its did:web', () => {
     expect(domainsOfLabeler({ did: plc, endpoint: 'https://labels.mod.example.com' })).toEqual(['example.com']);
     expect(domainsOfLabeler({ did: 'did:web:a.example.org', endpoint: 'https://b.example.com' })).toEqual([
       'example.com',

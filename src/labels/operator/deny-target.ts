@@ -15,9 +15,8 @@ const maxHostLength = 253;
 const maxOperandLength = 2_048;
 
 /**
- * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name denotes its registrable
- * domain. An IP address or a name with a single label is used unchanged. Throws an OperatorError that states the
- * expected form.
+ * Parses the target of a denial: a DID, a host name or an address. A host name denotes its registrable domain. An IP
+ * address or a name with a single label is used unchanged. Throws an OperatorError that states the expected form.
  */
 export function parseDenyTarget(operand: string): DenyTarget {
   const text = operand.trim();
@@ -31,12 +30,28 @@ export function parseDenyTarget(operand: string): DenyTarget {
   return { kind: 'domain', domain };
 }
 
+/**
+ * Parses an operand of a command that changes the list. Throws an OperatorError for a host name below a registrable
+ * domain, such as the handle of one labeler, because the denial would cover every labeler of that domain.
+ */
+export function parseDenyOperand(operand: string): DenyTarget {
+  const target = parseDenyTarget(operand);
+  if (target.kind === 'did') return target;
+  const host = hostOf(operand.trim());
+  if (host === target.domain) return target;
+  throw new OperatorError(
+    `${host} is part of ${target.domain}: give ${target.domain} for every labeler of that domain, or the DID of one labeler`,
+  );
+}
+
 /** Formats a target as the deny file and `almanac labels deny` write it. */
 export function targetText(target: DenyTarget): string {
   return target.kind === 'did' ? target.did : target.domain;
 }
 
-/** Returns the registrable domains of a labeler: that of its endpoint, and that of a did:web. */
+/**
+ * Returns the registrable domains of a labeler: the domain of its endpoint and, for a did:web, the domain in the DID.
+ */
 export function domainsOfLabeler({
   did,
   endpoint,
@@ -61,6 +76,7 @@ function didTarget(text: string): DenyTarget {
  * operand has no host.
  */
 function hostOf(text: string): string | null {
+  if (isIP(text) === 6) return hostOf(`[${text}]`);
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (!url || url.hostname === '' || url.username !== '' || url.password !== '') return null;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

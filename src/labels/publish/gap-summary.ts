@@ -3,9 +3,9 @@ import type { Interval } from '../../store/time.ts';
 import { FinestGaps, GappedTimes, type Missed } from './gaps.ts';
 import { Turns } from './turns.ts';
 
-/** Gaps of all labelers, as the overview states them. */
+/** Summary of the gaps of all labelers, for the overview. */
 export interface GapSummary {
-  /** Gaps of the instrument, and the union of the gaps of the counted labelers at the smallest tolerance. */
+  /** Gaps of the instrument, and the gaps of the counted labelers, joined with the smallest tolerance. */
   readonly gaps: readonly StoredGap[];
   /** Missed time of each counted labeler that has gaps. */
   readonly times: ReadonlyMap<string, Missed>;
@@ -17,7 +17,7 @@ export interface GapSummary {
 export interface SummaryInputs {
   /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];
-  /** Gaps of labelers that left the enrolment, since their departure. */
+  /** One gap for each labeler that left the enrolment, from its last complete time until now. */
   readonly departures: readonly StoredGap[];
   /** Labelers whose gaps count. */
   readonly counted: ReadonlySet<string>;
@@ -73,6 +73,11 @@ function* inOrder(first: readonly StoredGap[], second: readonly StoredGap[]): Ge
 
 /** Returns the gaps sorted by start. Gaps that were read from the store are already sorted. */
 function sorted(gaps: readonly StoredGap[]): readonly StoredGap[] {
-  const isSorted = gaps.every(({ start }, i) => i === 0 || (gaps[i - 1]?.start ?? start) <= start);
-  return isSorted ? gaps : gaps.toSorted((a, b) => a.start - b.start);
+  // A loop is faster than a callback per gap, and this check does not yield to the event loop.
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { start } of gaps) {
+    if (start < last) return gaps.toSorted((a, b) => a.start - b.start);
+    last = start;
+  }
+  return gaps;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreError } from '../../store/errors.ts';
+import { changedGaps } from '../../store/gaps.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { GapWriter } from './gap-writer.ts';
@@ -80,11 +81,53 @@ test('gap changes that the store rejected stay pending and are written before la
   expect(commits.flat().map(({ kind }) => kind)).toEqual(['record', 'withdraw']);
 });
 
-test('pending changes beyond the maximum become one gap that covers all of them', async () => {
+test('pending changes beyond the maximum become one gap that covers the time of all pending gaps', async () => {
   const { gaps, commits } = writer();
   for (let i = 0; i < 65; i += 1) gaps.record(gap('a', i * 10, i * 10 + 5));
   await gaps.flush();
   expect(commits.flat()).toEqual([{ kind: 'record', gap: gap('a', 0, 645, 'unknown') }]);
+});
+
+/** Returns the gaps of a store with one source after the changes. */
+function storedAfter(changes: readonly GapChange[]): StoredGap[] {
+  return changes.reduce<StoredGap[]>(changedGaps, []);
+}
+
+/** Creates the n-th of many separate gaps. */
+const nth = (n: number): StoredGap => gap('a', n * 10, n * 10 + 5);
+
+test('many withdrawals of pending gaps neither lose nor add a gap, because a gap and its withdrawal are removed together', async () => {
+  const { gaps, commits } = writer();
+  const changes: GapChange[] = [];
+  for (let n = 0; n < 200; n += 1) {
+    changes.push({ kind: 'record', gap: nth(n) });
+    // Withdraw the end of every gap, and then the rest of every gap except every twentieth gap.
+    changes.push({ kind: 'withdraw', gap: gap('a', n * 10 + 3, n * 10 + 5) });
+    if (n % 20 !== 0) changes.push({ kind: 'withdraw', gap: nth(n) });
+  }
+  for (const change of changes) gaps.change(change);
+  await gaps.flush();
+  expect(commits.flat().length).toBeLessThanOrEqual(64);
+  expect(storedAfter(commits.flat())).toEqual(storedAfter(changes));
+  expect(storedAfter(changes)).toHaveLength(10);
+});
+
+test('if too many withdrawals of stored gaps are pending, the oldest withdrawals are dropped, so that their gaps remain recorded', async () => {
+  const { gaps, commits } = writer();
+  const stored: GapChange[] = Array.from({ length: 100 }, (_, n) => ({ kind: 'record', gap: nth(n) }));
+  for (let n = 0; n < 100; n += 1) gaps.withdraw(nth(n));
+  await gaps.flush();
+  expect(commits.flat()).toHaveLength(64);
+  expect(storedAfter([...stored, ...commits.flat()])).toEqual(Array.from({ length: 36 }, (_, n) => nth(n)));
+});
+
+test('a gap that is recorded after the maximum number of withdrawals is not joined with the withdrawn gaps', async () => {
+  const { gaps, commits } = writer();
+  const stored: GapChange[] = Array.from({ length: 64 }, (_, n) => ({ kind: 'record', gap: nth(n) }));
+  for (let n = 0; n < 64; n += 1) gaps.withdraw(nth(n));
+  gaps.record(nth(90));
+  await gaps.flush();
+  expect(storedAfter([...stored, ...commits.flat()])).toEqual([nth(0), nth(90)]);
 });
 
 test('the gap writer ignores an empty gap', async () => {
@@ -119,4 +162,19 @@ test('gap changes that are added during a failing write are written after the ch
   await expect(first).rejects.toThrow('full');
   await gaps.flush();
   expect(kinds).toEqual(['record', 'withdraw']);
+});
+
+test('a change contains the gap limit of its labeler if the labeler has one, and no limit if the change belongs to the instrument', async () => {
+  const commits: (readonly GapChange[])[] = [];
+  const gaps = new GapWriter({
+    store: { changeGaps: (changes) => Promise.resolve(void commits.push(changes)) },
+    monotonic: () => 0,
+    minIntervalMs: 10_000,
+    maxGapsOf: (source) => (source === 'new' ? 64 : undefined),
+  });
+  gaps.record(gap('new', 0, 1));
+  gaps.record(gap('seeded', 0, 1));
+  gaps.record({ ...gap('', 0, 1), source: null });
+  await gaps.tick();
+  expect(commits.flat().map(({ maxGaps }) => maxGaps)).toEqual([64, undefined, undefined]);
 });

@@ -1,7 +1,8 @@
+import { withoutGap } from '../../store/gaps.ts';
 import type { GapChange, StoredGap, StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 
-/** Dependencies of writing gaps. */
+/** Dependencies of `GapWriter`. */
 export interface GapWriterOptions {
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   /** Returns the monotonic clock, in microseconds. */
@@ -11,18 +12,17 @@ export interface GapWriterOptions {
    * earlier write.
    */
   readonly minIntervalMs: number;
+  /** Returns the maximum number of gaps of a source, or undefined for the store's maximum. */
+  readonly maxGapsOf?: (source: string) => number | undefined;
 }
 
-/**
- * Maximum number of pending changes of one source. Above it, the changes become one gap that covers all of them and
- * overstates the missed time.
- */
+/** Maximum number of pending changes of one source. `bound` reduces a larger number of changes to this maximum. */
 const maxPending = 64;
 
 /**
- * Pending changes of gaps. A labeler can cause a gap with a frame of 30 bytes, so the gaps of one source are written
- * rarely, and those of many sources share a commit. `flush` is called before a position of the source is committed, so
- * that a crash between the two overstates a gap and never hides it.
+ * Pending changes to gaps. A labeler can cause a gap with a frame of 30 bytes, so the gaps of one source are written
+ * rarely, and the gaps of many sources share a commit. `flush` is called before a position of the source is committed,
+ * so that a crash between the two overstates a gap and never hides it.
  */
 export class GapWriter {
   readonly #options: GapWriterOptions;
@@ -44,11 +44,7 @@ export class GapWriter {
       return;
     }
     changes.push({ kind: 'record', gap });
-    if (changes.length > maxPending) {
-      const all = changes.map((change) => change.gap);
-      const union = all.reduce((one, other) => joined(one, other, 'unknown'));
-      changes.splice(0, changes.length, { kind: 'record', gap: { ...union, reason: 'unknown' } });
-    }
+    bound(changes);
   }
 
   /** Records or withdraws a gap. */
@@ -60,12 +56,14 @@ export class GapWriter {
   /** Withdraws a recorded gap of a source; ignores an empty gap. */
   withdraw(gap: StoredGap): void {
     if (gap.start >= gap.end) return;
-    this.#changesOf(gap).push({ kind: 'withdraw', gap });
+    const changes = this.#changesOf(gap);
+    changes.push({ kind: 'withdraw', gap });
+    bound(changes);
   }
 
   /**
-   * Writes the pending changes of these sources, or of all sources. Rejects if the write fails. The changes then stay
-   * pending.
+   * Writes the pending changes to the gaps of these sources, or of all sources. Rejects if the write fails. The changes
+   * then stay pending.
    */
   flush(sources?: Iterable<string>): Promise<void> {
     const selected = sources === undefined ? null : [...sources];
@@ -75,7 +73,7 @@ export class GapWriter {
     return turn;
   }
 
-  /** Writes the pending changes of each source whose last write is at least the minimum interval ago. */
+  /** Writes the pending changes to the gaps of each source whose last write is at least the minimum interval ago. */
   async tick(): Promise<void> {
     const { monotonic, minIntervalMs } = this.#options;
     const before = monotonic() - minIntervalMs * 1_000;
@@ -92,7 +90,7 @@ export class GapWriter {
     if (taken.length === 0) return;
     for (const [source] of taken) this.#pending.delete(source);
     try {
-      await store.changeGaps(taken.flatMap(([, own]) => own));
+      await store.changeGaps(taken.flatMap(([source, own]) => this.#limited(source, own)));
     } catch (error) {
       // Insert the changes of the failed write before those that were added during the write.
       for (const [source, own] of taken) this.#pending.set(source, [...own, ...(this.#pending.get(source) ?? [])]);
@@ -101,12 +99,53 @@ export class GapWriter {
     for (const [source] of taken) this.#writtenAt.set(source, monotonic());
   }
 
+  #limited(source: string, changes: readonly GapChange[]): readonly GapChange[] {
+    const maxGaps = source === '' ? undefined : this.#options.maxGapsOf?.(source);
+    return maxGaps === undefined ? changes : changes.map((change) => ({ ...change, maxGaps }));
+  }
+
   #changesOf({ source }: StoredGap): GapChange[] {
     const name = source ?? '';
     const changes = this.#pending.get(name) ?? [];
     this.#pending.set(name, changes);
     return changes;
   }
+}
+
+/**
+ * Reduces more than `maxPending` changes of one source to that number, without hiding missed time. First removes the
+ * time that a later withdrawal undoes, because that time has no effect. Then drops the oldest withdrawals, so that
+ * the stored gaps they concern stay recorded. If too many records remain, merges all changes into one gap, which
+ * overstates the missed time.
+ */
+function bound(changes: GapChange[]): void {
+  if (changes.length <= maxPending) return;
+  const effective = withoutUndone(changes);
+  const withdrawals = effective.filter(({ kind }) => kind === 'withdraw');
+  const removed = new Set(withdrawals.slice(0, Math.max(0, effective.length - maxPending)));
+  const kept = effective.filter((change) => !removed.has(change));
+  changes.splice(0, changes.length, ...(kept.length > maxPending ? [unionOf(kept)] : kept));
+}
+
+/** Removes from each change the time of later withdrawals with the same reason. */
+function withoutUndone(changes: readonly GapChange[]): readonly GapChange[] {
+  let effective: readonly GapChange[] = [];
+  for (const change of changes) {
+    if (change.kind === 'withdraw') {
+      effective = effective.flatMap((before) =>
+        withoutGap([before.gap], change.gap).map((gap) => ({ ...before, gap })),
+      );
+    }
+    effective = [...effective, change];
+  }
+  return effective;
+}
+
+/** Returns the record of one `unknown` gap that covers the gaps of all changes. */
+function unionOf(changes: readonly GapChange[]): GapChange {
+  const all = changes.map((change) => change.gap);
+  const union = all.reduce((one, other) => joined(one, other, 'unknown'));
+  return { kind: 'record', gap: { ...union, reason: 'unknown' } };
 }
 
 function touches(a: StoredGap, b: StoredGap): boolean {

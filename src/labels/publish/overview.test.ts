@@ -24,7 +24,7 @@ const inputs: OverviewInputs = {
   capped: [],
   dailyRows: 2_000_000,
 };
-/** Returns a reading of a store whose labelers have these events in each interval. */
+/** Returns the window of a store whose labelers have these events in each interval. */
 function readingOf(
   labelers: readonly (readonly [string, number])[],
   over: Partial<OverviewReading> = {},
@@ -44,7 +44,7 @@ const counts = [
   { labeler: 'did:plc:a', events: 25 },
 ];
 
-test('each caveat that counts some labelers also states the total', () => {
+test('each caveat that counts a part also states the total', () => {
   const troubled = { ...inputs, delayed: 1, paused: 'disk_full', dropped: 7, waiting: 4, capped: ['did:plc:b'] };
   const refusals = [
     { source: 'did:plc:a', reason: 'malformed', count: 2 },
@@ -102,7 +102,7 @@ test('a caveat distinguishes unreachable labelers from labelers that never respo
   );
 });
 
-test('a caveat counts refused labels on records of spaces', () => {
+test('a caveat states the number of refused labels on records of spaces', () => {
   const said = (count: number) =>
     caveatsOf(inputs, counts, [{ source: 'did:plc:a', reason: 'space_uri', count }], 0).at(-1);
   expect(said(1)).toBe(
@@ -113,7 +113,7 @@ test('a caveat counts refused labels on records of spaces', () => {
   );
 });
 
-test('a caveat counts labelers that only the directory named', () => {
+test('a caveat states the number of labelers that only the directory named', () => {
   const said = (directoryOnly: number) => caveatsOf({ ...inputs, directoryOnly }, counts, [], 0)[4];
   expect(said(1)).toBe(
     '1 of 3 labelers that this instrument follows is known only from the directory: no seeds file, relay or Jetstream named it.',
@@ -135,7 +135,10 @@ test('a caveat states the number of labelers with a listed gap, and the number w
   // Two gaps of one labeler over the same time count once.
   const twice = [gap('did:plc:a', 1, 1.6), { ...gap('did:plc:a', 1, 1.6), reason: 'ingest_paused' as const }];
   expect(await stated(twice)).toBe(
-    '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them for more than a day in total.',
+    '2 of 3 labelers have no gap of their own in the window; 1 has gaps, for at most a day in total.',
+  );
+  expect(await stated([...twice, gap('did:plc:b', 25, 25.5)])).toBe(
+    '1 of 3 labelers has no gap of its own in the window; 2 have gaps, none of them for more than a day in total.',
   );
   expect(await stated([...twice, gap('did:plc:b', 25, 40)])).toBe(
     '1 of 3 labelers has no gap of its own in the window; 2 have gaps, 1 of them for more than a day in total.',
@@ -183,7 +186,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
   expect(await gapsOf('did:plc:a')).toEqual([]);
 });
 
-test('a caveat states the number of denied labelers if there are denied labelers', () => {
+test('a caveat states the number of denied labelers if there are any', () => {
   const denied = (count: number) =>
     caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
   expect(denied(0)).toEqual([]);

@@ -15,7 +15,7 @@ export interface OverviewInputs {
   readonly windowDays: number;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
-  /** Gaps of labelers that left the enrolment, each from the time up to which the labeler was complete until now. */
+  /** Gaps of labelers that left the enrolment. Each gap begins when the labeler was last complete, and ends now. */
   readonly departures: readonly StoredGap[];
   /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
@@ -46,7 +46,7 @@ export const labelExclusions = [
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
 ];
 
-/** Parts of a reading of the store from which an overview is created. */
+/** Data read from the store to build an overview. */
 export interface OverviewReading {
   readonly epoch: Epoch;
   readonly frontier: Pick<Frontier, 'observedThrough' | 'floor'>;
@@ -121,19 +121,19 @@ function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvent
 }
 
 /**
- * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of all
- * labelers, so it does not distinguish a gap of one labeler from a failure of hundreds.
+ * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of
+ * all labelers, so it does not distinguish a gap of one labeler from a failure of hundreds of labelers.
  */
 export function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
   const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
   const whole = labelers - bySource.size;
   const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
   if (bySource.size === 0) return `${none}.`;
-  const others = bySource.size === 1 ? '1 has gaps' : `${bySource.size} have gaps`;
-  return `${none}; ${others}, ${long} of them for more than a day in total.`;
+  if (bySource.size === 1) return `${none}; 1 has gaps, for ${long === 1 ? 'more than' : 'at most'} a day in total.`;
+  return `${none}; ${bySource.size} have gaps, ${long === 0 ? 'none' : long} of them for more than a day in total.`;
 }
 
-/** Returns the caveats about the limits of the instrument, each with its share and total. */
+/** Returns the caveats about the limits of the instrument. A caveat that counts a part also states the total. */
 export function caveatsOf(
   inputs: OverviewInputs,
   inWindow: readonly LabelerEvents[],

@@ -2,10 +2,11 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { note, type ReadingPorts } from '../ingest/ports.ts';
+import { CapReached } from '../shares/daily-cap.ts';
 import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
-import { pollRound } from './poll-round.ts';
+import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { findStreamStart } from './stream-search.ts';
 
 /** Number of transient failures after which pages count as unusable while the stream is open. */
@@ -17,7 +18,7 @@ export interface Filled {
   readonly joined: boolean;
   /** True if the labeler's database was reset. */
   readonly reset: boolean;
-  /** Last failure of a poll, or null if polling works. */
+  /** Last failure of a poll, or null if no poll failed, polling works again, or the database was reset. */
   readonly fault: SourceFault | null;
   /**
    * Cursor from which the stream replays labels that polls cannot return, or null if no such replay is necessary or
@@ -28,7 +29,8 @@ export interface Filled {
 
 /**
  * Fills in the labels from before a connection. Time that neither polls nor the resumed stream can fill in is recorded
- * as a gap.
+ * as a gap. Returns early, without such a gap, if the database was reset, the signal aborts, or the source used up its
+ * daily allowance. Rejects with any other error of a round of polls, such as an error of the store.
  */
 export async function fillBefore(
   source: Source,
@@ -38,7 +40,12 @@ export async function fillBefore(
 ): Promise<Filled> {
   const before = unread(source, ports);
   const { since } = before;
-  const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
+  const round = (): Promise<RoundOutcome | null> =>
+    pollRound(source, intake, ports, { before, signal }).catch((error: unknown) => {
+      // The signature check of an aborted round rejects with the reason of the abort.
+      if (error instanceof CapReached || (signal.aborted && error === signal.reason)) return null;
+      throw error;
+    });
   const { timings, random, wait } = ports.time;
   const backoff = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
   let fault: SourceFault | null = null;
@@ -73,7 +80,7 @@ export async function fillBefore(
     if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // The labels since the stream was opened are stored.
+  // The source is complete up to now, because all labels since the stream was opened are stored.
   source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
   await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };

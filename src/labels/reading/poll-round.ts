@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
@@ -41,7 +42,7 @@ export async function pollRound(
 ): Promise<RoundOutcome> {
   const memory = ports.query.memory.decoded.open();
   try {
-    return await readRound({ source, intake, ports, memory, signal }, before);
+    return await readRound({ source, intake, ports, memory, signal, rowBytes: 0 }, before);
   } finally {
     memory.release();
   }
@@ -91,10 +92,11 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const cursorAfter = shuffled ? null : next;
     const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start });
     rows += fresh.length;
-    // A short page contains all remaining rows, in any order; a full page may not be the last.
+    // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a
+    // full page.
     if (cursorAfter === null) return full ? unverified() : { kind: 'quiet', rows };
-    // The rows after a full page existed when that page was read. Rows after a short page are newer, so the next page
-    // must show the last row.
+    // The rows after a full page existed when that page was read. Rows after a short page are newer than the page:
+    // begin the next page one row earlier, to check that the last row still exists.
     last = !full && checksTail(round) ? { mark, number: cursorAfter } : null;
     cursor = last === null ? cursorAfter : cursorAfter - 1;
   }
@@ -138,8 +140,10 @@ async function storePage(
 interface Round extends PageRequester {
   readonly ports: ReadingPorts;
   readonly intake: SourceIntake;
-  /** Memory account of the pages that are decoded and not yet stored. */
+  /** Memory quota of the pages that are decoded and not yet stored. */
   readonly memory: ByteAccount;
+  /** Mean size of a label in the last page that contained labels, in bytes as received; 0 before the first page. */
+  rowBytes: number;
 }
 
 interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
@@ -151,15 +155,17 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
 }
 
 /**
- * Requests a page. If huge labels make the page too large, requests a smaller page; the huge labels in that page are
- * then refused.
+ * Requests a page once the source may be read, and charges the source for the page. If huge labels make the page too
+ * large, requests a smaller page; the huge labels in that page are then refused.
  */
-async function ask({ source, ports, memory, signal }: Round, cursor: number): Promise<Asked> {
-  for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
-    // Throttle the source here too, so that a labeler with endless pages is read no faster than its share even if no
-    // row is new.
+async function ask(round: Round, cursor: number): Promise<Asked> {
+  const { source, ports, memory, signal } = round;
+  for (let limit = limitFor(round.rowBytes); ; limit = Math.max(1, Math.floor(limit / 16))) {
+    // Throttle each request, so that a labeler with endless pages is read no faster than its share even if no row is
+    // new.
     await untilReadable(source, ports, signal);
     let cost = 0;
+    let received = 0;
     const charged = { bytes: 0, cpuMs: 0 };
     const charge: PageOptions['charge'] = ({ bytes, cpuMs }) => {
       charged.bytes += bytes;
@@ -168,12 +174,14 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
     const admit: PageOptions['admit'] = async (decodedBytes, length) => {
       const outcome = await memory.take(decodedBytes, signal, length);
       if (outcome === 'taken') cost = decodedBytes;
+      received = length;
       return outcome;
     };
     const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit, charge });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
+      if (page.labels.length > 0) round.rowBytes = received / page.labels.length;
       ports.report.telemetry.page('poll');
       ports.pace.charge(source.did, {
         bytes: Math.max(0, page.labels.length * meanJsonBytes - charged.bytes),
@@ -182,6 +190,12 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
     } else if (page.why === 'busy') ports.report.telemetry.hostFull('poll');
     return { page, limit, cost };
   }
+}
+
+/** Returns the number of labels to request, so that a page of labels of the given size is not too large. */
+function limitFor(rowBytes: number): number {
+  const fitting = Math.floor(inputLimits.labelPage.bytes / Math.max(1, rowBytes));
+  return Math.min(pageLimit, Math.max(1, fitting));
 }
 
 /** Measured mean size of a row in a page, in bytes. */
@@ -254,8 +268,9 @@ function checksTail({ source, ports: { time } }: Round): boolean {
 }
 
 /**
- * Checks whether a page shows the last row that was read. Returns null if reading may continue: the row exists, or its
- * loss is recorded as a gap.
+ * Checks whether a page shows the last row that was read. Returns null if reading may continue: the row exists, it was
+ * replaced, or it may be lost and a gap is recorded. Returns a failure if the look-up of the row fails. If the row is
+ * gone, records a gap, discards the position and returns `reset`.
  */
 async function checkLastRow(
   round: Round,
@@ -300,7 +315,7 @@ function digitsOf(row: unknown): number {
   return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
 
-/** Returns the next cursor, or null if the cursor of the page cannot be used. */
+/** Returns the next cursor, or null if the cursor of the page cannot be used; counts an unusable cursor as a quirk. */
 function nextCursor(
   { labels, cursor }: LabelPage,
   asked: number,

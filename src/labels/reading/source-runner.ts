@@ -24,11 +24,11 @@ const maxEndpoints = 4;
 /** Maximum number of positions that one commit removes from the store. */
 const maxForgotten = 500;
 
-/** Keeps one reader for each labeler that has an endpoint, and no reader for other labelers. */
+/** Keeps one reader for each labeler that has an endpoint and a reading slot and is not denied. */
 export class SourceRunner {
   readonly #ports: ReaderPorts;
   readonly #signal: AbortSignal;
-  /** Positions at the last start of each reader; a running reader keeps its own position. */
+  /** Positions as loaded, or as of the end of the last reader; a running reader keeps its own position. */
   readonly #positions = new Map<string, ReadPosition>();
   /** Endpoints of each labeler that may have a stored position, in the order of their use. */
   readonly #endpoints = new Map<string, string[]>();
@@ -52,13 +52,18 @@ export class SourceRunner {
     this.#places = new Places(maxReaders, ports.time.clock);
   }
 
-  /** Loads a stored position of a source and endpoint; the positions of one source must be loaded by age, oldest first. */
+  /**
+   * Loads a stored position of a source and endpoint; the positions of one source must be loaded by age, oldest first.
+   */
   keep(did: string, endpoint: string, position: ReadPosition): void {
     this.#positions.set(`${did} ${endpoint}`, position);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
-  /** Starts, moves or stops the reader of a labeler, as its current document requires. */
+  /**
+   * Starts, moves or stops the reader of a labeler, as its document and its denial require. An invalid endpoint is
+   * recorded as a failure. Does nothing after the signal aborts.
+   */
   follow(labeler: KnownLabeler): void {
     if (this.#signal.aborted) return;
     const { did, endpoint, resolutionStatus, denied, tracker } = labeler;
@@ -165,24 +170,51 @@ export class SourceRunner {
     };
   }
 
+  /**
+   * Removes the positions of labelers that left the roster and have no reader, in memory and in the store, because
+   * anyone can create any number of labelers. A labeler that is found again is read like a new one.
+   */
+  async forgetUnknown(isKnown: (did: string) => boolean): Promise<void> {
+    const gone = [...this.#endpoints].filter(([did]) => !isKnown(did) && !this.reads(did));
+    let part: [did: string, endpoint: string][] = [];
+    for (const [did, endpoints] of gone) {
+      part.push(...endpoints.map((endpoint): [string, string] => [did, endpoint]));
+      if (part.length < maxForgotten && did !== gone.at(-1)?.[0]) continue;
+      await this.#removePositions(part);
+      part = [];
+    }
+    // A labeler that was found again meanwhile has a reader, which keeps its position.
+    for (const [did, endpoints] of gone) {
+      if (this.reads(did)) continue;
+      for (const endpoint of endpoints) this.#positions.delete(`${did} ${endpoint}`);
+      this.#endpoints.delete(did);
+    }
+  }
+
   /** Removes the positions of all but the newest endpoints, in memory and in the store. */
   async #forgetOld(did: string): Promise<void> {
     const endpoints = this.#endpoints.get(did) ?? [];
     while (endpoints.length > maxEndpoints) {
       const old = endpoints.slice(0, Math.min(maxForgotten, endpoints.length - maxEndpoints));
-      const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
-      try {
-        await this.#ports.acceptance.accept({
-          ...{ source: did, observations: [], refusals: [], positions },
-          clockGeneration: this.#ports.acceptance.clockGeneration(),
-        });
-      } catch (error) {
-        // Repeat the removal immediately, because it does not depend on the clock.
-        if (error instanceof ClockChanged) continue;
-        throw error;
-      }
+      await this.#removePositions(old.map((endpoint) => [did, endpoint]));
       endpoints.splice(0, old.length);
       for (const endpoint of old) this.#positions.delete(`${did} ${endpoint}`);
+    }
+  }
+
+  /** Removes positions from the store in one commit. */
+  async #removePositions(gone: readonly (readonly [did: string, endpoint: string])[]): Promise<void> {
+    const { acceptance } = this.#ports;
+    const positions = gone.map(([source, endpoint]) => ({ source, endpoint, value: null }));
+    const page = { source: gone[0]?.[0] ?? '', observations: [], refusals: [], positions };
+    for (;;) {
+      try {
+        await acceptance.accept({ ...page, clockGeneration: acceptance.clockGeneration() });
+        return;
+      } catch (error) {
+        // Repeat the removal immediately, because it does not depend on the clock.
+        if (!(error instanceof ClockChanged)) throw error;
+      }
     }
   }
 

@@ -34,7 +34,7 @@ test.each<[string, OpenStream, unknown]>([
     () => Promise.reject(new ConnectError('dns', 'no such name')),
     expect.objectContaining({ kind: 'fault', fault: 'failed' }),
   ],
-  ['fails through a bug of this program', () => Promise.reject(new Error('ours')), new Error('ours')],
+  ['fails because of a bug in this program', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
     'is closed immediately',
     (_source, _cursor, { onFrame }) => {
@@ -50,7 +50,7 @@ test.each<[string, OpenStream, unknown]>([
   expect(isFree).toBe(true);
 });
 
-test('a stop while the stream opens frees its slot', async () => {
+test('a stop while the stream opens frees the slot of the stream', async () => {
   const stop = new AbortController();
   const opening: OpenStream = (_source, _cursor, _events, signal) =>
     new Promise((_resolve, reject) => {
@@ -61,4 +61,27 @@ test('a stop while the stream opens frees its slot', async () => {
     outcome: { kind: 'ended', progress: false },
     isFree: true,
   });
+});
+
+test('a labeler that uses up its processor time without sending a message is not read until its allowance is refilled', async () => {
+  const acts: string[] = [];
+  const opening: OpenStream = (_source, cursor, { onRead }, signal) => {
+    if (cursor !== null) return Promise.reject(new ConnectError('timeout', 'no sample'));
+    const ended = Promise.withResolvers<typeof closed>();
+    signal.addEventListener('abort', () => ended.resolve(closed));
+    // A seeded labeler may use 60 s of processor time at once, and then half a second per second.
+    setImmediate(() => onRead?.(60_010));
+    const socket = {
+      closed: ended.promise,
+      close: () => ended.resolve(closed),
+      pause: () => acts.push('pause'),
+      resume: () => {
+        acts.push('resume');
+        ended.resolve(closed);
+      },
+    };
+    return Promise.resolve(socket);
+  };
+  expect((await sessionWith(opening)).outcome).toMatchObject({ kind: 'ended' });
+  expect(acts).toEqual(['pause', 'resume']);
 });

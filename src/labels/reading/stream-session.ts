@@ -2,7 +2,6 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import type { GuardedSocket } from '../../network/websocket/websocket.ts';
-import { threadCpuMs } from '../../ops/thread-cpu.ts';
 import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
@@ -27,8 +26,8 @@ const maxMalformed = 20;
 
 /**
  * Reads one connection to `subscribeLabels`, from its opening to its end. While the stream is read live, polls fill in
- * the labels from before its first live frame. A resumed stream is requested from its last frame: if another frame has
- * that number, the labeler's database is not the one that was read before.
+ * the labels from before its first live frame. A resumed stream is requested from the last frame that was read: if
+ * another frame has the number of that frame, the labeler's database was replaced.
  */
 export async function streamSession(
   source: Source,
@@ -36,8 +35,7 @@ export async function streamSession(
   ports: ReadingPorts,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
-  // Charge the session for its handshake and setup, so that a connection that ends immediately is not reopened
-  // immediately.
+  // Charge the session for its setup, so that a connection that ends immediately is not reopened immediately.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
   const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
@@ -63,8 +61,8 @@ export async function streamSession(
     });
     filling.then(
       ({ reset, replayFrom }) => {
-        // Read all labels again after a reset, including those of the stream. Open the stream again at an earlier cursor for a
-        // replay.
+        // Close the session: after a reset, the next one reads all labels again; for a replay, it opens the stream at
+        // an earlier cursor.
         if (reset || replayFrom !== null) session.close();
       },
       // Prevent an unhandled rejection; the code below handles it.
@@ -75,7 +73,8 @@ export async function streamSession(
     socket.close();
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
-    // An unreadable frame would arrive after each reconnect. Polls skip its labels, and the stream begins after it.
+    // A frame that is too large would arrive again after each reconnect. Polls therefore skip the labels of that frame,
+    // and the stream begins after the frame.
     if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
@@ -106,6 +105,9 @@ async function opened(
     onFrame: (data) => {
       if (session.push(data)) socket?.pause();
     },
+    onRead: (cpuMs) => {
+      if (session.charge(cpuMs)) socket?.pause();
+    },
   };
   socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
   return socket;
@@ -117,14 +119,16 @@ class Session {
   readonly #ports: ReadingPorts;
   readonly #signal: AbortSignal;
   readonly #frames: FrameQueue;
-  /** Memory account of the incomplete message. */
+  /** Memory quota of the incomplete message. */
   readonly #partial: ByteAccount;
-  /** Memory account of the frames that are decoded and not yet stored. */
+  /** Memory quota of the frames that are decoded and not yet stored. */
   readonly #decoded: ByteAccount;
-  /** True if the connection delivered a label, even a known one. */
+  /** True if the connection delivered a frame of labels, even of known ones. */
   answered = false;
   #wake: (() => void) | null = null;
   #closed = false;
+  /** True if a read paused the connection, even if the read added no frame to the queue. */
+  #heldBack = false;
   #malformed = 0;
   /** True if the labeler reported that it no longer has all labels after the requested cursor. */
   #outdated = false;
@@ -147,14 +151,22 @@ class Session {
     return this.#source.progress.stream;
   }
 
-  /** Queues a message; returns true if reading should pause. */
+  /** Queues a message and charges the source for its bytes; returns true if reading should pause. */
   push(bytes: Uint8Array): boolean {
     const { pace } = this.#ports;
-    const begun = threadCpuMs();
     const full = this.#frames.push(bytes);
-    pace.charge(this.#source.did, { bytes: bytes.byteLength, cpuMs: threadCpuMs() - begun });
+    pace.charge(this.#source.did, { bytes: bytes.byteLength });
     this.#wake?.();
     return full || pace.isThrottled(this.#source.did);
+  }
+
+  /** Charges the source for the processor time of a read, even without a message; returns true to pause reading. */
+  charge(cpuMs: number): boolean {
+    const { pace } = this.#ports;
+    pace.charge(this.#source.did, { cpuMs });
+    this.#heldBack = pace.isThrottled(this.#source.did);
+    if (this.#heldBack) this.#wake?.();
+    return this.#heldBack;
   }
 
   close(): void {
@@ -191,6 +203,8 @@ class Session {
       const batch = this.#frames.next();
       if (batch === null) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
+        if (this.#heldBack) stream.resume();
+        this.#heldBack = false;
         const quiet = new AbortController();
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
@@ -218,10 +232,7 @@ class Session {
     return { kind: 'ended', progress: this.#progress };
   }
 
-  /**
-   * Decodes frames once there is memory for them; the reserve always suffices for a few frames. Returns no frames if
-   * reading ends during the wait.
-   */
+  /** Decodes frames once there is memory; the reserve suffices for a few frames. Returns no frame if reading ended. */
   async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
@@ -232,7 +243,7 @@ class Session {
 
   /**
    * Handles a quiet stream. If the pages can be read, polls the labeler to confirm that the stream has missed no
-   * labels.
+   * labels. Returns the outcome of the session if the session ends, or null.
    */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
     const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
@@ -303,7 +314,7 @@ class Session {
     await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
-    // All older labels precede the labels authored since the stream opened.
+    // Labels that were missed before the stream opened arrive before the first label that was authored since then.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
@@ -327,14 +338,17 @@ class Session {
     return { kind: 'reset' };
   }
 
-  /** Returns the new labels of a frame; the first frame of a resumed stream must be the last frame that was read. */
+  /**
+   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was
+   * read. If another row has the number of that row, also discards the position and returns `reset`.
+   */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const { expected } = this.#stream;
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') {
-      // A row was expected, but all labels of the frame are new: one of them replaced that row.
+      // The frame lacks the expected row and all its labels are new, so one of them replaced that row.
       const isReplaced = fresh === labels && expected.tail !== null;
       if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
       return fresh;

@@ -43,7 +43,7 @@ function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
   return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
 }
 
-/** Fetches the metadata of a labeler. `dns` gives the DNS response; the resolved document is the labeler's own. */
+/** Fetches the metadata of a labeler. `dns` returns the DNS response; the resolved document is the labeler's own. */
 function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
   const document = { did, handle: labeler.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
   const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
@@ -54,7 +54,7 @@ function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
 function askAll(
   labelers: ReadonlyMap<string, KnownLabeler>,
   over: Partial<ConstructorParameters<typeof LabelerMetadata>[0]>,
-  putDefinitions = async (definitions: Definitions) => {
+  put = async (definitions: Definitions): Promise<boolean | null> => {
     kept.push(definitions);
     return true;
   },
@@ -64,7 +64,7 @@ function askAll(
     identities: { resolve: async () => ({ kind: 'not_found', status: 404 }) },
     shareOf: (source) => ({ priority: 'seeded', domain: source, source }),
     resolveTxt: null,
-    store: { putDefinitions },
+    revisions: { put, isFull: false },
     labeler: (asked) => labelers.get(asked),
     clock: () => micros(time * 1000),
     // End each wait after a millisecond, so that the next fetch uses the time that the test set.
@@ -101,7 +101,7 @@ test('label definitions are fetched from the labeler’s host, and again a week 
   expect(kept[1]).toEqual({ did, seenAt: micros(time * 1000), content: content('rude') });
 });
 
-test('a record that is rewritten constantly is accepted once in ten minutes, in its current form', async () => {
+test('a record that is rewritten constantly is accepted once every ten minutes, in its newest form', async () => {
   const metadata = ask(labelerWith({ handle: null }), names(did));
   for (let i = 0; i < 500; i++) await metadata.written(did, content(`${i}`));
   expect(kept.map((one) => one.content)).toEqual([content('0')]);
@@ -111,16 +111,50 @@ test('a record that is rewritten constantly is accepted once in ten minutes, in 
   expect(kept[1]?.content).toBe(content('499'));
 });
 
-test('only label definitions of known labelers are stored', async () => {
+test('a record that arrives while too many definitions wait for a commit is fetched from the host instead', async () => {
+  pds.records.set(did, record('fetched'));
+  const labelers = new Map([[did, labelerWith({ handle: null })]]);
+  const revisions = { put: async (one: Definitions) => kept.push(one) > 0, isFull: true };
+  const shareOf = (source: string) => ({ priority: 'new' as const, domain: source, source });
+  const { metadata } = askAll(labelers, { revisions, shareOf });
+  await metadata.written(did, content('written'));
+  expect(kept).toEqual([]);
+  await until(() => kept.length === 1);
+  expect(kept[0]?.content).toBe(content('fetched'));
+});
+
+test('a record that a seeded labeler writes is stored even if too many definitions wait for a commit', async () => {
+  const revisions = { put: async (one: Definitions) => kept.push(one) > 0, isFull: true };
+  const { metadata } = askAll(new Map([[did, labelerWith({ handle: null })]]), { revisions });
+  await metadata.written(did, content('written'));
+  expect(kept.map((one) => one.content)).toEqual([content('written')]);
+});
+
+test('a record that a labeler writes during a fetch of its metadata is fetched after the minimum interval', async () => {
+  pds.records.set(did, record('first'));
+  const storing = Promise.withResolvers<boolean>();
+  const put = (one: Definitions): Promise<boolean> => (kept.push(one) === 1 ? storing.promise : Promise.resolve(true));
+  const { metadata } = askAll(new Map([[did, labelerWith({ handle: null })]]), {}, put);
+  metadata.resolved(labelerWith({ handle: null }));
+  await until(() => kept.length === 1);
+  pds.records.set(did, record('second'));
+  await metadata.written(did, content('second'));
+  storing.resolve(true);
+  time += 600_000;
+  await until(() => kept.length === 2);
+  expect(kept[1]?.content).toBe(content('second'));
+});
+
+test('label definitions of an unknown labeler are not stored', async () => {
   await ask(labelerWith(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
   expect(kept).toEqual([]);
 });
 
 test.each([
   ['no record', undefined],
-  ['a record of something else', { text: 'hello' }],
-  ['a record beyond the bound', record('x'.repeat(2_000_000))],
-  ['definitions beyond the bound', record('x'.repeat(300_000))],
+  ['a record of a different type', { text: 'hello' }],
+  ['a record that exceeds the size limit', record('x'.repeat(2_000_000))],
+  ['definitions that exceed the size limit', record('x'.repeat(300_000))],
 ])('the labeler metadata has no definitions if the response is %s', async (_, value) => {
   if (value) pds.records.set(did, value);
   ask(labelerWith(), names(did)).resolved(labelerWith());
@@ -133,7 +167,7 @@ test.each([
   ['names the labeler', names(did), true],
   ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
   ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
-])('a handle whose DNS record %s has handleConfirmed %s', async (_, dns, confirmed) => {
+])('a handle whose DNS record %s sets handleConfirmed of the labeler to %s', async (_, dns, confirmed) => {
   const labeler = labelerWith();
   ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);
@@ -141,7 +175,7 @@ test.each([
   expect(labeler.handleConfirmed).toBe(confirmed);
 });
 
-test('an error that the data of a labeler causes, such as a record nested 5,000 levels deep, does not affect other labelers', async () => {
+test('an error caused by the data of a labeler, such as a record with 5,000 nested levels, does not affect other labelers', async () => {
   const levels = 5_000;
   const value = `{"policies":{"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
   const host = createServer((_, response) => {
@@ -161,7 +195,7 @@ test('an error that the data of a labeler causes, such as a record nested 5,000 
   const labelers = new Map([deep, throwing, honest].map((labeler) => [labeler.did, labeler]));
   const failures: string[] = [];
   const { running, metadata } = askAll(labelers, { sourceFailed: (what) => void failures.push(what) });
-  // Errors are compared in the order of the fetches.
+  // Pass a labeler that does not throw, so that only the fetch of `throwing` fails.
   for (const labeler of [deep, labelerWith({ did: throwing.did }), honest]) metadata.resolved(labeler);
   try {
     await until(() => kept.length === 1);

@@ -6,7 +6,8 @@ import type { IdentityResolver } from '../../network/identity/identity.ts';
 import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { StoreWriter } from '../../store/port.ts';
+import type { Definitions } from '../../store/roster.ts';
+import type { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/priority.ts';
@@ -14,13 +15,16 @@ import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 
-/** Dependencies of fetching labelers' metadata; times in milliseconds. */
+/** Dependencies of `LabelerMetadata`; times in milliseconds. */
 export interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   /** Looks up the TXT records of a name. With null, no handle is confirmed. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
-  readonly store: Pick<StoreWriter, 'putDefinitions'>;
+  /**
+   * Stores definitions; the result is false if the newest stored revision is equal, or null if the instrument stops.
+   */
+  readonly revisions: Pick<GroupedCommits<Definitions, boolean>, 'put' | 'isFull'>;
   readonly labeler: (did: string) => KnownLabeler | undefined;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -35,8 +39,8 @@ export interface LabelerMetadataOptions {
   /** Interval after a failed fetch, in milliseconds (1 day). */
   readonly retryMs?: number;
   /**
-   * Minimum interval between two accepted definitions of a labeler in milliseconds (10 minutes). Some labelers rewrite
-   * their record constantly.
+   * Minimum interval between two accepted definitions of a privileged labeler, in milliseconds (10 minutes). Some
+   * labelers rewrite their record constantly.
    */
   readonly minIntervalMs?: number;
   /**
@@ -64,7 +68,7 @@ export class LabelerMetadata {
   readonly #due = new Map<string, number>();
   /** Time at which the definitions of each labeler were last accepted, in milliseconds. */
   readonly #taken = new Map<string, number>();
-  /** Handle and host of each labeler in its last resolved document, as one text. */
+  /** Handle and host of each labeler in its last resolved document, as one string. */
   readonly #known = new Map<string, string>();
   /** Labelers for which an error was logged, so that only one line is logged for each. */
   readonly #logged = new Set<string>();
@@ -86,25 +90,25 @@ export class LabelerMetadata {
     this.#due.set(did, this.#now);
   }
 
-  /** Ends the fetches for a labeler; after its next resolution it is treated as new. */
+  /** Ends the fetches for a labeler; after its next resolution, the labeler is treated as new. */
   forget(did: string): void {
     this.#known.delete(did);
     this.#due.delete(did);
   }
 
   /**
-   * Stores the definitions of a labeler. Must be called after a labeler has written its record. Rejects if the store
+   * Stores the definitions of a known labeler, or schedules a fetch if the last accepted definitions are too recent or
+   * too many definitions wait for a commit. Must be called after a labeler has written its record. Rejects if the store
    * fails.
    */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
-    const minInterval = isPrivileged(this.#options.shareOf(did).priority)
-      ? this.#minIntervalMs
-      : this.#newMinIntervalMs;
+    const isProtected = isPrivileged(this.#options.shareOf(did).priority);
+    const minInterval = isProtected ? this.#minIntervalMs : this.#newMinIntervalMs;
     const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
-    if (this.#now >= next) await this.#take(did, content);
-    // The last accepted definitions are too recent, so the definitions are fetched from the host later.
-    else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
+    const isTaken = this.#now >= next && (isProtected || !this.#options.revisions.isFull);
+    if (isTaken) await this.#take(did, content);
+    else this.#dueAt(did, Math.max(next, this.#now));
   }
 
   /** Fetches due metadata until the signal aborts. Rejects if the store fails permanently. */
@@ -143,7 +147,7 @@ export class LabelerMetadata {
       await this.#ask(did, signal);
     } catch (error) {
       if (error instanceof StoreError && !error.retry) throw error;
-      this.#due.set(did, this.#now + this.#retryMs);
+      this.#dueAt(did, this.#now + this.#retryMs);
       this.#options.sourceFailed('particulars');
       if (this.#logged.has(did) || this.#logged.size >= maxLogged) return;
       this.#logged.add(did);
@@ -154,18 +158,24 @@ export class LabelerMetadata {
     }
   }
 
-  async #ask(did: string, signal: AbortSignal): Promise<void> {
-    const labeler = this.#options.labeler(did);
-    if (!labeler) {
-      this.#due.delete(did);
-      return;
-    }
-    const [confirmed, answered] = await Promise.all([this.#confirm(labeler, signal), this.#fetch(labeler, signal)]);
-    if (signal.aborted) return;
-    this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
+  /** Schedules a fetch, unless an earlier one is scheduled. */
+  #dueAt(did: string, at: number): void {
+    this.#due.set(did, Math.min(at, this.#due.get(did) ?? Number.POSITIVE_INFINITY));
   }
 
-  /** Checks whether a labeler's handle resolves to its DID; returns false if the handle could not be resolved. */
+  async #ask(did: string, signal: AbortSignal): Promise<void> {
+    // A record that the labeler writes during this fetch schedules another one.
+    this.#due.delete(did);
+    const labeler = this.#options.labeler(did);
+    if (!labeler) return;
+    const [confirmed, answered] = await Promise.all([this.#confirm(labeler, signal), this.#fetch(labeler, signal)]);
+    if (signal.aborted) return;
+    this.#dueAt(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
+  }
+
+  /**
+   * Records whether a labeler's handle resolves to its DID. Returns false, and changes nothing, if the look-up failed.
+   */
   async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
     const http = this.#clientFor(labeler.did);
@@ -180,7 +190,10 @@ export class LabelerMetadata {
     return true;
   }
 
-  /** Fetches a labeler's record. Returns true if its host responded, even without a record. */
+  /**
+   * Fetches a labeler's record and stores its definitions. Returns false if the host must be asked again soon, because
+   * it did not respond properly or the store rejected the definitions temporarily.
+   */
   async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);
@@ -210,15 +223,9 @@ export class LabelerMetadata {
   }
 
   async #take(did: string, content: string): Promise<void> {
-    const { store, clock, shareOf, definitionsStored } = this.#options;
+    const { revisions, clock, definitionsStored } = this.#options;
     this.#taken.set(did, this.#now);
-    const isNew = await store.putDefinitions(
-      { did, seenAt: clock(), content },
-      {
-        isProtected: (other) => isPrivileged(shareOf(other).priority),
-        groupOf: (other) => shareOf(other).domain,
-      },
-    );
-    if (isNew) definitionsStored(did);
+    const isNew = await revisions.put({ did, seenAt: clock(), content });
+    if (isNew === true) definitionsStored(did);
   }
 }

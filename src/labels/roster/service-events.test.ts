@@ -30,25 +30,29 @@ const changed = (over: object) => ({ ...commit, commit: { ...commit.commit, ...o
 
 test.each([
   ['a new declaration', commit, { kind: 'service', did, definitions }],
-  ['a changed one', changed({ operation: 'update' }), { kind: 'service', did, definitions }],
-  ['one without policies', changed({ record: {} }), { kind: 'service', did, definitions: null }],
+  ['a changed declaration', changed({ operation: 'update' }), { kind: 'service', did, definitions }],
+  ['a declaration without policies', changed({ record: {} }), { kind: 'service', did, definitions: null }],
   [
-    'one with endless policies',
+    'a declaration with a label value that is too long',
     changed({ record: { policies: { labelValues: ['x'.repeat(300_000)] } } }),
     { kind: 'service', did, definitions: null },
   ],
-  ['an identity', { did, kind: 'identity' }, { kind: 'identity', did }],
-  ['one that was withdrawn', changed({ operation: 'delete' }), null],
-  ['another collection', changed({ collection: 'app.bsky.feed.post' }), null],
-  ['another record', changed({ rkey: 'other' }), null],
-  ['an account', { did, kind: 'account', account: { active: true, status: 'throttled' } }, { kind: 'account', did }],
-  ['no DID', { ...commit, did: 'alice' }, null],
-  ['no commit', { did, kind: 'commit' }, null],
-])('eventOf parses an event in the legacy format (%s)', (_, event, expected) => {
+  ['an identity event', { did, kind: 'identity' }, { kind: 'identity', did }],
+  ['a withdrawn declaration', changed({ operation: 'delete' }), null],
+  ['a commit to a different collection', changed({ collection: 'app.bsky.feed.post' }), null],
+  ['a commit of a different record', changed({ rkey: 'other' }), null],
+  [
+    'an account event',
+    { did, kind: 'account', account: { active: true, status: 'throttled' } },
+    { kind: 'account', did },
+  ],
+  ['an event without a DID', { ...commit, did: 'alice' }, null],
+  ['an event without a commit', { did, kind: 'commit' }, null],
+])('eventOf parses a legacy event, or returns null if the event is irrelevant (%s)', (_, event, expected) => {
   expect(eventOf(event)).toEqual(expected);
 });
 
-test('eventOf returns a did:web in its normal form, so that its other spellings are not further labelers', () => {
+test('eventOf returns a did:web in its normal form, so that other spellings do not add labelers', () => {
   const event = { did: 'did:web:Mod.Example.com', kind: 'identity' };
   expect(eventOf(event)).toEqual({ kind: 'identity', did: 'did:web:mod.example.com' });
 });
@@ -65,28 +69,28 @@ test.each([
     payload('commit', { operation, collection, rkey, record, rev: '3msx' }),
     { kind: 'service', did, definitions },
   ],
-  ['a withdrawn one', payload('commit', { operation: 'delete', collection, rkey, rev: '3msx' }), null],
-  ['an identity', payload('identity', { identity: { did } }), { kind: 'identity', did }],
-  ['an account', payload('account', { account: { did, active: false } }), { kind: 'account', did }],
+  ['a withdrawn declaration', payload('commit', { operation: 'delete', collection, rkey, rev: '3msx' }), null],
+  ['an identity event', payload('identity', { identity: { did } }), { kind: 'identity', did }],
+  ['an account event', payload('account', { account: { did, active: false } }), { kind: 'account', did }],
   [
     'an event with an imported time',
     payload('identity', { time: '2020-01-01T00:00:00.000000Z', witnessedAt: time }),
     { kind: 'identity', did },
   ],
-  ['a sync', payload('sync', { sync: { did } }), null],
-])('a message of the current method is parsed like one of the legacy format (%s)', (_, message, event) => {
+  ['a sync event', payload('sync', { sync: { did } }), null],
+])('a message of the current method is parsed like a message of the legacy format (%s)', (_, message, event) => {
   const frame = Buffer.from(JSON.stringify({ $type: 'message', payload: message }));
   const stamp = 'witnessedAt' in message ? timeUs : null;
   expect(parseServiceFrame(frame)).toEqual({ time: timeUs, stamp, event });
 });
 
 test.each([
-  ['an information', { $type: 'message', payload: { $type: `${method}#info`, name: 'OutdatedCursor', message: 'x' } }],
+  ['an info message', { $type: 'message', payload: { $type: `${method}#info`, name: 'OutdatedCursor', message: 'x' } }],
   ['an error', { $type: 'error', error: 'ConsumerTooSlow', message: 'x' }],
-  ['no payload', { $type: 'message', payload: [] }],
-  ['no type', { $type: 'message', payload: { did, time } }],
-  ['no time', { $type: 'message', payload: payload('identity', { time: '' }) }],
-])('a message of the current method that is %s is ignored', (_, frame) => {
+  ['a message without a payload', { $type: 'message', payload: [] }],
+  ['a message without a type', { $type: 'message', payload: { did, time } }],
+  ['a message without a time', { $type: 'message', payload: payload('identity', { time: '' }) }],
+])('a message of the current method that is not an event is ignored (%s)', (_, frame) => {
   expect(parseServiceFrame(Buffer.from(JSON.stringify(frame)))).toBe(null);
 });
 
@@ -110,18 +114,20 @@ afterEach(async () => {
   server = null;
 });
 
-/** Follows a Jetstream that sends these frames, and returns the received events. */
-async function follow(frames: readonly string[], options: Partial<ServiceEventsOptions> = {}) {
+/** Follows a Jetstream that sends these frames. Returns the received events, and the targets of the requests. */
+async function follow(frames: readonly string[], options: Partial<ServiceEventsOptions> = {}, path = '') {
   stop = new AbortController();
   const host = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server = host;
   await new Promise((resolve) => host.once('listening', resolve));
-  host.on('connection', (socket) => {
+  const requested: string[] = [];
+  host.on('connection', (socket, request) => {
+    requested.push(request.url ?? '');
     for (const frame of frames) socket.send(frame);
   });
   const events: ServiceEvent[] = [];
   const services = followServices({
-    jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}`,
+    jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}${path}`,
     resolve: createNameResolver({ hostsFile: null }).resolve,
     policy: { allowLoopback: true },
     userAgent: 'Almanac/test',
@@ -136,7 +142,7 @@ async function follow(frames: readonly string[], options: Partial<ServiceEventsO
     ...options,
   });
   void services.run(stop.signal);
-  return { events, services };
+  return { events, services, requested };
 }
 
 const atUs = Date.UTC(2026, 6, 10) * 1000;
@@ -160,7 +166,7 @@ test('frames that exceed the limits, and events on which the consumer fails, do 
   expect(services.cursor).toBe(atUs + 1);
 });
 
-test('a cursor in the far future is not used to resume, and does not move the cursor', async () => {
+test('a cursor in the far future is not used to resume, and an event in the far future does not move the cursor', async () => {
   const { events, services } = await follow([good(Number.MAX_SAFE_INTEGER), good(atUs)], {
     cursor: Number.MAX_SAFE_INTEGER - 1,
   });
@@ -169,9 +175,9 @@ test('a cursor in the far future is not used to resume, and does not move the cu
 });
 
 test.each([
-  ['the stamps of a new connection', null, 0, [atUs, atUs + 1]],
-  ['no stamp of a replay, which agrees with a clock that began at the last shutdown', atUs, 0, []],
-])('the clock is confirmed by %s', async (_, cursor, monotonicUs, confirmed) => {
+  ['a new connection confirm', null, 0, [atUs, atUs + 1]],
+  ['a replay do not confirm', atUs, 0, []],
+])('the stamps of %s the clock', async (_, cursor, monotonicUs, confirmed) => {
   const times: number[] = [];
   const { events } = await follow([good(atUs), good(atUs + 1)], {
     cursor,
@@ -190,4 +196,20 @@ test('the clock is not confirmed by a time that the author of an event can choos
   });
   await expect.poll(() => events.length).toBe(1);
   expect(times).toEqual([]);
+});
+
+test.each([
+  [
+    'a host of the current method, by kind',
+    '',
+    '/xrpc/network.bsky.jetstream.subscribeEvents?kinds=commit&kinds=identity&kinds=account&collections=app.bsky.labeler.service',
+  ],
+  [
+    'a legacy host, which always sends the events of accounts',
+    '/subscribe',
+    '/subscribe?wantedCollections=app.bsky.labeler.service',
+  ],
+])('labeler records and the identity and account events are requested from %s', async (_, path, expected) => {
+  const { requested } = await follow([], {}, path);
+  await expect.poll(() => requested).toEqual([expected]);
 });

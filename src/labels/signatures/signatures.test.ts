@@ -8,7 +8,10 @@ import type { LabelerKeys } from './verifier.ts';
 const did = 'did:web:labeler.example';
 
 /** Creates a labeler in a simulated directory, and the signature checks of its labels. */
-function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSeen: number }[]) {
+function signaturesFor(
+  stored: readonly { key: string; firstSeen: number; lastSeen: number }[],
+  putKey = (): Promise<true | null> => Promise.resolve(true),
+) {
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
   let now = 1_780_000_000_000_000;
@@ -44,13 +47,13 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
             return { did, key, firstSeen: micros(firstSeen), lastSeen: micros(lastSeen) };
           }),
         ),
-      putKey: () => Promise.resolve(),
     },
+    putKey: () => putKey(),
     clock: () => micros(now),
     shareOf: (source) => ({ priority: 'new', domain: source, source }),
   });
   return {
-    ...{ used, asked, directory },
+    ...{ used, asked, directory, signatures },
     verify: () => signatures.verify(did, [{}], new AbortController().signal),
     pass: (microseconds: number) => {
       now += microseconds;
@@ -61,7 +64,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
 const minute = 60_000_000;
 const old = (point: string): LabelKey => ({ curve: 'k256', point });
 
-test('a key of an earlier document is valid until the next key was first observed', async () => {
+test('a key of an earlier document is valid until the first observation of the next key', async () => {
   const labeler = signaturesFor([
     { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
     { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
@@ -98,7 +101,7 @@ test('a document that cannot be read is requested again after 10 minutes, and un
   expect(labeler.used.at(-1)?.current).toEqual([{ curve: 'p256', point: 'new' }]);
 });
 
-test('the audit log is read after a label that no key verifies, and its key periods replace the observed ones', async () => {
+test('after a label that no known key verifies, the audit log is read and its key periods replace the observed periods', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [
     { key: old('second'), from: micros(7), until: micros(9) },
@@ -142,4 +145,23 @@ test('a key that the document names again is used only as the current key', asyn
   labeler.directory.log = [{ key: { curve: 'p256', point: 'new' }, from: micros(5), until: micros(7) }];
   await labeler.verify();
   expect(labeler.used.at(-1)).toEqual({ current: [{ curve: 'p256', point: 'new' }], earlier: [] });
+});
+
+test('a key does not verify labels if the instrument stops before storing the key', async () => {
+  const labeler = signaturesFor([], () => Promise.resolve(null));
+  await expect(labeler.verify()).rejects.toThrow('stopped');
+  expect(labeler.used).toEqual([]);
+});
+
+test('keys of a document that changes while they are being stored are not cached', async () => {
+  const storing = Promise.withResolvers<true>();
+  const labeler = signaturesFor([], () => storing.promise);
+  const first = labeler.verify();
+  await expect.poll(() => labeler.asked.length).toBe(1);
+  labeler.signatures.forget(did);
+  labeler.directory.current = [{ curve: 'p256', point: 'newest' }];
+  storing.resolve(true);
+  await first;
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.current).toEqual([{ curve: 'p256', point: 'newest' }]);
 });

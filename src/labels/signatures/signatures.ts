@@ -11,13 +11,15 @@ import type { ShareKey } from '../shares/shares.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
-/** Dependencies of checking signatures. */
+/** Dependencies of `Signatures`. */
 export interface SignatureOptions {
   readonly identities: IdentityResolver;
   readonly verifier: Verifier;
-  readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
+  readonly store: Pick<StoreWriter, 'keys'>;
+  /** Stores an observed key. Resolves once the key is durable, or with null if the instrument stops first. */
+  readonly putKey: (key: LabelerKey) => Promise<true | null>;
   readonly clock: () => Micros;
-  /** Returns the share against which the signature checks of a labeler count. */
+  /** Returns the share to which a labeler's signature checks are charged. */
   readonly shareOf: (source: string) => ShareKey;
 }
 
@@ -44,6 +46,8 @@ export class Signatures {
   /** Earlier keys by labeler, from the directory's audit log, with the time at which the log was read. */
   readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
+  /** Keys that are being read. They are not cached if their document changes meanwhile. */
+  readonly #learning = new Set<{ readonly did: string; isOutdated: boolean }>();
   /** Time at which the keys of a labeler were last stored, with the names of the keys. */
   readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
 
@@ -51,7 +55,11 @@ export class Signatures {
     this.#options = options;
   }
 
-  /** Returns one verdict for each row, in order; `unverified` if no key is available. */
+  /**
+   * Returns one verdict for each row, in order; `unverified` if no key is available. Every row must be an object. If
+   * no key verifies a signature, reads the document again at most every 10 minutes, and the audit log at most once an
+   * hour (every 10 minutes while it cannot be read).
+   */
   async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
     const { verifier, clock, shareOf } = this.#options;
     const share = shareOf(did);
@@ -69,11 +77,25 @@ export class Signatures {
 
   /** Discards a labeler's keys, because its document changed. */
   forget(did: string): void {
+    for (const one of this.#learning) if (one.did === did) one.isOutdated = true;
     this.#keys.delete(did);
     this.#logged.delete(did);
   }
 
   async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<LabelerKeys> {
+    const learning = { did, isOutdated: false };
+    this.#learning.add(learning);
+    try {
+      const { keys, retryAt } = await this.#read(did, fresh, signal);
+      if (keys.current.length + keys.earlier.length > 0 && !learning.isOutdated) this.#keys.set(did, { keys, retryAt });
+      return keys;
+    } finally {
+      this.#learning.delete(learning);
+    }
+  }
+
+  /** Reads and stores the keys of a labeler's document, and reads its earlier keys. */
+  async #read(did: string, fresh: boolean, signal: AbortSignal): Promise<Learned> {
     const { identities, store, clock, shareOf } = this.#options;
     if (fresh) {
       if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
@@ -92,16 +114,13 @@ export class Signatures {
     const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(formatKey(key)));
     for (const { key } of logged) names.add(formatKey(key));
     const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
-    const earlier = [...logged, ...seen];
-    const keys = { current, earlier };
-    const retryAt = isFailed ? micros(clock() + askAgain) : null;
-    if (current.length + earlier.length > 0) this.#keys.set(did, { keys, retryAt });
-    return keys;
+    const keys = { current, earlier: [...logged, ...seen] };
+    return { keys, retryAt: isFailed ? micros(clock() + askAgain) : null };
   }
 
   /**
-   * Reads the audit log of a labeler, unless it was read in the last hour. If this fails, the earlier result remains in
-   * use.
+   * Reads the audit log of a labeler, unless it was read in the last hour. If the read fails, the earlier result
+   * remains in use.
    */
   async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
     const now = this.#options.clock();
@@ -113,15 +132,17 @@ export class Signatures {
     this.#logged.set(did, { keys, at: now });
   }
 
-  /** Stores the keys of a document, unless the same keys were stored recently. */
+  /**
+   * Stores the keys of a document, unless the same keys were stored recently. Rejects if the instrument stops first,
+   * because no label may be stored before the key that verifies it.
+   */
   async #keep(did: string, current: readonly LabelKey[]): Promise<void> {
     const now = this.#options.clock();
     const names = current.map(formatKey).join(' ');
     const written = this.#written.get(did);
     if (written?.names === names && now >= written.at && now - written.at < writeAgain) return;
-    for (const key of current) {
-      await this.#options.store.putKey({ did, key: formatKey(key), firstSeen: now, lastSeen: now });
-    }
+    const put = current.map((key) => this.#options.putKey({ did, key: formatKey(key), firstSeen: now, lastSeen: now }));
+    if ((await Promise.all(put)).includes(null)) throw new Error('stopped');
     if (this.#written.size >= maxRemembered) this.#written.clear();
     this.#written.set(did, { names, at: now });
   }
@@ -129,8 +150,8 @@ export class Signatures {
 
 /**
  * Returns the keys that observed DID documents named, the most recently seen first; the first may still be in use. A
- * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen. Its
- * start is not known.
+ * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen.
+ * The start of the validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);

@@ -6,8 +6,15 @@ import { micros, second } from '../../store/time.ts';
 import { OwnGaps } from './own-gaps.ts';
 import { type BufferLimits, RowBuffer } from './row-buffer.ts';
 
-/** Maximum number of keys, and of labelers with new definitions, that a standby keeps. */
+/**
+ * Maximum number of kept keys; the same maximum applies to labelers with new definitions and to removals of
+ * positions.
+ */
 const maxNamed = 2_000;
+/** Maximum total length of the definitions that a standby keeps, in characters. */
+const maxDefinitionsLength = 32 * 1024 * 1024;
+/** Maximum number of labelers whose last page a standby remembers: the maximum number of known labelers. */
+const maxPages = 20_000;
 
 /** Data that a standby keeps in memory until it becomes the writer. */
 export class Kept {
@@ -16,10 +23,13 @@ export class Kept {
   readonly #standby: Pick<StoreStandby, 'identityOf' | 'knows'>;
   readonly #dropped: (rows: number) => void;
   readonly #positions = new Map<string, PositionChange>();
+  /** Removals of the positions of old endpoints, and of the positions of labelers that left the roster. */
+  readonly #removed = new Map<string, PositionChange>();
   /** Time of the last page of each source. */
   readonly #pages = new Map<string, Micros>();
   readonly #keys = new Map<string, LabelerKey>();
   readonly #definitions = new Map<string, Definitions>();
+  #definitionsLength = 0;
 
   /** Calls `dropped` with the number of rows that were dropped because the limits were exceeded. */
   constructor(
@@ -32,9 +42,9 @@ export class Kept {
     this.#dropped = dropped;
   }
 
-  /** Positions of the standby. */
+  /** Positions of the standby, and the newest removals of positions. */
   get positions(): Iterable<PositionChange> {
-    return this.#positions.values();
+    return [...this.#removed.values(), ...this.#positions.values()];
   }
 
   get keys(): Iterable<LabelerKey> {
@@ -47,7 +57,7 @@ export class Kept {
 
   /**
    * Keeps the positions, and the rows that neither the store nor this memory contains; reports the other rows as
-   * duplicates.
+   * duplicates. Then drops rows beyond the limits.
    */
   append(batch: Batch): AppendResult {
     const duplicates: number[] = [];
@@ -57,31 +67,64 @@ export class Kept {
       else
         this.rows.add(identity, { observation, acceptedAt: batch.at, emittedAfter: this.#emittedAfter(observation) });
     }
-    for (const position of batch.positions) {
-      this.#positions.set(`${position.source} ${position.endpoint}`, position);
-      this.#pages.set(position.source, batch.at);
-    }
+    for (const position of batch.positions) this.#putPosition(position, batch.at);
     this.#drop(batch.at);
     return { accepted: batch.observations.length - duplicates.length, duplicates, first: null, last: null };
   }
 
-  putKey(key: LabelerKey): void {
-    keepNewest(this.#keys, `${key.did} ${key.key}`, key);
+  /**
+   * Keeps a position, or its removal. A position whose removal is no longer kept stays in the store until the next
+   * start, which removes it.
+   */
+  #putPosition(position: PositionChange, at: Micros): void {
+    const { source, endpoint, value } = position;
+    const name = `${source} ${endpoint}`;
+    if (value === null) {
+      this.#positions.delete(name);
+      keepNewest(this.#removed, name, position);
+      return;
+    }
+    this.#removed.delete(name);
+    this.#positions.set(name, position);
+    keepNewest(this.#pages, source, at, maxPages);
   }
 
-  putDefinitions(definitions: Definitions): void {
-    keepNewest(this.#definitions, definitions.did, definitions);
+  putKeys(keys: readonly LabelerKey[]): void {
+    for (const key of keys) keepNewest(this.#keys, `${key.did} ${key.key}`, key);
+  }
+
+  /**
+   * Keeps the newest revision of each labeler, and reports all revisions as new. Drops the oldest revisions beyond the
+   * limits; the writer has usually stored them, because it reads the same labelers.
+   */
+  putDefinitions(revisions: readonly Definitions[]): readonly boolean[] {
+    for (const revision of revisions) {
+      this.#dropDefinitions(revision.did);
+      this.#definitions.set(revision.did, revision);
+      this.#definitionsLength += revision.content.length;
+      for (const oldest of this.#definitions.keys()) {
+        if (this.#definitions.size <= maxNamed && this.#definitionsLength <= maxDefinitionsLength) break;
+        this.#dropDefinitions(oldest);
+      }
+    }
+    return revisions.map(() => true);
   }
 
   clear(): void {
     this.gaps.clear();
     this.rows.drain();
-    for (const named of [this.#positions, this.#pages, this.#keys, this.#definitions]) named.clear();
+    for (const named of [this.#positions, this.#removed, this.#pages, this.#keys, this.#definitions]) named.clear();
+    this.#definitionsLength = 0;
+  }
+
+  #dropDefinitions(did: string): void {
+    this.#definitionsLength -= this.#definitions.get(did)?.content.length ?? 0;
+    this.#definitions.delete(did);
   }
 
   /**
-   * Returns the time after which a label was emitted: that of the preceding page of its source. Returns 0 for a label
-   * that is not live, because it may have been emitted at any earlier time.
+   * Returns the time after which a label was emitted: the time of the preceding page of its source. Returns 0 for a
+   * label that is not live or has no preceding page, because such a label may have been emitted at any earlier time.
    */
   #emittedAfter({ label, live }: NewObservation): Micros {
     return (live === false ? null : this.#pages.get(label.src)) ?? micros(0);
@@ -100,9 +143,9 @@ export class Kept {
   }
 }
 
-function keepNewest<T>(named: Map<string, T>, name: string, value: T): void {
+function keepNewest<T>(named: Map<string, T>, name: string, value: T, max = maxNamed): void {
   named.delete(name);
   named.set(name, value);
   const [oldest] = named.keys();
-  if (named.size > maxNamed && oldest !== undefined) named.delete(oldest);
+  if (named.size > max && oldest !== undefined) named.delete(oldest);
 }

@@ -13,8 +13,8 @@ export interface PatientStoreOptions {
 }
 
 /**
- * Wraps a store and repeats changes that the store rejects temporarily, as it does on a full disk, until the signal
- * aborts. Without the repetition, a takeover would lose the rows that the standby kept.
+ * Wraps a store and repeats those changes of a takeover that the store rejects temporarily, as it does on a full disk,
+ * until the signal aborts. Without the repetition, a takeover would lose the rows that the standby kept.
  */
 export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
   const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
@@ -36,7 +36,7 @@ export function patientStore(store: StoreWriter, { log, wait, signal }: PatientS
     append: (batch) => repeated(() => store.append(batch)),
     recordGap: (gap) => repeated(() => store.recordGap(gap)),
     changeGaps: (changes) => repeated(() => store.changeGaps(changes)),
-    putKey: (key) => repeated(() => store.putKey(key)),
-    putDefinitions: (definitions, shares) => repeated(() => store.putDefinitions(definitions, shares)),
+    putKeys: (keys) => repeated(() => store.putKeys(keys)),
+    putDefinitions: (revisions, shares) => repeated(() => store.putDefinitions(revisions, shares)),
   };
 }

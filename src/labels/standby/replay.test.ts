@@ -9,6 +9,7 @@ import { defaultBufferLimits } from './row-buffer.ts';
 
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };
+const shares = { isProtected: () => false, groupOf: (labeler: string) => labeler };
 
 /** Returns the memory of a standby that received one page with a row, and the key of the labeler. */
 function keptPage(): Kept {
@@ -17,27 +18,31 @@ function keptPage(): Kept {
   const label = { src: did, uri: 'did:plc:b', val: 'spam', cts: '2026-11-22T00:00:00.000Z' };
   const positions = [{ source: did, endpoint: 'https://a.example', value: 'p' }];
   kept.append({ at: micros(1), observations: [{ label, signature: 'verified' }], refusals: [], positions });
-  kept.putKey({ did, key: 'k', firstSeen: micros(1), lastSeen: micros(1) } as LabelerKey);
+  kept.putKeys([{ did, key: 'k', firstSeen: micros(1), lastSeen: micros(1) } as LabelerKey]);
   return kept;
 }
 
 /** Returns a writer that records its changes by name. */
 function recordingWriter() {
   const changes: string[] = [];
-  const writer: Pick<StoreWriter, 'append' | 'purges' | 'putKey' | 'putDefinitions' | 'definitions'> = {
+  const writer: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'> = {
     append: async ({ observations, positions }: Batch) => {
       changes.push(...observations.map(({ label }) => label.val), ...positions.map(({ value }) => String(value)));
       return { accepted: observations.length, duplicates: [], first: null, last: null };
     },
     purges: async () => [],
-    putKey: async ({ key }) => void changes.push(key),
-    putDefinitions: async () => true,
-    definitions: async () => [],
+    putKeys: async (keys) => void changes.push(...keys.map(({ key }) => key)),
+    putDefinitions: async (revisions, given) => {
+      expect(given).toBe(shares);
+      changes.push(`definitions of ${revisions.map(({ did }) => did).join(', ')}`);
+      return revisions.map(() => true);
+    },
+    definitions: async (did) => (did === 'did:plc:newer' ? [{ did, seenAt: micros(9), content: '{}' }] : []),
   };
   return { changes, writer };
 }
 
-test('a replay stores keys before rows, because repeats depend on the keys, and rows before the positions after them', async () => {
+test('a replay stores keys before rows, because repeats depend on the keys, and stores rows before the positions that follow the rows', async () => {
   const { changes, writer } = recordingWriter();
   const repeated: PageRepeats = {
     changes: [{ source: did, endpoint: 'repeats', value: 'one repeat' }],
@@ -45,7 +50,18 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
   };
   const none: PageRepeats = { changes: [], committed: () => undefined };
   const repeats = { find: async () => (changes.includes('k') ? repeated : none) };
-  const result = await replay(keptPage(), writer, { clock: () => micros(2), refused: unchanged, repeats });
+  const result = await replay(keptPage(), writer, { clock: () => micros(2), refused: unchanged, repeats, shares });
   expect(changes).toEqual(['k', 'spam', 'one repeat', 'p']);
   expect(result).toEqual({ rows: 1, known: 0 });
+});
+
+test('a replay stores definitions in few commits, and skips a labeler if the writer has a newer revision of its definitions', async () => {
+  const { changes, writer } = recordingWriter();
+  const kept = keptPage();
+  const revision = (name: string, content = '{}') => ({ did: `did:plc:${name}`, seenAt: micros(2), content });
+  const large = 'x'.repeat(1024 * 1024);
+  kept.putDefinitions([revision('a', large), revision('newer'), revision('b', large), revision('c')]);
+  const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, shares });
+  expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });

@@ -1,33 +1,40 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { labelBytes } from '../../store/label.ts';
-import { type Batch, maxBatchRows, type NewObservation, type Refusal, type StoreWriter } from '../../store/port.ts';
+import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../store/port.ts';
 import type { RefusedRowsChange } from '../../store/refused-rows.ts';
+import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Kept } from './kept.ts';
 import { withoutPurged } from './purged-rows.ts';
 
-/** Maximum total size of the labels in one commit, in bytes. */
+/** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
 const maxCommitBytes = 2 * 1024 * 1024;
-/** Maximum number of positions, or of buckets of refused rows, in one commit; each of them has at most 4 KB. */
+/**
+ * Maximum number of positions, of buckets of refused rows or of definitions in one commit. A position or a bucket has
+ * at most 4 KB.
+ */
 const maxTexts = 200;
 
 /** Dependencies of `replay`. */
 export interface ReplayOptions {
   readonly clock: () => Micros;
   readonly refused: RefusedMerge;
+  /** Rules for removing definitions when the space for definitions is full. */
+  readonly shares: DefinitionShares;
   readonly repeats: Pick<RepeatMemory, 'find'>;
 }
 
 /**
  * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
- * rows, and the definitions. Returns the number of rows that the store did not contain yet, and the number of rows that
- * it already contained.
+ * rows, and the definitions that are newer than those of the store. Removes the rows from memory, and does not store
+ * purged rows. Returns the number of rows that the store did not contain yet, and the number of rows that it already
+ * contained.
  */
 export async function replay(
   kept: Kept,
-  store: Pick<StoreWriter, 'append' | 'purges' | 'putKey' | 'putDefinitions' | 'definitions'>,
-  { clock, refused, repeats }: ReplayOptions,
+  store: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'>,
+  { clock, refused, repeats, shares }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
   const append = async (content: Partial<Batch>): Promise<void> => {
@@ -37,9 +44,9 @@ export async function replay(
     result.known += duplicates.length;
   };
   // Store the keys before the rows, because repeats are looked for only after a change of key.
-  for (const key of kept.keys) await store.putKey(key);
+  await store.putKeys([...kept.keys]);
   const rows = withoutPurged(kept.rows.drain(), await store.purges()).map(({ observation }) => observation);
-  for (const part of parts(rows)) {
+  for (const part of parts(rows, ({ label }) => labelBytes(label), maxBatchRows)) {
     const found: PageRepeats[] = [];
     for (const [source, own] of Map.groupBy(part, ({ label }) => label.src))
       found.push(await repeats.find(source, own));
@@ -50,25 +57,30 @@ export async function replay(
   // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and
   // are not counted twice.
   for (const positions of chunks([...kept.positions], maxTexts)) await append({ positions });
-  for (const one of kept.definitions) {
-    const [newest] = await store.definitions(one.did);
-    if (newest === undefined || newest.seenAt < one.seenAt) await store.putDefinitions(one);
+  const definitions = parts([...kept.definitions], ({ content }) => content.length, maxTexts);
+  for (const part of definitions) {
+    const newer: Definitions[] = [];
+    for (const one of part) {
+      const [newest] = await store.definitions(one.did);
+      if (newest === undefined || newest.seenAt < one.seenAt) newer.push(one);
+    }
+    if (newer.length > 0) await store.putDefinitions(newer, shares);
   }
   return result;
 }
 
-/** Divides rows into commits, in order. */
-function* parts(rows: readonly NewObservation[]): Generator<readonly NewObservation[]> {
-  let part: NewObservation[] = [];
+/** Divides changes into commits, in order. Each commit has at most `maxCommitBytes`, or a single change. */
+function* parts<T>(all: readonly T[], bytesOf: (one: T) => number, maxCount: number): Generator<readonly T[]> {
+  let part: T[] = [];
   let bytes = 0;
-  for (const row of rows) {
-    const size = labelBytes(row.label);
-    if (part.length >= maxBatchRows || (part.length > 0 && bytes + size > maxCommitBytes)) {
+  for (const one of all) {
+    const size = bytesOf(one);
+    if (part.length >= maxCount || (part.length > 0 && bytes + size > maxCommitBytes)) {
       yield part;
       part = [];
       bytes = 0;
     }
-    part.push(row);
+    part.push(one);
     bytes += size;
   }
   if (part.length > 0) yield part;

@@ -17,7 +17,7 @@ export interface StandbyStore {
   hold(writer: StoreWriter): void;
   /** Resolves once changes need not wait: immediately, or at `activate`. */
   released(): Promise<void>;
-  /** Passes all changes to the new writer from now on. */
+  /** Discards the kept changes, and passes all changes to the new writer from now on. */
   activate(): void;
 }
 
@@ -111,18 +111,15 @@ function changesOf(change: Change, kept: Kept) {
         },
         (to) => to.changeGaps(all),
       ),
-    putKey: (key) =>
+    putKeys: (keys) =>
       change(
-        () => kept.putKey(key),
-        (to) => to.putKey(key),
+        () => kept.putKeys(keys),
+        (to) => to.putKeys(keys),
       ),
-    putDefinitions: (definitions, shares) =>
+    putDefinitions: (revisions, shares) =>
       change(
-        () => {
-          kept.putDefinitions(definitions);
-          return true;
-        },
-        (to) => to.putDefinitions(definitions, shares),
+        () => kept.putDefinitions(revisions),
+        (to) => to.putDefinitions(revisions, shares),
       ),
     // Before the takeover, ignore the following changes, because the writer makes them.
     beat: (at) => ignored((to) => to.beat(at)),

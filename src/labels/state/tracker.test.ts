@@ -23,7 +23,7 @@ function answering(): Tracker {
 }
 
 describe('a source that fails', () => {
-  test('a failing source is delayed without a gap if it responds again within 15 minutes', () => {
+  test('is delayed without a gap if it responds again within 15 minutes', () => {
     const tracker = answering();
     expect([
       tracker.apply(failed(t(5), 'failed')),
@@ -35,7 +35,7 @@ describe('a source that fails', () => {
     expect([tracker.state, tracker.delayed]).toEqual(['established', false]);
   });
 
-  test('a failing source is unavailable after 15 minutes and three attempts, and its gap grows until it responds', () => {
+  test('is unavailable after 15 minutes and three attempts, and its gap grows until it responds', () => {
     const tracker = answering();
     tracker.apply(failed(t(1), 'failed'));
     const gap = (end: number) => recorded(t(0), t(end));
@@ -48,7 +48,7 @@ describe('a source that fails', () => {
     expect(tracker.apply(answered(t(60), dated))).toBe(null);
   });
 
-  test('a gap is withdrawn once the source is read to its end, except for the part whose labels are too old', () => {
+  test('has its gap withdrawn once it is read to its end, except for the part whose labels are too old', () => {
     const outage = () => {
       const tracker = answering();
       tracker.apply(failed(t(100), 'failed'));
@@ -64,7 +64,7 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.apply(caughtUp(t(50), t(320)))]).toEqual([false, null]);
   });
 
-  test('a source that fails again before it is read to its end extends the same gap', () => {
+  test('extends the same gap if it fails again before it is read to its end', () => {
     const tracker = answering();
     tracker.apply(failed(t(20), 'failed'));
     tracker.apply(failed(t(30), 'failed'));
@@ -75,7 +75,7 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
-  test('a source reports the time at which missed labels were last accepted, until it is read to its end', () => {
+  test('reports the time at which missed labels were last accepted, until it is read to its end', () => {
     const tracker = answering();
     tracker.apply({ kind: 'new_rows_stored', now: t(1) });
     tracker.apply(failed(t(20), 'failed'));
@@ -95,7 +95,7 @@ describe('a source that fails', () => {
     expect(tracker.readAt).toBe(t(6001));
   });
 
-  test('a source that never responded has no gap, and is enrolled for a day', () => {
+  test('has no gap and is enrolled for a day if it never responded', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));
     expect(tracker.apply(failed(t(0), 'refusing'))).toBe(null);
@@ -109,7 +109,7 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(t(0) + 9999 * hour))).toBe(true);
   });
 
-  test('a source leaves the enrolment after 7 days of failures, and returns when it responds', () => {
+  test('leaves the enrolment after 7 days of failures, and returns when it responds', () => {
     const tracker = answering();
     const failedAt = micros(t(0) + hour);
     const week = 7 * 24 * hour;
@@ -123,7 +123,7 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(failedAt + 9 * week))).toBe(true);
   });
 
-  test('a source keeps its state, without a trial, if a limit of this instrument prevented the attempt', () => {
+  test('keeps its state, without a trial, if a limit of this instrument prevented the attempt', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));
     tracker.apply({ kind: 'not_asked' });
@@ -135,7 +135,7 @@ describe('a source that fails', () => {
     expect([tracker.state, tracker.tracked.firstAsked]).toEqual(['probing', t(5)]);
   });
 
-  test('a source stays enrolled after a restart until an attempt of the new run fails', () => {
+  test('stays enrolled after a restart until an attempt of the new run fails', () => {
     const before = answering();
     before.apply(failed(t(1), 'failed'));
     const later = micros(t(1) + 8 * 24 * hour);
@@ -202,7 +202,7 @@ describe('a labeler that left the enrolment and returned', () => {
     return tracker;
   };
 
-  test('a returned labeler has a gap until it responds, which is withdrawn once the labels are filled in', () => {
+  test('has a gap until it responds, and the gap is withdrawn once the labels are filled in', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toEqual(recorded(t(10), t(101)));
@@ -212,27 +212,27 @@ describe('a labeler that left the enrolment and returned', () => {
     });
   });
 
-  test('a returned labeler has no gap if it responds within 15 minutes', () => {
+  test('has no gap if it responds within 15 minutes', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(14) });
     expect(tracker.apply(answered(t(15), dated))).toBe(null);
   });
 
-  test('a returned labeler has no gap if it never responded before', () => {
+  test('has no gap if it never responded before', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toBe(null);
   });
 });
 
-test('the time up to which a source is complete never decreases', () => {
+test('a completion up to an earlier time does not reduce the time up to which a source is complete', () => {
   const tracker = answering();
   tracker.apply({ kind: 'completed', through: t(10) });
   tracker.apply({ kind: 'completed', through: t(5) });
   expect(tracker.unreadSince).toBe(t(10));
 });
 
-test('after a takeover, a source is complete up to the time that the replaced instrument recorded, and its earlier outage ends there', () => {
+test('after a takeover, a source is complete up to the time that the replaced instrument recorded, and its earlier outage ends at that time', () => {
   const tracker = answering();
   tracker.apply(caughtUp(t(-10), t(1)));
   tracker.apply(asked(t(2)));
@@ -250,4 +250,8 @@ test('only labels that were read at the current endpoint make a source dated or 
   tracker.apply({ kind: 'endpoint_changed' });
   tracker.apply(answered(t(2), { dated: 0, undated: 0 }));
   expect(tracker.tracked).toMatchObject({ state: 'established', firstAnswered: t(1), dated: false, undated: false });
+  tracker.apply(answered(t(3), dated));
+  expect(tracker.tracked).toMatchObject({ dated: true, undated: false });
+  tracker.apply(answered(t(4), { dated: 0, undated: 1 }));
+  expect(tracker.tracked).toMatchObject({ dated: true, undated: true });
 });

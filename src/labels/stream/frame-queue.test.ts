@@ -57,24 +57,55 @@ test('frames are decoded together only within a small memory budget', () => {
   expect(small.next(10_000)?.count).toBeLessThan(10);
 });
 
-test('a refused frame occupies no memory, and keeps its position in the queue', () => {
+test('refused frames keep their positions in the queue, but not their bytes', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
   frames.push(frame(1, 10));
   const held = memory.held;
   const body = Buffer.concat([encode({ op: 1, t: '#labels' }), Buffer.alloc(1_000_000, 0x81)]);
   for (const bytes of [body, Buffer.from('hello')]) frames.push(bytes);
-  expect(memory.held).toBe(held);
+  // Each frame has an entry of its own, because the frames were refused for different reasons.
+  expect(memory.held - held).toBe(2 * 256);
   frames.push(frame(2, 10));
   expect(takeAll(frames).map(({ kind }) => kind)).toEqual(['labels', 'over_budget', 'malformed', 'labels']);
 });
 
-test('the connection of a frame queue is paused while it holds more than its share of the memory', () => {
+test('tens of thousands of consecutive empty frames occupy one entry', () => {
+  const memory = createDecodedBytes(generous);
+  const frames = queue(memory);
+  for (let frame = 0; frame < 32_768; frame += 1) frames.push(Buffer.alloc(0));
+  expect([memory.held, frames.isFull]).toEqual([256, false]);
+  expect(takeAll(frames)).toEqual(Array.from({ length: 32_768 }, () => ({ kind: 'malformed' })));
+  expect(memory.held).toBe(0);
+});
+
+test('a small frame is charged for the memory of its entry', () => {
+  const memory = createDecodedBytes(generous);
+  const frames = queue(memory);
+  const small = frame(1, 0);
+  for (let count = 0; count < 1_000; count += 1) frames.push(small);
+  expect(memory.held).toBe(1_000 * (small.byteLength + 256));
+  takeAll(frames);
+  expect(memory.held).toBe(0);
+});
+
+test('a waiting frame keeps only its own bytes in memory, not the bytes that arrived with it', () => {
+  const frames = queue();
+  const sent = frame(7, 10);
+  const read = Buffer.alloc(65_536);
+  read.set(sent, 100);
+  frames.push(read.subarray(100, 100 + sent.length));
+  // If the frame shared the memory of the read, this call would destroy the frame.
+  read.fill(0);
+  expect(takeAll(frames)).toMatchObject([{ kind: 'labels', seq: 7 }]);
+});
+
+test('the connection of a frame queue is paused while the queue holds more than its share of the memory', () => {
   const memory = createDecodedBytes({ total: 1_000_000, reserve: 1_000, buffered: 0 });
   const [hostile, honest] = [queue(memory), queue(memory)];
   expect(taken(hostile, 50_000)).toBe(5);
   memory.open().hold(1_000_000);
-  expect([taken(hostile, 50_000), taken(honest, 100)]).toEqual([1, 8]);
+  expect([taken(hostile, 50_000), taken(honest, 100)]).toEqual([1, 3]);
   takeAll(honest);
   expect([hostile.isFull, honest.isFull]).toEqual([true, false]);
 });

@@ -6,18 +6,22 @@ import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 const maxFrames = 256;
 /** Size of the waiting frames, in bytes, at which reading of the connection pauses. */
 export const maxWaitingBytes = 16 * 1024 * 1024;
-/** Maximum memory of frames that are decoded together, in bytes. One frame alone may occupy more. */
+/** Maximum memory of frames that are decoded together, in bytes. A single frame may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
-interface Waiting {
-  /** Bytes of the frame, or null if the frame was refused on arrival and is not kept. */
-  readonly bytes: Uint8Array | null;
-  readonly cost: number;
-  readonly refused: 'malformed' | 'over_budget';
-}
+/**
+ * Memory of an entry of the queue in addition to the bytes of its frame, in bytes. A frame may have only a few bytes.
+ */
+const entryBytes = 256;
 
-/** The next frames of a queue. */
+/** Entry of the queue: one frame, or consecutive frames that were refused on arrival and are not kept. */
+type Waiting =
+  | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly cost: number }
+  | { readonly kind: 'refused'; readonly as: 'malformed' | 'over_budget'; frames: number };
+
+/** Description of the next frames of a queue. */
 export interface FrameBatch {
+  /** Number of entries of the queue. */
   readonly count: number;
   /** Upper estimate of the memory that the decoded frames occupy, in bytes. */
   readonly cost: number;
@@ -29,61 +33,96 @@ export interface FrameBatch {
  */
 export class FrameQueue {
   readonly #account: ByteAccount;
-  #frames: Waiting[] = [];
+  #entries: Waiting[] = [];
+  /** Memory of all entries, in bytes. */
   #bytes = 0;
 
-  /** Creates an empty queue; `account` is charged for the waiting bytes. */
+  /** Creates an empty queue; `account` is charged for the memory of its entries. */
   constructor(account: ByteAccount) {
     this.#account = account;
   }
 
   /**
-   * Adds a message. Returns true if reading should pause; messages that were already received may follow. Never throws.
+   * Adds a message. If the message is malformed or exceeds the limits, keeps only its kind. Returns true if reading
+   * should pause; messages that were already received may follow. Never throws.
    */
   push(bytes: Uint8Array): boolean {
     const { fault, elements } = scanFrame(bytes);
-    if (fault === null) {
-      this.#frames.push({ bytes, cost: decodedCost(bytes.byteLength, elements), refused: 'malformed' });
-      this.#bytes += bytes.byteLength;
-      this.#account.hold(bytes.byteLength);
-    } else this.#frames.push({ bytes: null, cost: 0, refused: fault === 'malformed' ? fault : 'over_budget' });
+    if (fault === null)
+      this.#add({ kind: 'frame', bytes: ownBytes(bytes), cost: decodedCost(bytes.byteLength, elements) });
+    else this.#refuse(fault === 'malformed' ? fault : 'over_budget');
     return this.isFull;
+  }
+
+  #add(entry: Waiting): void {
+    this.#entries.push(entry);
+    this.#bytes += memoryOf(entry);
+    this.#account.hold(memoryOf(entry));
+  }
+
+  /**
+   * Counts a refused frame. Consecutive refused frames share an entry, because one read may contain tens of thousands
+   * of empty frames.
+   */
+  #refuse(as: 'malformed' | 'over_budget'): void {
+    const last = this.#entries.at(-1);
+    if (last?.kind === 'refused' && last.as === as) last.frames += 1;
+    else this.#add({ kind: 'refused', as, frames: 1 });
   }
 
   /** True if reading should pause. */
   get isFull(): boolean {
-    return this.#frames.length >= maxFrames || this.#bytes >= maxWaitingBytes || this.#account.isOver;
+    return this.#entries.length >= maxFrames || this.#bytes >= maxWaitingBytes || this.#account.isOver;
   }
 
   /**
-   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame, or null
-   * if no frame waits.
+   * Describes the oldest entries whose decoded frames together occupy at most `maxCost` bytes of memory: at least one
+   * entry, and at most 256. Returns null if no frame waits.
    */
   next(maxCost = maxBatchCost): FrameBatch | null {
     let cost = 0;
     let count = 0;
-    for (const frame of this.#frames) {
-      if (count > 0 && (count >= maxFrames || cost + frame.cost > maxCost)) break;
-      cost += frame.cost;
+    for (const entry of this.#entries) {
+      const own = entry.kind === 'frame' ? entry.cost : 0;
+      if (count > 0 && (count >= maxFrames || cost + own > maxCost)) break;
+      cost += own;
       count += 1;
     }
     return count === 0 ? null : { count, cost };
   }
 
-  /** Removes the oldest frames from the queue, decodes them and returns them. */
+  /** Removes the oldest entries from the queue, decodes their frames and returns them. */
   take({ count }: Pick<FrameBatch, 'count'>): readonly LabelFrame[] {
-    const taken = this.#frames.slice(0, count);
-    this.#frames = this.#frames.slice(count);
-    const bytes = taken.reduce((sum, frame) => sum + (frame.bytes?.byteLength ?? 0), 0);
+    const taken = this.#entries.slice(0, count);
+    this.#entries = this.#entries.slice(count);
+    const bytes = taken.reduce((sum, entry) => sum + memoryOf(entry), 0);
     this.#bytes -= bytes;
     this.#account.release(bytes);
-    return taken.map((frame) => (frame.bytes === null ? { kind: frame.refused } : decodeFrame(frame.bytes)));
+    const frames: LabelFrame[] = [];
+    for (const entry of taken) {
+      if (entry.kind === 'frame') frames.push(decodeFrame(entry.bytes));
+      else for (let left = entry.frames; left > 0; left -= 1) frames.push({ kind: entry.as });
+    }
+    return frames;
   }
 
   /** Removes all waiting frames. */
   clear(): void {
-    this.#frames = [];
+    this.#entries = [];
     this.#account.release(this.#bytes);
     this.#bytes = 0;
   }
+}
+
+function memoryOf(entry: Waiting): number {
+  return entryBytes + (entry.kind === 'frame' ? entry.bytes.byteLength : 0);
+}
+
+/**
+ * Returns the bytes of a frame, copied if they share memory with many other bytes. A frame is a view of the bytes
+ * that were read together, of up to 64 KiB: a labeler could send a small frame in each read and fill the rest with
+ * control frames, so that the waiting frames would keep all these bytes in memory.
+ */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength > 2 * bytes.byteLength ? new Uint8Array(bytes) : bytes;
 }

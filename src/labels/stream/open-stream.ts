@@ -6,7 +6,7 @@ import { type GuardedSocket, openSocket, type SocketOptions } from '../../networ
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
 import type { Timings } from './timings.ts';
 
-/** Dependencies of opening streams. */
+/** Dependencies of `createStreamOpener`. */
 export interface StreamOpenerOptions {
   readonly policy: AddressPolicy;
   /** User agent that is sent with every handshake. */
@@ -27,7 +27,7 @@ export interface StreamOwner {
 }
 
 /** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
-export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
+export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onRead' | 'onPartial' | 'partialMs'>;
 
 /**
  * Function that opens the stream of a source, after a cursor if one is given, and live otherwise. Rejects with

@@ -14,7 +14,7 @@ let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
-/** Offset of the correct time from this machine's clock. If necessary, it moves the test away from midnight. */
+/** Microseconds by which the correct time is ahead of this machine, to keep the test away from midnight. */
 let ahead = 0;
 const present = () => micros(Date.now() * 1000 + ahead);
 /** Error of this machine's wall clock in the simulation, in microseconds. */
@@ -40,9 +40,9 @@ beforeEach(async () => {
   labeler = only;
   const started = await startStation({ seeds: [labeler.did], ...network }, { wall, monotonic });
   station = started;
-  await until('established', async () => (await started.overview()).coverage.sources.established === 1);
+  await until('the labeler is established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
-  await until('the first labels', async () => (await rows(started)) === 3);
+  await until('the first labels are stored', async () => (await rows(started)) === 3);
 });
 
 afterEach(async () => {
@@ -64,29 +64,29 @@ async function gaps({ store }: LabelStation) {
 }
 
 function observed(): LabelStation {
-  if (!station) throw new Error('nothing observes');
+  if (!station) throw new Error('no instrument is running');
   return station;
 }
 
-test('acceptance pauses with a growing gap on a full disk, and resumes without a loss', async () => {
+test('while the disk is full, the instrument accepts no labels and its gap grows, and all labels are stored once there is space', async () => {
   observed().store.limitPages(1);
   labeler.faults.emit(2_000);
-  await until('the pause', async () => (await gaps(observed())).length > 0);
-  await until('the reason in the artifact', async () =>
+  await until('the pause is recorded', async () => (await gaps(observed())).length > 0);
+  await until('the artifact has the reason', async () =>
     (await observed().overview()).caveats.some(
       (caveat) => caveat === 'No labels of the one labeler are accepted at the moment (disk_full).',
     ),
   );
   expect(await rows(observed())).toBeLessThan(2_003);
   const [begun] = await gaps(observed());
-  await until('a longer gap', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
+  await until('the gap is longer', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
   observed().store.limitPages(1_000_000);
-  await until('the rest', async () => (await rows(observed())) === 2_003);
+  await until('the rest is stored', async () => (await rows(observed())) === 2_003);
   const all = await gaps(observed());
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
 
-test('acceptance pauses with a growing gap while a stopped reader of the store keeps the log full, until that reader exits', async () => {
+test('while a stopped reader of the store keeps the log full, the instrument accepts no labels and its gap grows, until that reader exits', async () => {
   // The instrument is restarted with a log limit of 16 MB, most of which a single commit may write.
   const { folder } = observed();
   await observed().stop();
@@ -98,15 +98,16 @@ test('acceptance pauses with a growing gap while a stopped reader of the store k
   const rowsRead = reader.prepare('SELECT id FROM observation').iterate();
   expect(rowsRead.next().done).toBe(false);
   const paused = async () => (await observed().overview()).caveats.some((caveat) => caveat.includes('(wal_full)'));
-  await until('the pause', async () => {
-    if (labeler.edge - (await rows(observed())) < 500) labeler.faults.emit(500);
+  // Emit labels in small batches, which fill the log faster, because each commit writes whole pages.
+  await until('acceptance is paused', async () => {
+    if (labeler.edge - (await rows(observed())) < 50) labeler.faults.emit(50);
     return paused();
   });
-  await until('its gap', async () => (await gaps(observed())).length > begun);
+  await until('its gap is recorded', async () => (await gaps(observed())).length > begun);
   const latest = async () => (await gaps(observed())).at(-1);
   const first = await latest();
   expect(first).toMatchObject({ source: null, reason: 'ingest_paused' });
-  await until('a longer gap', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
+  await until('the gap is longer', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
   expect(await latest()).toMatchObject({ start: first?.start });
   expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
   expect(await rows(observed())).toBeLessThan(labeler.edge);
@@ -114,85 +115,85 @@ test('acceptance pauses with a growing gap while a stopped reader of the store k
   reader.close();
   const { startedAt: epochUs } = await observed().store.epoch();
   const { truth } = sim.labelers;
-  await until('the rest', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
-  await until('an artifact without the reason', async () => !(await paused()));
+  await until('the rest is stored', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
+  await until('the artifact has no reason', async () => !(await paused()));
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
 
-test('a forward clock step causes a gap, and pauses acceptance until an upstream confirms the clock', async () => {
+test('after a forward clock step, the instrument records a gap and accepts no labels until an upstream confirms the clock', async () => {
   offset = hour;
   labeler.faults.emit(5);
-  await until('the gap', async () => (await gaps(observed())).length > 0);
-  await until('the pause', async () =>
+  await until('the gap is recorded', async () => (await gaps(observed())).length > 0);
+  await until('the pause is published', async () =>
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_doubtful')),
   );
   expect(await rows(observed())).toBe(3);
   offset = 0;
-  await until('the delayed labels', async () => (await rows(observed())) === 8);
+  await until('the delayed labels are stored', async () => (await rows(observed())) === 8);
   const [gap, ...others] = await gaps(observed());
   expect(others).toEqual([]);
   expect(gap).toMatchObject({ source: null, reason: 'ingest_paused' });
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a backward clock step causes a gap and a new judgement of labels that were judged to be in the future', async () => {
+test('a backward clock step causes a gap, and labels that seemed to be in the future are stored after the correction', async () => {
   offset = -hour;
   labeler.faults.emit(5);
-  // The labels and the epoch lie in the future of the wrong clock.
-  await until('the gap', async () => (await gaps(observed())).length > 0);
+  // By the wrong clock, the labels and the epoch are in the future.
+  await until('the gap is recorded', async () => (await gaps(observed())).length > 0);
   expect(await rows(observed())).toBe(3);
   offset = 0;
-  await until('the delayed labels', async () => (await rows(observed())) === 8);
+  await until('the delayed labels are stored', async () => (await rows(observed())) === 8);
   const { startedAt } = await observed().store.epoch();
   const refused = await observed().store.refusals({ start: startedAt, end: micros(wall() + hour) });
   expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
-  // The gap reaches back to the clock's new time, but not beyond the start of the epoch.
+  // The gap would begin at the clock's new time, but it cannot begin before the epoch.
   expect(found[0]?.start).toBe(startedAt);
 });
 
-test('no label is stamped after a backward correction of the clock until the clock has passed the last stamp', async () => {
-  // All clocks except this machine's clock go back by 70 s.
+test('after a backward correction of the clock, labels are stamped only once the clock has passed the last stamp', async () => {
+  // Set this machine's clock 70 s ahead of all other clocks, which follow once the step has caused a gap.
   passed.others = 0;
   offset = 70_000_000;
   labeler.faults.emit(1);
-  await until('the step', async () => (await gaps(observed())).length > 0);
+  await until('the step is noticed', async () => (await gaps(observed())).length > 0);
   passed.others = 70_000_000;
-  await until('confirmed', async () => (await rows(observed())) === 4);
+  await until('the step is confirmed', async () => (await rows(observed())) === 4);
   passed.others = 0;
   offset = 0;
   labeler.faults.emit(5);
-  await until('the pause', async () =>
+  await until('the pause is published', async () =>
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
   );
   expect(await rows(observed())).toBe(4);
-  // All clocks advance by one minute.
+  // All clocks advance by 70 s.
   for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
   offset += 70_000_000;
-  await until('the delayed labels', async () => (await rows(observed())) === 9);
+  await until('the delayed labels are stored', async () => (await rows(observed())) === 9);
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
-test('a suspended machine causes a gap, and pauses acceptance until an upstream confirms the clock', async () => {
+test('after the machine was suspended, the instrument records a gap and accepts labels once an upstream confirms the clock', async () => {
   const before = wall();
-  // This machine's monotonic clock did not advance.
+  // Do not advance the monotonic clock, because it stops while the machine is suspended.
   offset = hour;
   passed.others = hour;
   labeler.faults.emit(5);
-  await until('the labels of that time', async () => (await rows(observed())) === 8);
+  await until('the labels of that time are stored', async () => (await rows(observed())) === 8);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   const { start, end } = found[0] ?? { start: 0, end: 0 };
   expect(start).toBeLessThanOrEqual(before + 10_000_000);
   expect(end).toBeGreaterThanOrEqual(before + hour);
   await until(
-    'an artifact without the reason',
+    'the artifact has no reason',
     async () => !(await observed().overview()).caveats.join().includes('paused'),
   );
 });
 
-test('the instrument writes nothing after a start with a wrong clock until the clock is corrected', async () => {
+test('after a start with a wrong clock, the instrument writes nothing until the clock is corrected', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
@@ -209,7 +210,7 @@ test('the instrument writes nothing after a start with a wrong clock until the c
   expect(await started.store.heartbeat()).toBeLessThan(begun);
   expect((await gaps(started)).filter((gap) => gap.end > begun)).toEqual([]);
   offset = 0;
-  await until('the labels of that time', async () => (await rows(started)) === 8);
+  await until('the labels of that time are stored', async () => (await rows(started)) === 8);
   const found = await gaps(started);
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   expect(found[0]?.end).toBeLessThan(present());
@@ -232,7 +233,7 @@ test('the instrument can be stopped while it waits for a correct clock at startu
   expect(await rows(observed())).toBe(3);
 });
 
-test('the instrument observes after a start without a time from any upstream, and removes no day by age', async () => {
+test('if no upstream sends a time, the instrument starts and observes, but does not remove days by age', async () => {
   const { folder } = observed();
   await observed().stop();
   await sim.stop();
@@ -240,6 +241,6 @@ test('the instrument observes after a start without a time from any upstream, an
   station = await startStation({ seeds: [labeler.did], ...network, timings }, { folder, wall, monotonic });
   const maintain = vi.spyOn(station.store, 'maintain');
   const beat = vi.spyOn(station.store, 'beat');
-  await until('heartbeats', () => beat.mock.calls.length > 2);
+  await until('some heartbeats have occurred', () => beat.mock.calls.length > 2);
   expect(maintain).not.toHaveBeenCalled();
 });

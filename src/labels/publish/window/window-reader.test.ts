@@ -7,7 +7,7 @@ import { WindowReader, type WindowReading } from './window-reader.ts';
 
 const start = 20_000 * day;
 
-/** Returns the counts of a reading by labeler and day, without days that have no rows. */
+/** Returns the counts of a window by labeler and day, without days that have no rows. */
 function byDay({ days }: WindowReading): Record<string, readonly [number, number, number]> {
   return Object.fromEntries(
     days.flatMap(({ day: at, counts }) =>
@@ -46,7 +46,7 @@ const arbitraryRows = fc
   )
   .map((rows) => rows.map((row) => ({ ...row, at: start + row.at })).sort((a, b) => a.at - b.at));
 
-test('the counts of each day equal those of the rows, in several readings while rows arrive', async () => {
+test('the counts of each day equal the counts of its rows in every read while rows arrive', async () => {
   await fc.assert(
     fc.asyncProperty(
       arbitraryRows,
@@ -81,7 +81,7 @@ test('the counts of each day equal those of the rows, in several readings while 
   );
 });
 
-test('a second reading requests only the hours that are not settled and the edges of its intervals', async () => {
+test('a second read requests only the hours that can still change and the edges of the intervals', async () => {
   const rows = Array.from({ length: 60 }, (_, i) => ({ labeler: 'did:plc:a', at: start + i * 16 * hour }));
   const store = windowStore(() => ({ startedAt: start, rows }));
   let requests = 0;
@@ -100,7 +100,7 @@ test('a second reading requests only the hours that are not settled and the edge
   expect(requests - first).toBeLessThan(10);
 });
 
-test('a row of an earlier batch that is stored after a reading, in the hour that just ended, is counted', async () => {
+test('a row that is stored after a read, with a stamp in the hour that just ended, is counted by the next read', async () => {
   const end = start + day + hour;
   const rows = [{ labeler: 'did:plc:a', at: end - 10 * second }];
   const reader = new WindowReader(windowStore(() => ({ startedAt: start, rows })));
@@ -125,7 +125,7 @@ test('the rows that a purge removes are no longer counted', async () => {
   expect((await reader.read(now, 30)).inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
 });
 
-test('a reading is repeated if a purge occurs during it', async () => {
+test('a read is repeated if a purge occurs during the read', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },
     { labeler: 'did:plc:b', at: start + 3 * day },
@@ -149,7 +149,7 @@ test('a reading is repeated if a purge occurs during it', async () => {
   expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
 });
 
-test('a reading is repeated with the new floor if the oldest day is dropped during it', async () => {
+test('a read is repeated with the new floor if the oldest day is dropped during the read', async () => {
   const rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + hour },
     { labeler: 'did:plc:b', at: start + 3 * day },
@@ -173,11 +173,31 @@ test('a reading is repeated with the new floor if the oldest day is dropped duri
   }
 });
 
-test('a reading fails if a day is dropped during each attempt', async () => {
+test('a read of the window fails if a day is dropped during every attempt', async () => {
   const store = windowStore(() => ({ startedAt: start, rows: [] }));
   const dropped = new StoreError('out_of_window', 'the interval begins before the floor');
   const reader = new WindowReader({ ...store, refusals: () => Promise.reject(dropped) });
   await expect(reader.read(micros(start + 4 * day), 30)).rejects.toBe(dropped);
+});
+
+test.each<[string, number]>([
+  ['of the closed days', 1],
+  ['of the window', 2],
+])('a read fails, instead of omitting counters, if the store cannot read the counters %s', async (_, failing) => {
+  const rows = [{ labeler: 'did:plc:a', at: start + 3 * day + hour }];
+  const store = windowStore(() => ({ startedAt: start, rows }));
+  const busy = new StoreError('busy', 'the query took too long');
+  let requests = 0;
+  const reader = new WindowReader({
+    ...store,
+    labelerCounters: (interval) => {
+      requests += 1;
+      return requests === failing ? Promise.reject(busy) : store.labelerCounters(interval);
+    },
+  });
+  const now = micros(start + 4 * day);
+  await expect(reader.read(now, 30)).rejects.toBe(busy);
+  expect((await reader.read(now, 30)).counters).not.toBeNull();
 });
 
 test('bursts of repeats are excluded from each day, from the sums, and from the last row', async () => {
@@ -229,7 +249,7 @@ test('repeats from before a purge of the labeler are not subtracted from its lat
   expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:a', events: 150 }]);
 });
 
-test('a labeler whose rows are all repeats costs no search for its last row', async () => {
+test('the reader does not search for the last row of a labeler whose rows are all repeats', async () => {
   const at = Array.from({ length: 600 }, (_, i) => start + day + i * hour);
   const rows = at.flatMap((from) => Array.from({ length: 100 }, (_, i) => ({ labeler: 'did:plc:a', at: from + i })));
   let before = 0;
@@ -252,6 +272,6 @@ test('a labeler whose rows are all repeats costs no search for its last row', as
   const reading = await reader.read(now, 30);
   expect(reading.inWindow.leftOut).toBe(60_000);
   expect(reading.lastRows.get('did:plc:a')).toBeUndefined();
-  // The only read requests the minutes of the open hours.
+  // The single read is for the minutes of the open hours.
   expect(reads).toBe(1);
 });

@@ -28,14 +28,14 @@ export type WindowStore = Pick<
 >;
 
 /**
- * One reading of the store. Every part describes the same rows, unless rows were removed during each attempt: counts of
- * settled hours may then contain rows that the other parts no longer contain.
+ * Data of a window, read from the store. Every part describes the same rows, unless rows were removed during each
+ * attempt to read them: counts of settled hours may then include rows that the other parts no longer contain.
  */
 export interface WindowReading {
   readonly window: Interval;
   readonly epoch: Epoch;
   readonly frontier: Frontier;
-  /** Gaps of the window, clipped to it. */
+  /** Gaps, clipped to the window. */
   readonly gaps: readonly StoredGap[];
   readonly refusals: readonly RefusalCount[];
   readonly purges: readonly Purge[];
@@ -52,7 +52,7 @@ export interface WindowReading {
   readonly lastRows: ReadonlyMap<string, Micros>;
   /** Repeats that are stored and not counted. */
   readonly bursts: BurstsByLabeler;
-  /** Verdicts, values and delays, or null if the store cannot count them. */
+  /** Verdicts, values and delays, or null if no time of the window is retained. */
   readonly counters: LabelersCounters | null;
 }
 
@@ -84,8 +84,10 @@ export class WindowReader {
   }
 
   /**
-   * Reads the window of `windowDays` days that ends at `now`. Repeats the reading if rows or a day were removed during
-   * it; the last attempt is returned although rows were removed, because a purge of an open day lasts for many readings.
+   * Reads the window of `windowDays` days that ends at `now`. Tries again if rows or a day were removed during the
+   * read. Returns the result of the last attempt even if rows were removed, because a purge of an open day takes
+   * longer than many attempts. Rejects with any error of the store, and if the oldest day was dropped during each
+   * attempt.
    */
   async read(now: Micros, windowDays: number): Promise<WindowReading> {
     for (let attempt = 1; ; attempt += 1) {
@@ -145,7 +147,7 @@ export class WindowReader {
       await this.#store.refusals(part);
       await nextTurn();
     }
-    await countersOf(this.#store, { start, end: today });
+    await this.#store.labelerCounters({ start, end: today });
   }
 
   /** Reads all data that may still change. The calls run in one turn, so that all of them read the same rows. */
@@ -162,25 +164,12 @@ export class WindowReader {
         store.positions(),
         store.purges(),
         store.spaceRemoval(),
-        counted.start < counted.end ? countersOf(store, counted) : null,
+        counted.start < counted.end ? store.labelerCounters(counted) : null,
         openMinutes(store, settledThrough, plan.inputs),
         ...plan.open.map((interval) => store.countsByLabeler(interval)),
       ]);
     const reading = { epoch, frontier, gaps, refusals, purges, spaceRemoval, counters };
     return { reading, positions, purges, minutes, counts };
-  }
-}
-
-/**
- * Reads the counters of an interval. Returns null if the store does not keep them, or a day was written by a version
- * without them.
- */
-async function countersOf(store: WindowStore, interval: Interval): Promise<LabelersCounters | null> {
-  try {
-    return await store.labelerCounters(interval);
-  } catch (error) {
-    if (error instanceof StoreError && !error.fatal) return null;
-    throw error;
   }
 }
 
@@ -207,7 +196,7 @@ interface PlannedPart {
   readonly pieces: Pieces;
 }
 
-/** Parts of days that a reading counts. Each part is counted once, although several intervals contain it. */
+/** Parts of days that are counted for one window. Each part is counted once, even if several intervals contain it. */
 class ReadingPlan {
   readonly inputs: PlanInputs;
   readonly parts: readonly PlannedPart[];
@@ -255,8 +244,8 @@ class ReadingPlan {
   }
 
   /**
-   * Returns the newest settled hour of each labeler that may contain counted rows of the window. Omits days in which all
-   * rows of the labeler are repeats.
+   * Returns the newest settled hour of each labeler that may contain counted rows of the window. Omits days in which
+   * all rows of the labeler are repeats.
    */
   async rowHours(): Promise<RowHours[]> {
     const newest = new Map<string, number>();
@@ -292,7 +281,7 @@ function hoursIn(newestFirst: CountedParts, labeler: string): number[] {
   return found;
 }
 
-/** Returns the settled hours with rows as bits. Returns zero if all rows are repeats. */
+/** Returns the settled hours with rows as bits. Returns zero if there are no rows, or all rows are repeats. */
 function hoursOf(count: DayCount | undefined): number {
   return count !== undefined && count.applied + count.removed > 0 ? count.hours : 0;
 }

@@ -1,0 +1,154 @@
+/**
+ * Runs the label instrument with a directory and with PostgreSQL at a multiple of the network's rate, side by side:
+ * `node bench/labels/rate.ts [--sources 5000] [--rate 160] [--seconds 3600] [--stores sqlite,postgres]`.
+ *
+ * Both instruments read the same simulated labelers, which together emit `rate` labels a second. The network emits 16 a
+ * second on average. Prints for each store the largest number of labels that were emitted and not yet stored, resident
+ * memory over time and processor time. Fails unless each label is stored exactly once and no gap is recorded. The
+ * targets are a backlog of less than 10 s of emitted labels, and less than 1 GB of memory.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { StoreComparison } from '../../harness/kills/compare-store.ts';
+import { storedOnce } from '../../harness/kills/stored-once.ts';
+import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
+import { freePort } from '../../harness/net/ports.ts';
+import { startPostgres } from '../../harness/postgres/server.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim, type SimAddresses } from '../../sim/index.ts';
+import { openStoreReader } from '../../src/store/open.ts';
+import { micros } from '../../src/store/time.ts';
+import { processTree } from '../process-tree.ts';
+import { row } from '../stats.ts';
+
+/** Interval between two samples, in milliseconds. */
+const sampleMs = 5_000;
+
+const { values } = parseArgs({
+  options: {
+    sources: { type: 'string', default: '5000' },
+    rate: { type: 'string', default: '160' },
+    seconds: { type: 'string', default: '3600' },
+    stores: { type: 'string', default: 'sqlite,postgres' },
+  },
+});
+const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), Number(values.seconds)];
+
+/** An instrument under test, with its samples. */
+interface Instrument {
+  readonly kind: string;
+  readonly url: string;
+  readonly metricsPort: number;
+  readonly program: LabelsProcess;
+  /** Resident memory at each sample, in MB. */
+  readonly residentMb: number[];
+  /** Number of labels that were emitted and not yet stored, at each sample. */
+  readonly behind: number[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-labels-rate-'));
+const kinds = values.stores.split(',');
+const server = kinds.includes('postgres') ? await startPostgres({ durable: true }) : null;
+/** Rate of each labeler in labels per second, by the labeler's index. */
+const rates: number[] = [];
+const sim = createSim({
+  ...{ seed: 7, labelers: sources, labelRate: rate, rate: 1, historyHours: 0 },
+  shapeLabeler: (profile) => {
+    rates[profile.index] = profile.rate;
+    // Start without traffic: an instrument may skip labels from before its epoch.
+    return { software: 'skyware', rate: 0 };
+  },
+});
+const started: Instrument[] = [];
+try {
+  const addresses = await sim.start();
+  for (const kind of kinds) started.push(await startInstrument(kind, addresses));
+  await Promise.all(started.map(({ program }) => program.observing));
+  const connected = () => sim.labelers.list.every(({ streams }) => streams.length >= kinds.length);
+  await until('each labeler has a connection from each instrument', connected, 600_000);
+  console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);
+  const cpuBefore = started.map(({ program }) => processTree(program.process.pid ?? 0).cpuSeconds);
+  for (const { faults, profile } of sim.labelers.list) faults.setRate(rates[profile.index] ?? 0);
+  const begun = performance.now();
+  while (performance.now() - begun < seconds * 1000) {
+    await wait(sampleMs);
+    for (const one of started) await sample(one);
+  }
+  for (const { faults } of sim.labelers.list) faults.setRate(0);
+  for (const [at, one] of started.entries()) await judge(one, seconds, cpuBefore[at] ?? 0);
+} finally {
+  for (const { program } of started) program.process.kill('SIGKILL');
+  await sim.stop();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function startInstrument(kind: string, addresses: SimAddresses): Promise<Instrument> {
+  const metricsPort = await freePort();
+  const url = kind === 'postgres' && server !== null ? server.url('labels') : `sqlite:${join(folder, 'store')}`;
+  const args = [
+    ...['--store', url, '--state', join(folder, `${kind}-state`), '--artifacts', join(folder, `${kind}-artifacts`)],
+    ...['--plc', addresses.plc ?? '', '--jetstream', addresses.jetstream, '--seeds', addresses.seeds ?? ''],
+    ...['--relay', addresses.relays[0] ?? '', '--allow-loopback', '--min-free-megabytes', '0'],
+    ...['--metrics-port', String(metricsPort), '--publish-seconds', '60', '--log-level', 'warn'],
+  ];
+  return { kind, url, metricsPort, program: spawnLabels(args), residentMb: [], behind: [] };
+}
+
+async function sample({ metricsPort, program, residentMb, behind }: Instrument): Promise<void> {
+  const emitted = sim.labelers.list.reduce((sum, { edge }) => sum + edge, 0);
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const accepted = [...text.matchAll(/^almanac_labels_accepted_total(?:\{.*\})? (\d+)$/gm)];
+  behind.push(emitted - accepted.reduce((sum, [, count]) => sum + Number(count), 0));
+  residentMb.push(processTree(program.process.pid ?? 0).residentMb);
+}
+
+/**
+ * Stops an instrument, compares its store with the emitted labels, and prints its figures and the problems found. Sets
+ * the exit code to 1 if there are problems.
+ */
+async function judge(one: Instrument, ran: number, cpuBefore: number): Promise<void> {
+  const { kind, url, program, residentMb, behind } = one;
+  const comparison = new StoreComparison(sim, url);
+  const problems = [...(await comparison.untilWhole())];
+  const cpu = processTree(program.process.pid ?? 0).cpuSeconds - cpuBefore;
+  program.process.kill('SIGTERM');
+  const { code, stderr } = await program.ended;
+  if (code !== 0) problems.push(`the instrument exited with ${code}: ${stderr.join(' ')}`);
+  const { rows, problems: others } = await comparison.compare();
+  problems.push(...others, ...(await storedOnce(sim, url)), ...(await gapsIn(url)));
+  const report = (name: string, value: string | number, target = '') =>
+    console.log(row([`${kind}: ${name}`, String(value), target], [62, 16, 0]));
+  report('labels stored', rows);
+  report('emitted and not yet stored, maximum', Math.max(...behind), `under ${10 * rate} (10 s of labels)`);
+  report('resident memory, maximum, MB', Math.round(Math.max(...residentMb)), 'under 1,000');
+  report('resident memory at each sixth of the time, MB', sixths(residentMb).map(Math.round).join(' '));
+  report('processor time of the instrument, share of a core', `${((cpu / ran) * 100).toFixed(1)} %`);
+  report('load', load());
+  for (const problem of problems) console.log(`${kind}: WRONG: ${problem}`);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+async function gapsIn(url: string): Promise<string[]> {
+  const store = await openStoreReader(url);
+  try {
+    const { startedAt } = await store.epoch();
+    const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
+    return gaps.length === 0 ? [] : [`${gaps.length} gaps are recorded, the first for ${gaps[0]?.source ?? 'all'}`];
+  } finally {
+    await store.close();
+  }
+}
+
+function sixths(samples: readonly number[]): number[] {
+  return Array.from({ length: 6 }, (_, at) => samples[Math.ceil(((at + 1) * samples.length) / 6) - 1] ?? Number.NaN);
+}
+
+function load(): string {
+  return loadavg()
+    .map((value) => value.toFixed(1))
+    .join(' ');
+}

@@ -8,7 +8,7 @@ import { rosterRow } from '../store/roster-row.ts';
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 
-/** DIDs of the accounts in the history, by their role in the tests. */
+/** DIDs of the accounts in the history, by the role of the account in the tests. */
 export const accounts = {
   plain: did('plain'),
   none: did('nobody'),
@@ -23,7 +23,7 @@ export const labelers = {
   web: 'did:web:labels.example.com',
 };
 
-/** Label texts that are dangerous when unescaped, very long, or otherwise unusual. */
+/** Strings for labels. Some are dangerous if a page does not escape them, others are very long or otherwise unusual. */
 export const hostileTexts = [
   '<script>document.title = "taken"</script><img src=x onerror="document.title=\'taken\'">',
   '"><style>body{display:none}</style><a href="javascript:alert(1)">',
@@ -44,7 +44,10 @@ export interface HistoryOptions {
   readonly hotRows?: number;
 }
 
-/** Writes the history and closes the store. */
+/**
+ * Writes the labelers and the labels of the last `age` microseconds into a new store, and closes it. A history of more
+ * than 12 days also has three gaps.
+ */
 export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOptions): Promise<void> {
   const began = now - age;
   const store = openSqliteWriter({ folder, at: micros(began) });
@@ -90,11 +93,13 @@ async function writeLabelers(store: StoreWriter, at: number): Promise<void> {
     row(did('gone'), 'unstarted', false),
   ]);
   const define = (labeler: string, definitions: readonly object[]) =>
-    store.putDefinitions({
-      did: labeler,
-      seenAt: micros(at),
-      content: JSON.stringify({ labelValues: [], labelValueDefinitions: definitions }),
-    });
+    store.putDefinitions([
+      {
+        did: labeler,
+        seenAt: micros(at),
+        content: JSON.stringify({ labelValues: [], labelValueDefinitions: definitions }),
+      },
+    ]);
   const english = (name: string, description: string) => ({ lang: 'en', name, description });
   await define(labelers.careful, [
     {

@@ -9,6 +9,7 @@ import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
+import type { Later } from '../process/once-in-file.ts';
 import type { Program } from '../process/program.ts';
 import { startProgramInTest } from '../process/program-in-test.ts';
 
@@ -17,17 +18,21 @@ export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** DIDs of the two labelers whose labels the tests store. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
-/** Creates a directory that is removed after the test. */
-export function folderInTest(): string {
+/** Creates a directory that is removed after the test, or when `later` releases it. */
+export function folderInTest(later: Later = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-account-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  later(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Opens a store in a directory for writing and closes it after the test. */
-export function writerInTest(folder: string, at: number = Date.now() * 1000): SqliteWriter {
+/** Opens a store in a directory for writing and closes it after the test, or when `later` releases it. */
+export function writerInTest(
+  folder: string,
+  at: number = Date.now() * 1000,
+  later: Later = onTestFinished,
+): SqliteWriter {
   const store = openSqliteWriter({ folder: join(folder, 'labels'), at: micros(at) });
-  onTestFinished(() => store.close());
+  later(() => store.close());
   return store;
 }
 
@@ -76,9 +81,10 @@ export function startAccount(
   folder: string,
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  later: Later = onTestFinished,
 ): Program {
   const own = ['account', '--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder];
-  return startProgramInTest([...own, ...args], { env });
+  return startProgramInTest([...own, ...args], { env }, later);
 }
 
 /** Returns the process ids of a process's live children. */
@@ -121,7 +127,10 @@ export async function page(url: string, cursor: string): Promise<ExportPage> {
   return body;
 }
 
-/** Reads all pages of an export. Resolves with the pages, the rows and the final digest. */
+/**
+ * Reads all pages of an export. Resolves with the pages, the rows, and the count and digest of the last page. Rejects
+ * if the last page is not marked as terminal.
+ */
 export async function follow(url: string, { cursor }: Pick<ExportCreated, 'cursor'>) {
   const rows: AccountRow[] = [];
   const pages: ExportPage[] = [];

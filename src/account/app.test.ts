@@ -5,11 +5,12 @@ import { createAccountApp } from './app.ts';
 import { createClientBudget } from './budget/client-budget.ts';
 import { createCostBudget } from './budget/cost-budget.ts';
 import { createCursors } from './cursor/cursor.ts';
+import { accountPages } from './page/pages.tsx';
 import type { AccountReads } from './reading/protocol.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import { missingPage } from './route.ts';
 
-it('the account application reserves memory for a response before it reads the store, and does not read if the reservation fails', async () => {
+it('the account application reserves memory for a response before it reads the store, and does not read the store if the reservation fails', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
     get: (_reads, method) => () => {
@@ -52,7 +53,7 @@ it('the account application reserves memory for a response before it reads the s
   expect([reply.status, events]).toEqual([503, ['turn', 'reserve 2097152']]);
 });
 
-it('a path without a route returns an HTML page with a form for the name in the path if the client accepts HTML, and a JSON error otherwise', async () => {
+it('the account application answers an unknown path with the not-found page for the requested name, or with a JSON error if the client does not accept HTML', async () => {
   const searches: string[] = [];
   const page = withBody(404, 'text/html', Buffer.from('page'), []);
   const app = createAccountApp({
@@ -94,4 +95,38 @@ it('a path without a route returns an HTML page with a form for the name in the 
   expect(await bodyOf(`/account/${'a'.repeat(400)}`, browser)).toBe('page');
   expect(await bodyOf('/missing', browser)).toBe('page');
   expect(searches).toEqual([...Array(3).fill('did=alice.example&lang=de'), '', '']);
+});
+
+it('the account application charges a client for the uncompressed length of a page, and charges a HEAD request like a GET request, because both render the page', async () => {
+  const charged: number[] = [];
+  const app = createAccountApp({
+    reading: {
+      run: (_turn, work) => work({ note: () => Promise.resolve(null) } as never),
+      warm: () => Promise.resolve(),
+      waiting: () => 0,
+      stop: () => Promise.resolve(),
+    },
+    cursors: createCursors([Buffer.alloc(32)]),
+    budget: createClientBudget(null),
+    cost: { waitFor: () => null, charge: (_client, { bytes = 0 }) => void charged.push(bytes) },
+    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
+    basePath: '',
+    openapi: assetFile('/nowhere'),
+    pages: accountPages({ base: '', styles: new Map(), findHandle: null, alarm: () => undefined }),
+    alarm: () => undefined,
+    clock: () => 0,
+  });
+  const sent: number[] = [];
+  for (const acceptEncoding of [undefined, 'gzip', 'br']) {
+    charged.length = 0;
+    const request = { method: 'GET', target: '/', ifNoneMatch: undefined, acceptEncoding };
+    const reply = await app.answer(request, 0, new AbortController().signal);
+    sent.push('body' in reply ? (reply.body?.length ?? 0) : 0);
+    expect(charged.at(-1)).toBe(10 * (sent[0] ?? 0));
+  }
+  expect(new Set(sent).size).toBe(3);
+  charged.length = 0;
+  const head = { method: 'HEAD', target: '/', ifNoneMatch: undefined, acceptEncoding: undefined };
+  await app.answer(head, 0, new AbortController().signal);
+  expect(charged.at(-1)).toBe(10 * (sent[0] ?? 0));
 });

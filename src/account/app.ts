@@ -72,8 +72,8 @@ export interface AccountApp {
    */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Opens the store's files and runs the code of the pages once, so that the first client waits for neither. Resolves
-   * at the latest when `enough` is aborted. Never rejects: if the store does not exist yet, a later turn opens it.
+   * Opens the store's files and renders some pages, so that the first request is not delayed. Resolves when this is
+   * done or `enough` is aborted. Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(now: number, enough: AbortSignal): Promise<void>;
 }
@@ -119,7 +119,8 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   return {
     async answer(request, now, gone) {
       const { route, reply } = await replyTo(request, now, gone);
-      if ('body' in reply && request.method === 'GET')
+      // A HEAD request costs as much as a GET request, because the whole response is built for its headers.
+      if ('body' in reply && (request.method === 'GET' || request.method === 'HEAD'))
         services.sent({ client: request.client ?? 'unknown' }, costBytes(reply));
       answered?.(route, reply.status);
       return reply;
@@ -142,7 +143,10 @@ function acceptsHtml(accept: string | undefined): boolean {
   return /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(accept ?? '');
 }
 
-/** Returns a request whose query pre-fills the form with the name in a path such as `/account/alice.example`. */
+/**
+ * Adds the name in a path such as `/account/alice.example` to the query of a request, so that the page's form contains
+ * the name. Returns the request unchanged if the path has no such name or the query has a `did`.
+ */
 function mistyped(request: AccountRequest, path: string): AccountRequest {
   const { search } = request;
   const [, name = ''] = /^\/account\/([\w.:%@-]{1,300})\/?$/.exec(path) ?? [];
@@ -182,7 +186,7 @@ async function safely(
   }
 }
 
-/** Returns the request for a page that a warm-up renders. */
+/** Returns a GET request for a page that the warm-up renders. */
 function pageRequest(target: string): ReadRequest {
   return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
 }
@@ -198,8 +202,7 @@ function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: Ac
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const run = () =>
         reading.run(turn, (store) => {
-          // Reserve memory within the turn, so that requests waiting for a turn hold no memory, and before the turn
-          // reads anything.
+          // Reserve memory inside the turn, so that waiting requests hold none, but before the turn reads any data.
           if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
           return work(store);
         });
@@ -224,10 +227,13 @@ export function isFatal(error: unknown): boolean {
 /** Cost factor of an HTML page: rendering takes about ten times the processor time of a JSON response. */
 const drawnWeight = 10;
 
-/** Returns the cost of a response in bytes. For an HTML page, it is the length multiplied by `drawnWeight`. */
-function costBytes({ headers, body }: Reply): number {
+/**
+ * Returns the cost of a response in bytes. The cost of an HTML page is its length before compression, multiplied by
+ * `drawnWeight`, because compression does not reduce the time for rendering.
+ */
+function costBytes({ headers, body, plainLength }: Reply): number {
   const isDrawn = headers.some((value) => value.startsWith('text/html'));
-  return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
+  return (plainLength ?? body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
 /** Error response for a request whose data could not be read. */
@@ -247,7 +253,7 @@ export function refusalOf(error: unknown): ReadRefusal | null {
   if (!(error instanceof StoreError)) return null;
   switch (error.code) {
     case 'out_of_window':
-      // The floor rose between two reads, so the requested rows have been removed.
+      // The start of the retained window moved between two reads, so the requested rows have been removed.
       return { code: 'snapshot_expired' };
     case 'budget_exceeded':
       return { code: 'export_too_large' };
@@ -258,6 +264,7 @@ export function refusalOf(error: unknown): ReadRefusal | null {
     // Never return data of a damaged day; the operator must restore the day.
     case 'damaged':
     case 'io_failed':
+    case 'misconfigured':
     case 'unexpected':
       return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
     default:

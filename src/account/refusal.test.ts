@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { StoreError } from '../store/errors.ts';
 import { isFatal, refusalOf } from './app.ts';
 
-it.each(['damaged', 'io_failed', 'unexpected'] as const)(
-  'the store error %s results in a 503 response and an alarm for the operator',
+it.each(['damaged', 'io_failed', 'misconfigured', 'unexpected'] as const)(
+  'the store error %s is reported as store_busy and requires action by the operator',
   (code) => {
     const error = new StoreError(
       code,
@@ -14,7 +14,7 @@ it.each(['damaged', 'io_failed', 'unexpected'] as const)(
   },
 );
 
-it('a busy store results in a 503 response without an alarm for the operator', () => {
+it('the store error busy is reported as store_busy but requires no action by the operator', () => {
   const error = new StoreError('busy', 'another process holds a file');
   expect(refusalOf(error)).toEqual({ code: 'store_busy', retryAfterSeconds: expect.any(Number) });
   expect(isFatal(error)).toBe(false);

@@ -22,7 +22,7 @@ export interface ChartSpan {
   readonly unseen: 'whole' | 'part';
 }
 
-/** Content of a chart. The picture contains no text; the page adds it. */
+/** Content of a chart. The picture contains no visible text; the page adds the labels. */
 export interface DayChartProps {
   readonly bars: readonly ChartBar[];
   readonly spans: readonly ChartSpan[];
@@ -34,7 +34,7 @@ export interface DayChartProps {
 
 /** Chart of days. Positions and sizes are percentages of the picture, so that resizing does not distort it. */
 
-/** Height in per cent of the strip at the bottom, which shows which time was observed for every source. */
+/** Height in per cent of the strip at the bottom, which marks the time that was not observed for some sources. */
 const strip = 7;
 const middle = (100 - strip - 3) / 2;
 /** Minimum height of a bar whose count is not zero, in per cent, so that small bars stay visible next to large ones. */
@@ -62,7 +62,7 @@ export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) 
       {bars.map((bar) => (
         <g key={bar.from}>
           <title>{bar.title}</title>
-          <rect class="chart-touch" height="100%" {...placed(bar, 0)} />
+          <rect class="chart-touch" {...placed(bar, 0)} />
           {bar.counts === null ? <Uncounted bar={bar} /> : <Counted bar={bar} counts={bar.counts} scale={scale} />}
         </g>
       ))}
@@ -104,7 +104,10 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
   return <rect class="chart-uncounted" y={percent(middle - 4)} height="8%" {...placed(bar)} />;
 }
 
-/** Returns the horizontal position and width of a part in per cent, with a margin of `room` on both sides. */
+/**
+ * Returns the horizontal position and width of a bar or span, in per cent of the chart. `room` is the margin on each
+ * side, as a fraction of the bar or span.
+ */
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };

@@ -11,7 +11,7 @@ export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);
 }
 
-/** Renders a part of a page, which is cached and inserted into several pages. It has the guarantees of `renderPage`. */
+/** Renders a part of a page, which is cached and inserted into several pages. The guarantees of `renderPage` apply. */
 export function renderFragment(node: VNode): string {
   return withoutControls(renderToString(node));
 }
@@ -23,7 +23,6 @@ function Page(parts: PageParts) {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
         {indexed ? null : <meta name="robots" content="noindex, nofollow" />}
         {description === undefined ? null : <meta name="description" content={description} />}
         <title>{title}</title>

@@ -15,7 +15,7 @@ interface Figure {
 /** Shows a count. */
 export function Count({ value, at }: Figure & { value: number }) {
   return (
-    <data class="figure" value={value} data-at={at}>
+    <data value={value} data-at={at}>
       {countText(value)}
     </data>
   );
@@ -24,7 +24,7 @@ export function Count({ value, at }: Figure & { value: number }) {
 /** Shows events per second, followed by the unit. */
 export function Rate({ value, at }: Figure & { value: number }) {
   return (
-    <data class="figure" value={value} data-at={at}>
+    <data value={value} data-at={at}>
       {rateText(value)}
     </data>
   );
@@ -33,16 +33,16 @@ export function Rate({ value, at }: Figure & { value: number }) {
 /** Shows a fraction (0 to 1) as a percentage. */
 export function Percent({ value, at }: Figure & { value: number }) {
   return (
-    <data class="figure" value={value} data-at={at}>
+    <data value={value} data-at={at}>
       {percentText(value)}
     </data>
   );
 }
 
-/** Shows a duration in seconds, which must not be negative. */
+/** Shows a duration. `value` is in seconds and must not be negative. */
 export function Span({ value, at }: Figure & { value: number }) {
   return (
-    <data class="figure" value={value} data-at={at}>
+    <data value={value} data-at={at}>
       {spanText(value)}
     </data>
   );
@@ -55,7 +55,7 @@ export function Instant({
   precision = 'minute',
 }: Figure & { value: string; precision?: 'minute' | 'second' }) {
   return (
-    <time class="figure" dateTime={value} data-at={at}>
+    <time dateTime={value} data-at={at}>
       {instantText(value, precision)}
     </time>
   );

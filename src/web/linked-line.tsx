@@ -16,8 +16,11 @@ export interface ChartLine {
 /** Content of a chart: lines with the same number of points, stacked vertically. */
 export interface LinkedLineProps {
   readonly lines: readonly ChartLine[];
-  /** Link and text of each column of points. The text is both the tooltip and the accessible name. */
-  readonly columns: readonly { readonly href: string; readonly title: string }[];
+  /**
+   * Link and text of each column of points, or null for a chart without links. The text is both the tooltip and the
+   * accessible name.
+   */
+  readonly columns: readonly { readonly href: string; readonly title: string }[] | null;
   /** One-sentence description of the picture. */
   readonly summary: string;
 }
@@ -26,16 +29,16 @@ export interface LinkedLineProps {
 const step = 10;
 /** Height of the area of one line, in units of the drawing. */
 const height = 100;
-/** Vertical margin within that area, in units of the drawing. */
+/** Vertical margin within the area of one line, in units of the drawing. */
 const room = 8;
 
 /**
  * Draws lines that break where a value is unknown: no line crosses unobserved time, and an unknown value is never drawn
- * as 0. Each column links to its file. The drawing has no text and fits the width of the page. The links are a row of
- * equal boxes above the drawing, which needs fewer bytes per day than shapes within it.
+ * as 0. Each column may link to its file. The drawing has no text and fits the width of the page. The links are a row
+ * of equal boxes that cover the drawing, because boxes need fewer bytes than shapes in the drawing.
  */
 export function LinkedLines({ lines, columns, summary }: LinkedLineProps) {
-  const width = columns.length * step;
+  const width = (lines[0]?.points.length ?? 0) * step;
   return (
     <div class="lines">
       <svg viewBox={`0 0 ${width} ${lines.length * height}`} preserveAspectRatio="none">
@@ -44,12 +47,14 @@ export function LinkedLines({ lines, columns, summary }: LinkedLineProps) {
           <Line key={kind} kind={kind} points={points} top={at * height} />
         ))}
       </svg>
-      <div>
-        {columns.map(({ href, title }, at) => (
-          // biome-ignore lint/a11y/useAnchorContent: the label is the accessible name of the link, and its tooltip
-          <a key={at} href={href} aria-label={title} tabIndex={-1} />
-        ))}
-      </div>
+      {columns === null ? null : (
+        <div>
+          {columns.map(({ href, title }, at) => (
+            // biome-ignore lint/a11y/useAnchorContent: the label is the accessible name of the link, and its tooltip
+            <a key={at} href={href} aria-label={title} tabIndex={-1} />
+          ))}
+        </div>
+      )}
     </div>
   );
 }
@@ -85,7 +90,9 @@ function linePath(points: readonly LinePoint[], top: number): string {
   return path;
 }
 
-/** Formats a relative coordinate that follows another number. A minus sign separates two numbers as a space does. */
+/**
+ * Formats a relative coordinate that follows another number. A negative number needs no space before its minus sign.
+ */
 function signed(tenths: number): string {
   return `${tenths < 0 ? '' : ' '}${tenths / 10}`;
 }

@@ -14,7 +14,7 @@ function bannerOf(html: string): string | null {
   return /<aside class="banner"[^>]*>([^<]*)<\/aside>/.exec(html)?.[1] ?? null;
 }
 
-describe('account pages over a store', () => {
+describe('the account pages of a store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
   const running = new Map<string, Server>();
 
@@ -25,7 +25,10 @@ describe('account pages over a store', () => {
       await writeHistory({ folder: store, now: Date.now() * 1000, age: 3 * day });
       running.set(
         origin,
-        await startServer(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles']),
+        await startServer([
+          ...['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles'],
+          ...['--sample-account', `${accounts.plain} one label`],
+        ]),
       );
     }
   }, 60_000);
@@ -47,14 +50,14 @@ describe('account pages over a store', () => {
     return Promise.all(paths.map(async (path) => bannerOf(await (await fetch(`${url}${path}`)).text())));
   };
 
-  it('have a banner at the top if the store is of a simulated network, including the form and error pages', async () => {
+  it('have a banner at the top, even on the form and error pages, if the store is of a simulated network', async () => {
     const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
     // Request the form first: it must read the store's origin too.
     expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
   });
 
-  it('include the origin in their titles, even if the first requested page is an error page', async () => {
+  it('include the origin in their titles if the store is of a simulated network, even if the first requested page is an error page', async () => {
     const titles = async (origin: Origin) =>
       Promise.all(
         [...paths, `/account?did=${accounts.plain}&days=9`].map(async (path) => {
@@ -70,6 +73,25 @@ describe('account pages over a store', () => {
       /<title>\[simulated\] Request failed/,
     );
     await young.stop();
+  });
+
+  it('link to sample accounts from the home page in English and German, but not if the store is of the live network', async () => {
+    const homes = ['simulated', 'live'].flatMap((origin) =>
+      ['?lang=en', '?lang=de'].map((language) => `${running.get(origin)?.url ?? ''}/${language}`),
+    );
+    const samples = homes.map(async (home) => {
+      const html = await (await fetch(home)).text();
+      return /<h2 id="samples">(.*?)<\/h2><ul>(.*?)<\/ul>/.exec(html)?.slice(1) ?? null;
+    });
+    const link = `<a href="/account?did=${encodeURIComponent(accounts.plain)}">`;
+    const item = `<li>${link}<code data-name="${accounts.plain}">${accounts.plain}</code></a>`;
+    const list = `${item}<span data-name="${accounts.plain}" lang="en">: one label</span></li>`;
+    expect(await Promise.all(samples)).toEqual([
+      ['Look up one of these simulated accounts', list],
+      ['Schlagen Sie eines dieser simulierten Konten nach', list],
+      null,
+      null,
+    ]);
   });
 
   it('have no banner if the store is of the live network', async () => {

@@ -12,6 +12,7 @@ import {
   writerInTest,
 } from '../../harness/accounts/account.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { rosterRow } from '../../harness/store/roster-row.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import { microsFromMillis } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
@@ -45,7 +46,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 const shownToday = () => formatsOf('en').day(microsFromMillis(Date.now()));
 
 describe('the account surface after a purge', () => {
-  it('responds with 410 to earlier cursors, both of exports in progress and of downloads on a page', async () => {
+  it('responds with 410 to cursors of exports and download links from before the purge', async () => {
     const { url, purge } = await observed(1_234);
     const created = await create(url, { days: '7' });
     const page = await fetch(`${url}/exports?cursor=${created.cursor}`);
@@ -65,11 +66,11 @@ describe('the account surface after a purge', () => {
     }
   });
 
-  it('returns later exports without a purged row, with a valid digest and the time of the removal', async () => {
+  it('omits the purged rows from new exports, which have a valid digest and state the day of the removal', async () => {
     const { url, purge } = await observed(60);
     expect((await create(url, { days: '7' })).manifest.caveats).toBeUndefined();
-    expect(await pageOf(url)).not.toContain('removed on the operator');
-    const sentence = `Rows of 1 labeler were removed on the operator's request, the last on ${today()}.`;
+    expect(await pageOf(url)).not.toContain('removed at the operator');
+    const sentence = `Rows of 1 labeler were removed at the operator's request, the last on ${today()}.`;
     await purge(labelers[0]);
     const created = await create(url, { days: '7' });
     expect(accountOpenApi.faults('get', '/exports', 200, created)).toEqual([]);
@@ -83,12 +84,13 @@ describe('the account surface after a purge', () => {
     // Request another account, because the page caches information about labelers for several seconds.
     await expect
       .poll(() => pageOf(url), { timeout: 20_000 })
-      .toContain(`Rows of 1 labeler were removed on the operator’s request, the last on ${shownToday()}.`);
+      .toContain(`Rows of 1 labeler were removed at the operator’s request, the last on ${shownToday()}.`);
   });
 
   it('shows the purged time as a gap of the labeler', async () => {
     const { url, store, purge } = await observed(60);
     const { startedAt } = await store.epoch();
+    await store.putRoster([rosterRow(labelers[0], { lastAnswered: micros(Date.now() * 1000) })]);
     await purge(labelers[0]);
     const { manifest } = await create(url, { days: '7', labeler: labelers[0] });
     expect(manifest.coverage.labelers).toMatchObject([

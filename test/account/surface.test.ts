@@ -1,42 +1,17 @@
-import { once } from 'node:events';
-import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  account,
-  ask,
-  childrenOf,
-  create,
-  fill,
-  folderInTest,
-  follow,
-  startAccount,
-  writerInTest,
-} from '../../harness/accounts/account.ts';
+import { describe, expect, it } from 'vitest';
+import { account, ask, childrenOf, create, follow } from '../../harness/accounts/account.ts';
+import { metricsOf, observed } from '../../harness/accounts/observed.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
-import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
-import type { Program } from '../../harness/process/program.ts';
+import { answersIn, exchange } from '../../harness/net/raw-http.ts';
+import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { until } from '../../harness/process/until.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 
-/** Creates a store with a few rows, and starts the account surface with that store. */
-async function observed(args: readonly string[] = [], count = 12) {
-  const folder = folderInTest();
-  const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
-  await fill(store, count, { at: (Date.now() - 30_000) * 1000 });
-  const program = startAccount(folder, args);
-  const { url, port } = await program.listening();
-  return { folder, store, program, url, port };
-}
+/** The surface with its default settings, for tests that change neither its store nor its processes. */
+const unchanged = onceInFile((later) => observed(12, [], later));
 
 function instant(agoMs: number): string {
   return new Date(Date.now() - agoMs).toISOString();
-}
-
-/** Returns the metrics of a program. Their port is in its log. */
-async function metricsOf(program: Program): Promise<string> {
-  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
-  await until('the port of the metrics', () => announcedPort() !== undefined);
-  return (await fetch(`http://127.0.0.1:${Number(announcedPort())}/metrics`)).text();
 }
 
 const always = {
@@ -55,8 +30,8 @@ const contentPolicy =
 describe('an address without a page', () => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-  it('responds to a browser with a page in its language that says what to enter and repeats the typed name in the form', async () => {
-    const { url } = await observed();
+  it('responds to a browser with an error page in the browser’s language, with the typed name in the form', async () => {
+    const { url } = await unchanged();
     const headers = { Accept: browser, 'Accept-Language': 'de' };
     const response = await fetch(`${url}/account/alice.bsky.social`, { headers });
     const page = await response.text();
@@ -75,7 +50,7 @@ describe('an address without a page', () => {
   it.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0'])(
     'responds with JSON to a client that accepts %s',
     async (accept) => {
-      const { url } = await observed();
+      const { url } = await unchanged();
       const response = await fetch(
         `${url}/account/not-a-did`,
         accept === undefined ? {} : { headers: { Accept: accept } },
@@ -86,9 +61,9 @@ describe('an address without a page', () => {
   );
 });
 
-describe('a refused request', () => {
-  it('gets 409 with its error code and message, and without any part of the query', async () => {
-    const { url } = await observed();
+describe('a request', () => {
+  it('gets a 409 response with the error code and message, but no part of the query, if it is refused', async () => {
+    const { url } = await unchanged();
     const hour = 3_600_000;
     const refusals: readonly (readonly [keyof typeof accountErrorTable, Readonly<Record<string, string>>])[] = [
       ['invalid_account', { did: 'alice.example.com' }],
@@ -115,8 +90,8 @@ describe('a refused request', () => {
     }
   });
 
-  it('is not the result of an interval that only overlaps the window, which is clipped and marked instead', async () => {
-    const { url, store } = await observed();
+  it('is not refused if its interval is only partly in the window, but its export is marked as clipped', async () => {
+    const { url, store } = await unchanged();
     const { startedAt } = await store.epoch();
     const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });
     expect(manifest).toMatchObject({
@@ -130,8 +105,8 @@ describe('a refused request', () => {
 });
 
 describe('the routes of the account surface', () => {
-  it('respond to each method like the facts API, with headers that forbid storing the response', async () => {
-    const { url } = await observed(['--base-path', '/people']);
+  it('respond to GET, POST, DELETE and OPTIONS with the documented status and with headers that forbid storing the response', async () => {
+    const { url } = await observed(12, ['--base-path', '/people']);
     const cases = [
       ['GET', `${url}/health`, 200],
       ['GET', `${url}/openapi.json`, 200],
@@ -156,7 +131,7 @@ describe('the routes of the account surface', () => {
   });
 
   it('respond to HEAD with the headers of GET, without a body', async () => {
-    const { url } = await observed();
+    const { url } = await unchanged();
     for (const query of ['/health', '/openapi.json', '/exports?did=x', '/nowhere', '/download']) {
       const [get, head] = [await fetch(url + query), await fetch(url + query, { method: 'HEAD' })];
       const bytes = (await get.arrayBuffer()).byteLength;
@@ -169,12 +144,35 @@ describe('the routes of the account surface', () => {
     }
   });
 
+  it('compress pages with the coding that the client prefers, and name the coding in a header', async () => {
+    const { url } = await unchanged();
+    const got = async (path: string, coding: string) => {
+      const response = await fetch(url + path, { headers: { 'Accept-Encoding': coding } });
+      const { headers } = response;
+      const [encoding, vary] = [headers.get('content-encoding'), headers.get('vary')];
+      return { encoding, vary, bytes: Number(headers.get('content-length')), text: await response.text() };
+    };
+    const vary = 'Accept-Language, Accept-Encoding';
+    const plain = await got('/', 'identity');
+    expect(plain).toMatchObject({ encoding: null, vary, bytes: Buffer.byteLength(plain.text) });
+    for (const coding of ['gzip', 'br']) {
+      const home = await got('/', coding);
+      expect(home).toEqual({ encoding: coding, vary, bytes: home.bytes, text: plain.text });
+      const page = await got(`/account?did=${account}`, `${coding}, identity;q=0.5`);
+      expect(page).toMatchObject({ encoding: coding, vary });
+      expect(page.text.match(/<li class="row/g)?.length).toBe(12);
+      expect(page.bytes).toBeLessThan(Buffer.byteLength(page.text) / 4);
+      expect(await got('/account?did=x', coding)).toMatchObject({ encoding: coding, vary });
+    }
+  });
+
   it('forbid storing every page, refusal and redirect, and every response to an invalid request', async () => {
-    const { url, port } = await observed(['--client-accounts', '1']);
+    const { url, port } = await observed(12, ['--client-accounts', '1']);
     const { 'access-control-allow-origin': _, 'access-control-expose-headers': __, ...kept } = always;
     const pages = [
       ['/', 200],
       [`/account?did=${account}`, 200],
+      [`/account?did=%20${account}`, 303],
       ['/account?did=did:web:another.example.com', 503],
       ['/account?did=alice.example.com', 503],
       [`/account?did=${account}&days=9`, 409],
@@ -190,7 +188,11 @@ describe('the routes of the account surface', () => {
         expect(headers['content-security-policy']).toBe(contentPolicy);
         expect(headers['access-control-allow-origin']).toBeUndefined();
         const described = accountOpenApi.contentTypes('get', path.split('?')[0] ?? '', status);
-        if (path.startsWith('/account')) expect(described).toEqual([headers['content-type']?.split(';')[0]]);
+        if (status === 303) {
+          expect([described, headers.location, text]).toEqual([[], `/account?did=${encodeURIComponent(account)}`, '']);
+        } else if (path.startsWith('/account')) {
+          expect(described).toEqual([headers['content-type']?.split(';')[0]]);
+        }
         if (method === 'HEAD') expect(text).toBe('');
       }
     }
@@ -210,8 +212,8 @@ describe('the routes of the account surface', () => {
     }
   });
 
-  it('respond to HEAD of a download and of an export with the headers of GET', async () => {
-    const { url } = await observed();
+  it('respond to HEAD requests for a download and an export with the headers of GET', async () => {
+    const { url } = await unchanged();
     const { cursor } = await create(url);
     const page = await (await fetch(`${url}/account?did=${account}`)).text();
     const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1] ?? '';
@@ -226,155 +228,16 @@ describe('the routes of the account surface', () => {
     }
   });
 
-  it('serve the OpenAPI document', async () => {
-    const { url } = await observed();
+  it('serve the OpenAPI document and the health of the service', async () => {
+    const { url } = await unchanged();
     expect(await (await fetch(`${url}/openapi.json`)).json()).toEqual(accountOpenApi.document);
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok', service: 'almanac-account' });
   });
 });
 
-describe('the account surface at startup', () => {
-  it('opens the days to be read in every store-reading process before it accepts a client', async () => {
-    const { program } = await observed(['--readers', '2']);
-    const readers = childrenOf(program.child.pid ?? 0);
-    expect(readers).toHaveLength(2);
-    for (const pid of readers) {
-      const open = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
-      expect(open.filter((file) => /\/days\/[\d-]+\.open\.sqlite$/.test(file))).not.toEqual([]);
-    }
-  });
-});
-
-function targetOf(link: string): string[] {
-  try {
-    return [readlinkSync(link)];
-  } catch {
-    return [];
-  }
-}
-
-describe('the account surface with a busy store', () => {
-  it('responds with 503 and Retry-After if the queue is full or a deadline has passed, and frees the slot once the process has exited', async () => {
-    const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000'];
-    const { url, program } = await observed([...tight, '--metrics-port', '0']);
-    await create(url);
-    const [reader] = childrenOf(program.child.pid ?? 0);
-    if (reader === undefined) throw new Error('no reading process');
-    // A stopped process simulates a read that never ends, for example because of a failing disk.
-    process.kill(reader, 'SIGSTOP');
-    // Whatever the order of arrival, one request uses the reader, one waits for it, and one is refused.
-    const three = await Promise.all([1, 2, 3].map(() => ask(`${url}/exports`, { did: account })));
-    const refused = three.filter(({ status }) => status !== 200);
-    expect(refused).toHaveLength(2);
-    for (const { status, headers, body } of refused) {
-      expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'store_busy' });
-      expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(accountOpenApi.faults('get', '/exports', 503, body)).toEqual([]);
-    }
-    const metrics = await metricsOf(program);
-    expect(metrics).toContain('almanac_account_busy_total{reason="full"} 1');
-    expect(metrics).toContain('almanac_account_busy_total{reason="deadline"} 1');
-    // A new process served the waiting request, because the old one had exited.
-    const now = childrenOf(program.child.pid ?? 0);
-    expect(now).not.toContain(reader);
-    expect(now).toHaveLength(1);
-  });
-
-  it('replaces a reading process that has exited', async () => {
-    const { url, program } = await observed(['--readers', '1']);
-    const created = await create(url);
-    const [reader] = childrenOf(program.child.pid ?? 0);
-    if (reader === undefined) throw new Error('no reading process');
-    process.kill(reader, 'SIGKILL');
-    await until('another process', async () => (await ask(`${url}/exports`, { did: account })).status === 200);
-    expect((await follow(url, created)).count).toBe(12);
-  });
-
-  it('reports a store that does not exist yet as busy, and reads the store once it has been created', async () => {
-    const folder = folderInTest();
-    mkdirSync(folder, { recursive: true });
-    const { url } = await startAccount(folder).listening();
-    const { status, headers, body } = await ask(`${url}/exports`, { did: account });
-    expect({ status, code: body.error.code, retry: headers.get('retry-after') }).toEqual({
-      status: 503,
-      code: 'store_busy',
-      retry: '5',
-    });
-    await fill(writerInTest(folder, (Date.now() - 60_000) * 1000), 3, { at: (Date.now() - 30_000) * 1000 });
-    expect((await follow(url, await create(url))).count).toBe(3);
-  });
-
-  it('frees the place of a client that disconnects while waiting for a download, without an error', async () => {
-    const { url, program } = await observed(['--readers', '1', '--log-level', 'debug']);
-    const html = await (await fetch(`${url}/account?did=${account}`)).text();
-    const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
-    const [reader] = childrenOf(program.child.pid ?? 0);
-    if (reader === undefined) throw new Error('no reading process');
-    process.kill(reader, 'SIGSTOP');
-    const two = [new AbortController(), new AbortController()] as const;
-    const asked = two.map(({ signal }) => fetch(url + href, { signal }));
-    // One of the two downloads uses the reader, and the other one is refused.
-    const first = await Promise.race(asked.map(async (answer, i) => ({ i, status: (await answer).status })));
-    expect(first.status).toBe(503);
-    two[1 - first.i]?.abort();
-    await expect(asked[1 - first.i]).rejects.toThrow('aborted');
-    process.kill(reader, 'SIGCONT');
-    // Repeat the request, because the read during which the reader was stopped may still be in progress.
-    let whole = await fetch(url + href);
-    await until('its place', async () => {
-      if (whole.status !== 200) whole = await fetch(url + href);
-      return whole.status === 200;
-    });
-    expect(await whole.json()).toMatchObject({ count: 12 });
-    expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
-  });
-
-  it('exits on SIGTERM, together with all its processes', async () => {
-    const { url, program } = await observed();
-    await create(url);
-    const readers = childrenOf(program.child.pid ?? 0);
-    expect(readers.length).toBeGreaterThan(0);
-    program.child.kill('SIGTERM');
-    expect(await program.ended()).toBe(0);
-    expect(readers.filter(isAlive)).toEqual([]);
-  });
-
-  it('exits in time on SIGTERM even if a client does not read its download', async () => {
-    const { url, port, program } = await observed([], 20_000);
-    const html = await (await fetch(`${url}/account?did=${account}`)).text();
-    const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
-    const socket = await opened(port);
-    onTestFinished(() => void socket.destroy());
-    socket.write(`GET ${href} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    // The response has begun, and the client does not read it.
-    await once(socket, 'readable');
-    const readers = childrenOf(program.child.pid ?? 0);
-    program.child.kill('SIGTERM');
-    expect(await program.ended()).toBe(0);
-    expect(readers.filter(isAlive)).toEqual([]);
-  });
-
-  it('leaves no store-reading process behind when it is killed', async () => {
-    const { url, program } = await observed();
-    await create(url);
-    const readers = childrenOf(program.child.pid ?? 0);
-    program.child.kill('SIGKILL');
-    await until('the reading processes to end', () => readers.every((pid) => !isAlive(pid)));
-  });
-});
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
-describe('privacy', () => {
-  it('permits a client a limited number of accounts per day, each any number of times', async () => {
-    const { url } = await observed(['--client-accounts', '2', '--trust-proxy', '1']);
+describe('the account surface', () => {
+  it('permits a client only a limited number of accounts per day, but any number of requests for each account', async () => {
+    const { url } = await observed(12, ['--client-accounts', '2', '--trust-proxy', '1']);
     const from = async (client: string, did: string) => {
       const answer = await fetch(`${url}/exports?did=${did}`, { headers: { 'X-Forwarded-For': client } });
       await answer.arrayBuffer();
@@ -395,7 +258,7 @@ describe('privacy', () => {
   });
 
   it('keeps accounts, clients and cursors out of logs and metrics', async () => {
-    const { url, program } = await observed(['--access-log', '--metrics-port', '0', '--log-level', 'debug']);
+    const { url, program } = await observed(12, ['--access-log', '--metrics-port', '0', '--log-level', 'debug']);
     const created = await create(url);
     await follow(url, created);
     await ask(`${url}/exports`, { did: 'did:web:secret.example.com', days: '9' });
@@ -404,7 +267,7 @@ describe('privacy', () => {
     await until('the access log', () => program.log().filter(({ msg }) => msg === 'answered').length >= 5);
     await fetch(`${url}/account?did=${account}`);
     await fetch(`${url}/account?did=did:web:secret.example.com&value=secret.example`);
-    // One store-reading process is killed during a request, and another at its deadline.
+    // Kill the store-reading processes before the requests, and then suspend them, so that deadlines pass.
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       await until('a reading process', async () => (await fetch(`${url}/account?did=${account}`)).status === 200);
       for (const reader of childrenOf(program.child.pid ?? 0)) process.kill(reader, signal);
@@ -414,7 +277,7 @@ describe('privacy', () => {
       ]);
     }
     const replaced = 'a store-reading process exited and is being replaced';
-    await until('the log of it', () => program.log().some(({ msg }) => msg === replaced));
+    await until('the log line about the replacement', () => program.log().some(({ msg }) => msg === replaced));
     const metrics = await metricsOf(program);
     expect(metrics).toContain('almanac_account_requests_total{route="/exports",status="409"} 2');
     const said = `${program.stderr.join('\n')}${program.stdout.join('\n')}${metrics}`;

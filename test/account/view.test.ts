@@ -14,7 +14,7 @@ import { HomeBody } from '../../src/account/page/home.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 
-/** Returns the lines of an account page from the line `from` to the line `to`, both inclusive. */
+/** Returns the lines of an account page from the last line `from`, inclusive, to the next line `to`, exclusive. */
 async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
   const all = linesOf(bodyOf(await viewOf(options)));
   const start = all.lastIndexOf(from);
@@ -42,6 +42,17 @@ describe('the page of an account', () => {
       'On other records',
       '(1)',
       ...observation('20 Nov 2026, 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
+    ]);
+  });
+
+  it('shows the common meaning of a value that the labeler does not define', async () => {
+    const label = { src: labelers[1], val: '!warn', cts: 'yesterday' };
+    expect(await lines({ labels: [label], definitions: [spam] }, 'Applied', 'Subject')).toEqual([
+      'Applied',
+      '!warn',
+      'by labeler',
+      labelers[1],
+      'Common meaning, as no definition by the labeler was observed: Applications show a warning before the subject.',
     ]);
   });
 
@@ -85,15 +96,21 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('explains appeals if there is an observation, and links to the explanation from the result', async () => {
-    const heading = 'If you disagree with a label';
-    const observed = bodyOf(await viewOf({ labels: [{}] }));
-    expect(observed).toContain(`<a href="#appeals">${heading}</a>`);
-    expect(observed).toContain(`<h2 id="appeals">${heading}</h2>`);
-    expect(bodyOf(await viewOf({}))).not.toContain(heading);
-  });
+  it.each([
+    ['with', [{}]],
+    ['without', []],
+  ] as const)(
+    'explains appeals and links to the explanation from the result (%s an observation)',
+    async (_, labels) => {
+      const heading = 'If you disagree with a label';
+      const html = bodyOf(await viewOf({ labels }));
+      expect(html).toContain(`<a href="#appeals">${heading}</a>`);
+      expect(html).toContain(`<h2 id="appeals">${heading}</h2>`);
+      expect(html).not.toContain('This account is simulated');
+    },
+  );
 
-  it('begins with the result, before the bounds of the interval and the forms', async () => {
+  it('shows the result after the heading, before the forms and the sections', async () => {
     const html = bodyOf(await viewOf({ labels: [{}] }));
     const places = ['<h1', 'applied and 0 removed', '<form', '<h2'].map((part) => html.indexOf(part));
     expect(places).toEqual([...places].sort((a, b) => a - b));
@@ -110,16 +127,16 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
     expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
     expect(said).toContain(`by labeler bsky.app (claimed, not confirmed) ${labelers[1]}`);
-    // The list of labelers shows the name a second time.
-    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
-    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(3);
+    // Each name occurs three times: at the observation, in the filter field and in the list of labelers.
+    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(4);
+    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(4);
   });
 
-  it('states, if there are no observations, that labels may exist, and shows the unobserved time', async () => {
+  it('states that labels may exist, and shows the empty interval, if there are no observations', async () => {
     const all = linesOf(bodyOf(await viewOf({}))).join('\n');
     expect(all).toContain('No observations in this interval.');
     expect(all).toContain('That does not mean that no labels exist');
-    expect(all.match(/None observed in this interval\./g)).toHaveLength(3);
+    expect(all.match(/No events observed in this interval\./g)).toHaveLength(3);
   });
 
   it('describes unobserved time in words', async () => {
@@ -150,7 +167,7 @@ describe('the page of an account', () => {
       'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 days before.',
       'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
       'Almanac was interrupted once in this interval, for 1 hour in total: nothing was observed then.',
-      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from its last stored position onwards. The others were not, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
+      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from its last stored position onwards. The other labelers were not being read, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
       'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
       'Interruptions of Almanac',
       '20 Nov 2026, 09:00:00 UTC',
@@ -160,7 +177,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('describes how labelers are read, in the past tense after ten minutes without a page', async () => {
+  it('describes how labelers are read, and uses the past tense if no page was accepted for more than ten minutes', async () => {
     const byState = new Map([
       ['established', 2],
       ['unavailable', 1],
@@ -174,12 +191,12 @@ describe('the page of an account', () => {
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that Almanac follows are being read, each from its last stored position onwards. The others are not, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
+      '2 of 3 labelers that Almanac follows are being read, each from its last stored position onwards. The other labelers are not being read, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
     );
     expect(present).toContain('State: being read, from its last stored position onwards.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from its last stored position onwards. The others were not, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
+      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from its last stored position onwards. The other labelers were not being read, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
     );
     expect(past).toContain(
       'State when Almanac last received anything: being read, from its last stored position onwards.',
@@ -199,11 +216,11 @@ describe('the page of an account', () => {
       labelers[0],
       '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from its last stored position onwards. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
-      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
+      '. No gap of this labeler alone is recorded in this interval. This does not prove that there was no gap.',
       labelers[1],
       '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from its last stored position onwards. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
-      '. No gap of its own is recorded in this interval. This does not prove that there was none.',
+      '. No gap of this labeler alone is recorded in this interval. This does not prove that there was no gap.',
     ]);
   });
 
@@ -234,7 +251,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('rounds unobserved time up wherever it appears', async () => {
+  it('rounds unobserved time up in the summary, in the coverage, and for each gap and labeler', async () => {
     const start = micros(now - 6 * day - 23 * hour);
     const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
     const view = await viewOf({ labels: [{}], ownGaps: [gap] });
@@ -250,7 +267,7 @@ describe('the page of an account', () => {
     );
   });
 
-  it('never presents part of a day as the whole day, in the chart or in the table', async () => {
+  it('marks a day that is only partly in the interval', async () => {
     const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
     const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
     expect([titles[0], titles[1], titles.at(-1)]).toEqual([
@@ -276,7 +293,7 @@ describe('the page of an account', () => {
     expect(html).toContain('href="/download?cursor=x"');
   });
 
-  it('marks a sum that excludes days as a minimum, in the text, the table and the list of labelers', async () => {
+  it('marks a sum as a minimum if it excludes days, in the text, the table and the list of labelers', async () => {
     const view = await viewOf({ labels: [{}, { neg: true }] });
     const days = view.timeline.days.map((day, i) => (i === 2 ? { ...day, counts: null } : day));
     const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
@@ -285,7 +302,7 @@ describe('the page of an account', () => {
     expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, regardless of the filters.');
   });
 
-  it('does not present uncounted rows as no rows', async () => {
+  it('does not present uncounted rows as zero rows', async () => {
     const { timeline } = await viewOf({});
     const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
     expect(summaryOf(timeline, en)).toBe(`No observation between ${at}`);
@@ -298,12 +315,29 @@ describe('the page of an account', () => {
     const view = await viewOf({ labels: [{}] });
     const parts = view.parts.map((part) => (part.target === 'account' ? { ...part, rows: [] } : part));
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
-    expect(said).toContain('None observed in this interval before this position.');
-    expect(said).not.toContain('None observed in this interval.');
+    expect(said).toContain('No events observed in this interval before this position.');
+    expect(said).not.toContain('No events observed in this interval.');
+  });
+
+  it('names the labelers of the filter by the handles that their documents claim', async () => {
+    const names = new Map([
+      [labelers[0], { name: 'spam.example', confirmed: true }],
+      [labelers[1], { name: 'rude.example\u202e', confirmed: false }],
+    ]);
+    const { network } = await viewOf({});
+    const labels = [{}, { src: labelers[1] }, { src: 'did:web:nameless.example' }];
+    const html = bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }));
+    const select = /<select[^>]* name="labeler".*?<\/select>/.exec(html)?.[0] ?? '';
+    expect([...select.matchAll(/<option[^>]*>([^<]*)</g)].map(([, text]) => text)).toEqual([
+      'any labeler',
+      `spam.example ${labelers[0]}`,
+      `rude.example\uFFFD (claimed, not confirmed) ${labelers[1]}`,
+      'did:web:nameless.example',
+    ]);
   });
 
   it('disables auto-capitalization and auto-correction for values and names', async () => {
-    const home = renderToString(HomeBody({ frame: frameIn('en') }));
+    const home = renderToString(HomeBody({ frame: frameIn('en'), samples: [] }));
     const fields = [home, bodyOf(await viewOf({}))].flatMap(
       (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
     );
@@ -312,7 +346,7 @@ describe('the page of an account', () => {
     for (const field of fields) expect(off.filter((attribute) => !field.includes(attribute))).toEqual([]);
   });
 
-  it('never states that a label is in effect', async () => {
+  it('does not describe labels as active, current or in effect, and states that it does not know which labels apply', async () => {
     const gap = {
       source: null,
       reason: 'ingest_paused' as const,
@@ -348,7 +382,7 @@ function observation(observed: string, subject: readonly string[]): string[] {
 }
 
 describe('suggestions for the value filter', () => {
-  it('contain no value that has invisible or direction-changing characters or is longer than a filter may be', async () => {
+  it('exclude values that contain invisible or direction-changing characters or exceed the maximum length of a filter', async () => {
     const view = await viewOf({});
     const values = ['spam', 'a\u202Eb', 'a\u2066b', 'a\u0007b', 'x'.repeat(129), 'rude'].map((value) => ({
       value,

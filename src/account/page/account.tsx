@@ -17,13 +17,13 @@ export interface AccountPageProps {
   readonly view: AccountView;
   readonly frame: PageFrame;
   /**
-   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
-   * reached.
+   * True for observations of the live network. The page links to labelers only if this is true, because simulated
+   * labelers cannot be reached.
    */
   readonly isLive: boolean;
   /**
-   * Downloads of all rows on the page, in several parts if one would be too large. Null if the rows could not be
-   * counted.
+   * Downloads of all rows of the interval, in several parts if a single download would be too large. Null if a day was
+   * not counted or has too many rows for one download.
    */
   readonly downloads: readonly DownloadLink[] | null;
 }
@@ -33,11 +33,10 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
   const { query, interval, before, parts } = view;
   const { base, selected, t } = frame;
   const links = accountLinks(base, query, selected);
-  const canAppeal = isLive && parts.some(({ rows }) => rows.length > 0);
   return (
     <>
       <h1>
-        {t.heading} <code class="did">{query.account}</code>
+        {t.heading} <code>{query.account}</code>
       </h1>
       <p class="lead">
         {t.lead(
@@ -45,7 +44,7 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
           <Instant at={interval.end} t={t} precision="minute" />,
         )}
       </p>
-      <Outcome view={view} t={t} canAppeal={canAppeal} />
+      <Outcome view={view} t={t} />
       {interval.clipped ? (
         <p class="panel warn">
           {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
@@ -56,23 +55,18 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
       {parts.map((part) => (
         <PartSection key={part.target} part={part} {...{ view, links, t, isLive }} />
       ))}
-      {canAppeal ? <Appeals t={t} /> : null}
+      <Appeals t={t} isLive={isLive} />
       <CoverageSection view={view} t={t} />
       <DownloadSection view={view} links={links} downloads={downloads} t={t} />
     </>
   );
 }
 
-/** Renders the number of observations. If there are none, the panel states that this proves nothing. */
-function Outcome({
-  view,
-  t,
-  canAppeal,
-}: {
-  readonly view: AccountView;
-  readonly t: Texts;
-  readonly canAppeal: boolean;
-}) {
+/**
+ * Renders the number of observations, or a note that the page continues a list. If there are no observations, states
+ * that this does not prove that no labels exist.
+ */
+function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
   const { parts, timeline, before, query, labelers } = view;
   if (before !== null) return <p class="panel">{t.before(<Instant at={before} t={t} />)}</p>;
   const { total, uncounted } = timeline;
@@ -86,6 +80,7 @@ function Outcome({
           <strong>{unread ?? (filtered ? t.noneMatching : t.none)}</strong>
         </p>
         <p>{t.noneExplained}</p>
+        <AppealsLink t={t} />
       </div>
     );
   }
@@ -96,12 +91,17 @@ function Outcome({
         {filtered ? t.matching(events) : t.observed(events)}
         {t.eventsExplained}
       </p>
-      {canAppeal ? (
-        <p>
-          <a href="#appeals">{t.disagree}</a>
-        </p>
-      ) : null}
+      <AppealsLink t={t} />
     </div>
+  );
+}
+
+/** Renders a link to the explanation of appeals, which also helps with a label that was not observed. */
+function AppealsLink({ t }: { readonly t: Texts }) {
+  return (
+    <p>
+      <a href="#appeals">{t.disagree}</a>
+    </p>
   );
 }
 
@@ -137,7 +137,10 @@ function PartSection({ part, view, links, t, isLive }: PartProps) {
   );
 }
 
-/** Renders a note that the list of a part is incomplete, with links to the other rows. */
+/**
+ * Renders a note that a part's list is incomplete, with links to the remaining rows. Renders nothing if the list is
+ * complete.
+ */
 function More({ part: { target, total, rows, next }, view, links, t }: Omit<PartProps, 'isLive'>) {
   if (next === null) return null;
   const alone = view.query.filters.target_kind !== undefined;

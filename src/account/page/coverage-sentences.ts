@@ -35,8 +35,8 @@ export function coverageSentences(view: AccountView, t: Texts): string[] {
 }
 
 /**
- * Returns the sentences that describe how many labelers are read and in which states the others are. `past` selects the
- * past tense, for the time after the last accepted page.
+ * Returns the sentences about the number of labelers that are read, and about the states of the other labelers.
+ * `past` selects the past tense, for the time after the last accepted page.
  */
 function networkSentences({ byState, notEnrolled }: AccountView['network'], past: boolean, t: Texts): string[] {
   const read = byState.get('established') ?? 0;
@@ -50,7 +50,7 @@ function networkSentences({ byState, notEnrolled }: AccountView['network'], past
       t.read(read, all, past),
       ...(others.length === 0 ? [] : [t.others(others.join('; '), past)]),
       ...(notEnrolled === 0 ? [] : [t.notEnrolled(notEnrolled, past)]),
-    ].join(' '),
+    ].join(t.formats.sentenceSpace),
   ];
 }
 

@@ -78,8 +78,12 @@ function LabelerItem({
         <Labeler did={labeler} name={name} t={t} />
       </p>
       <p class="soft">
-        {t.sums({ applied, removed }, uncounted)} {state === null ? t.notReadNow : stateSentence(t, state, silent)}{' '}
-        {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}{' '}
+        {t.sums({ applied, removed }, uncounted)}
+        {t.formats.sentenceSpace}
+        {state === null ? t.notReadNow : stateSentence(t, state, silent)}
+        {t.formats.sentenceSpace}
+        {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}
+        {t.formats.sentenceSpace}
         {gaps.length === 0 ? t.noOwnGap : t.ownGaps(gaps.length, formatMissed(t, gappedTime(gaps)))}
       </p>
       <GapList gaps={gaps} heading={t.itsGaps} t={t} />

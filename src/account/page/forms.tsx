@@ -59,15 +59,18 @@ export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; 
 }
 
 /**
- * Returns the submitted text of a field, to show it again. Returns an empty text if it is too long or was submitted
- * twice.
+ * Returns the submitted text of a field, to show it again. Returns an empty string if the text is too long or the
+ * field was submitted twice.
  */
 export function typedText(typed: Parameters, name: string): string {
   const text = typed.get(name) ?? '';
   return text.length > maxValueLength ? '' : text;
 }
 
-/** Renders the forms for the interval and for the filters. Each form keeps the parameters that it does not change. */
+/**
+ * Renders the links and forms for the interval and the filters, and the list of the current filters. Each form keeps
+ * the parameters that it does not change.
+ */
 export function Choices({ view, links, frame }: { view: AccountView; links: AccountLinks; frame: PageFrame }) {
   const { base, selected, t } = frame;
   const { query, interval } = view;
@@ -111,7 +114,7 @@ function FilterForm({ view, frame: { base, selected, t } }: { view: AccountView;
             name="labeler"
             text={t.labeler}
             chosen={filters.labeler}
-            options={labelerOptions(view)}
+            options={labelerOptions(view, t)}
             any={t.anyLabeler}
           />
           <TextField name="value" text={t.value} value={filters.value ?? ''} list="values" />
@@ -142,8 +145,8 @@ function FilterForm({ view, frame: { base, selected, t } }: { view: AccountView;
 }
 
 /**
- * Returns the values that the filter field suggests. Omits values with invisible or bidirectional characters, because
- * an `option` element cannot mark such characters.
+ * Returns at most 50 values that the filter field suggests. Omits values that are too long for a filter. Also omits
+ * values with control or direction characters, because an `option` element cannot mark such characters.
  */
 function proposedValues({ values }: AccountTally): string[] {
   return values
@@ -152,13 +155,15 @@ function proposedValues({ values }: AccountTally): string[] {
     .slice(0, 50);
 }
 
-function labelerOptions({ labelers, query }: AccountView): [string, string][] {
+/** Returns the labelers of the filter field: their DIDs, each with the handle that its DID document claims, if any. */
+function labelerOptions({ labelers, query, network }: AccountView, t: Texts): [string, string][] {
   const all = labelers.map(({ labeler }) => labeler);
   const { labeler } = query.filters;
-  return (labeler === undefined || all.includes(labeler) ? all : [labeler, ...all]).map((did) => [
-    did,
-    visible(did, 300).text,
-  ]);
+  return (labeler === undefined || all.includes(labeler) ? all : [labeler, ...all]).map((did) => {
+    const name = network.names.get(did);
+    const claim = name?.confirmed === false ? ` ${t.claimed}` : '';
+    return [did, visible(name === undefined ? did : `${name.name}${claim} ${did}`, 300).text];
+  });
 }
 
 function Chosen({ filters, links, t }: { filters: AccountFilters; links: AccountLinks; t: Texts }) {

@@ -1,16 +1,29 @@
+import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import type { Parameters } from '../query/parameters.ts';
 import type { PageErrorCode } from '../texts/entry/en.ts';
 import { LookUpForm, MendInterval, typedText } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
 
-/** Renders the home page: the form for looking up an account, and an explanation of the service. */
-export function HomeBody({ frame }: { readonly frame: PageFrame }) {
-  const { t } = frame;
+/** Renders the home page: the form for looking up an account, links to sample accounts, and an explanation. */
+export function HomeBody({
+  frame,
+  samples,
+}: {
+  readonly frame: PageFrame;
+  readonly samples: readonly SampleAccount[];
+}) {
+  const { t, base } = frame;
   return (
     <>
       <h1>{t.homeHeading}</h1>
       <p class="lead">{t.homeLead}</p>
       <LookUpForm frame={frame} />
+      {samples.length === 0 ? null : (
+        <section aria-labelledby="samples">
+          <h2 id="samples">{t.samplesHeading}</h2>
+          <SampleAccounts samples={samples} base={base} />
+        </section>
+      )}
       <div class="two">
         <section aria-labelledby="is">
           <h2 id="is">{t.isHeading}</h2>
@@ -35,7 +48,7 @@ function Items({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** Error codes that the user can resolve by choosing a different interval. */
+/** Codes of errors that the user can avoid by choosing a different interval. */
 const ofInterval: readonly PageErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
 
 /**

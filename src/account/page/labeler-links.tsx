@@ -3,7 +3,8 @@ import { profileUrl, queryUrl } from './labeler-urls.ts';
 
 /**
  * Renders links from an observation to its labeler: the profile in the official application, and the labeler's own
- * response for the subject. Each link states that it leaves this service, and what the labeler learns.
+ * response for the subject. Each link states that its target is outside this service. The link to the response also
+ * states what the labeler learns from the request. Renders nothing if neither link is possible.
  */
 export function LabelerLinks({
   labeler,
@@ -40,11 +41,15 @@ export function LabelerLinks({
   );
 }
 
-/** Renders the explanation of how to appeal in the official application. */
-export function Appeals({ t }: { readonly t: Texts }) {
+/**
+ * Renders the explanation of how to appeal in the official application. For a simulated network, adds that its
+ * accounts do not exist there.
+ */
+export function Appeals({ t, isLive }: { readonly t: Texts; readonly isLive: boolean }) {
   return (
     <section aria-labelledby="appeals">
       <h2 id="appeals">{t.disagree}</h2>
+      {isLive ? null : <p>{t.appealsSimulated}</p>}
       <p>{t.appeals}</p>
     </section>
   );

@@ -43,20 +43,31 @@ async function ask(path: '/' | '/account', search: string, acceptLanguage?: stri
 const did = `did=${encodeURIComponent(account)}`;
 
 describe('the language of a page', () => {
+  it('determines whether a space separates sentences', async () => {
+    const [ja, de] = await Promise.all(['ja', 'de'].map((language) => ask('/account', `${did}&lang=${language}`)));
+    expect(ja?.html).toMatch(/。[\p{Script=Han}\p{Script=Hiragana}]/u);
+    expect(ja?.html).not.toMatch(/。 +[\p{Script=Han}\p{Script=Hiragana}]/u);
+    expect(de?.html).toMatch(/Filtern\. Zustand: /);
+    expect(de?.html).not.toMatch(/[a-z]{3}\.[A-Z][a-z]{3}/);
+  });
+
   it.each([
     ['', undefined, 'en'],
     ['', 'pt-BR,pt;q=0.9,en;q=0.8', 'pt'],
     ['&lang=ja', 'pt-BR', 'ja'],
     ['&lang=fr', 'de', 'de'],
     ['&lang=de&lang=es', 'ja', 'ja'],
-  ])('is selected by the parameter %j and the header %j as %s', async (parameter, header, language) => {
+  ])('with the parameter %j and the header %j is %s', async (parameter, header, language) => {
     for (const [path, search] of [
       ['/account', did + parameter],
       ['/account', `did=x${parameter}`],
       ['/', parameter],
     ] as const) {
       const page = await ask(path, search, header);
-      expect([page.header('Content-Language'), page.header('Vary')]).toEqual([language, 'Accept-Language']);
+      expect([page.header('Content-Language'), page.header('Vary')]).toEqual([
+        language,
+        'Accept-Language, Accept-Encoding',
+      ]);
       expect(page.html).toContain(`<html lang="${language}">`);
       const { homeHeading, coverage, refusalHeading } = textsOf(language as 'en');
       const heading = path === '/' ? homeHeading : page.status === 200 ? coverage : refusalHeading.invalid_account;
@@ -69,7 +80,7 @@ describe('the language of a page', () => {
     expect(asked.map(({ language }) => language)).toEqual(['de']);
   });
 
-  it('can be switched by links that keep the query, including on error pages', async () => {
+  it('can be changed with links that preserve the query, even on error pages', async () => {
     for (const search of [`${did}&days=7&value=a+b`, `${did}&days=9`]) {
       const { links } = await ask('/account', `lang=es&${search}`);
       const others = languages.filter((language) => language !== 'es');
@@ -79,7 +90,7 @@ describe('the language of a page', () => {
     expect(links).toContain('?lang=de');
   });
 
-  it('is kept by all links and forms if the query selects it, and by none if the header determines it', async () => {
+  it('is passed on by all links and forms if the query selects it, and by no link or form if the header determines it', async () => {
     const own = (links: readonly string[]) => links.filter((href) => href.startsWith('/at/account?'));
     const selected = await ask('/account', `${did}&days=7&value=spam&lang=de`);
     expect(own(selected.links).length).toBe(3);
@@ -104,14 +115,14 @@ describe('the language of a page', () => {
     expect(data.filter((href) => href.includes('lang='))).toEqual([]);
   });
 
-  it('requires a note about machine translation unless it is English', async () => {
+  it('is accompanied by a note about machine translation unless it is English', async () => {
     for (const language of languages) {
       const { html } = await ask('/', `lang=${language}`);
       expect(html.includes('class="translation"')).toBe(language !== 'en');
     }
   });
 
-  it('is switched by links that contain no markup from the query', async () => {
+  it('can be changed with links that contain neither markup from the query nor a query that is too long', async () => {
     const { html } = await ask('/account', `did="><script>alert(1)</script>`);
     expect(html).not.toContain('<script');
     const { links } = await ask('/account', `did=${'x'.repeat(3_000)}`);
@@ -119,14 +130,14 @@ describe('the language of a page', () => {
   });
 });
 
-describe('a page over a simulated store', () => {
-  it('has no links to labelers outside this service, because they exist only in the simulation', async () => {
+describe('the page of an account in a simulated store', () => {
+  it('has no external links to labelers that exist only in the simulation, and states that the data is simulated', async () => {
     const outside = (links: readonly string[]) => links.filter((href) => href.startsWith('https:'));
     expect(outside((await ask('/account', did)).links)).not.toEqual([]);
     const { html, links } = await ask('/account', did, 'de', 'simulated');
     expect(outside(links)).toEqual([]);
     expect(html).toContain(textsOf('de').banner.simulated);
     expect(html).toContain(`<title>${textsOf('de').bannerTitle.simulated} `);
-    expect(html).not.toContain(textsOf('de').disagree);
+    expect(html).toContain(textsOf('de').appealsSimulated);
   });
 });

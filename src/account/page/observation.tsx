@@ -7,6 +7,7 @@ import type { Observation } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
 import { Foreign } from '../../web/foreign.tsx';
+import { globalMeaning } from '../../web/language/global-values.ts';
 import { rowOf } from '../query/row.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { Definition } from '../view/definitions.ts';
@@ -22,13 +23,15 @@ interface ObservationProps {
   readonly view: Pick<AccountView, 'definitions' | 'network'>;
   readonly t: Texts;
   /**
-   * True for observations of the live network. Only then does the page link to labelers: simulated labelers cannot be
-   * reached.
+   * True for observations of the live network. The page links to labelers only if this is true, because simulated
+   * labelers cannot be reached.
    */
   readonly isLive: boolean;
 }
 
-/** Renders one observation: the event, the labeler's definition of the value, and both times. */
+/**
+ * Renders one observation: the event, the labeler and its definition of the value, the subject, times and signature.
+ */
 export function ObservationItem({ observation, view: { definitions, network }, t, isLive }: ObservationProps) {
   const row = rowOf(observation);
   const { labeler_did: labeler, value } = row;
@@ -39,7 +42,7 @@ export function ObservationItem({ observation, view: { definitions, network }, t
         <span class="action">{t.action[row.action]}</span> <ValueText value={value} t={t} />
       </p>
       <p class="by">{t.by(<Labeler did={labeler} name={network.names.get(labeler)} t={t} />)}</p>
-      <DefinitionText definition={definitions.get(labeler)?.byValue.get(value)} t={t} />
+      <DefinitionText definition={definitions.get(labeler)?.byValue.get(value)} value={value} t={t} />
       <dl class="particulars">
         <Subject row={row} t={t} />
         <Particular name={t.observedAt}>
@@ -74,21 +77,21 @@ function Subject({ row: { uri, cid }, t }: { readonly row: AccountRow; readonly 
     <>
       {collection === null ? null : (
         <Particular name={t.collection}>
-          <span class="mono">
+          <code>
             <Foreign text={collection} max={200} shortened={t.shortened} />
-          </span>
+          </code>
         </Particular>
       )}
       <Particular name={t.subject} wide>
-        <span class="mono">
+        <code>
           <Foreign text={uri} shortened={t.shortened} />
-        </span>
+        </code>
         {cid === undefined ? null : (
           <span class="cid">
             {t.version}{' '}
-            <span class="mono">
+            <code>
               <Foreign text={cid} max={100} shortened={t.shortened} />
-            </span>
+            </code>
           </span>
         )}
       </Particular>
@@ -111,9 +114,22 @@ function Particular({ name, wide = false, children }: ParticularProps) {
   );
 }
 
-/** Renders a labeler's definition verbatim. States its language if that is not the language of the page. */
-function DefinitionText({ definition, t }: { readonly definition: Definition | undefined; readonly t: Texts }) {
-  if (!definition) return <p class="definition none">{t.noDefinition}</p>;
+interface DefinitionProps {
+  readonly definition: Definition | undefined;
+  readonly value: string;
+  readonly t: Texts;
+}
+
+/**
+ * Renders a labeler's definition verbatim, truncated if it is long, and names the language of the definition if it
+ * differs from the language of the page. Without a definition, renders the meaning of a global label value, or a note
+ * that no definition was observed.
+ */
+function DefinitionText({ definition, value, t }: DefinitionProps) {
+  if (!definition) {
+    const meaning = globalMeaning(value, t.language);
+    return <p class="definition none">{meaning === null ? t.noDefinition : t.globalMeaning(meaning)}</p>;
+  }
   const { name, description, lang } = definition;
   const language = lang === null || primary(lang) === t.language ? null : t.formats.languageName(lang);
   return (
@@ -146,7 +162,10 @@ function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) 
   );
 }
 
-/** Renders a labeler: its DID, and the handle that its DID document claims, if any. */
+/**
+ * Renders a labeler: its DID, and the handle that its DID document claims, if any. Links to the page of the labeler if
+ * the DID is valid and the address of the facts API is known.
+ */
 export function Labeler({
   did,
   name,
@@ -177,7 +196,7 @@ export const FactsUrl = createContext<string | null>(null);
 
 /** Renders a DID from the store. Marks it as untrusted text if its syntax is invalid. */
 function Did({ did }: { readonly did: string }) {
-  return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
+  return <code>{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
 /** Renders a time of the service's clock, with the exact time in the `datetime` attribute. */

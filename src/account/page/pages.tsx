@@ -3,6 +3,7 @@ import { type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { chooseCoding } from '../../http/representation/accept-encoding.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
+import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import { isFatal, refusalOf } from '../app.ts';
 import { markOf } from '../cursor/cursor.ts';
 import { type Parameters, parseParameters } from '../query/parameters.ts';
@@ -34,6 +35,8 @@ export interface PagesOptions {
    * no such links.
    */
   readonly factsUrl?: string | null;
+  /** Accounts that the home page links to if the store is not live. */
+  readonly samples?: readonly SampleAccount[];
   /** Called with errors whose details are not sent to clients. */
   readonly alarm: (route: string, error: unknown) => void;
 }
@@ -41,20 +44,21 @@ export interface PagesOptions {
 /** Style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
-/** Creates the routes of the HTML pages: the home page, the page of an account, and the style sheets. */
+/** Creates the routes of the home page, the page of an account, the page for missing paths, and the style sheets. */
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
-    const { base, styles, findHandle } = options;
+    const { base, styles, findHandle, samples = [] } = options;
     const mark = originMark();
     const pages = createRenderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
-      // Ignore the error: a page that shows no data of the store needs no mark of its origin.
+      // Ignore the error: a page without data from the store need not state the store's origin.
       if (mark.origin === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
       const frame = pages.frameOf(request);
       return pages.page(request, frame, {
         status: 200,
         title: frame.t.homeTitle,
-        children: <HomeBody frame={frame} />,
+        // An account of the live network is never suggested.
+        children: <HomeBody frame={frame} samples={mark.origin === null ? [] : samples} />,
       });
     };
     const missing = (request: AccountRequest): Reply =>
@@ -153,7 +157,8 @@ function accountRoute(
   }
 
   return async (request) => {
-    // Read the origin here too: an error page also shows it, and may be the first page that is requested.
+    // Read the origin before answering, because an error page also shows the origin and may be the first requested
+    // page.
     if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
@@ -171,7 +176,7 @@ function accountRoute(
 const anyDid = 'did:web:any.example';
 
 /**
- * Formats the parameters of a query with another `did`. Parameters that were invalid because of repetition stay
+ * Formats the parameters of a query with another `did`. A parameter that was repeated or not decodable remains
  * invalid.
  */
 function searchWith(did: string, parameters: Parameters): string {
@@ -187,7 +192,10 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-/** Returns the downloads of the page's rows, one for each part of the interval that fits into a download. */
+/**
+ * Returns the downloads of the interval's rows, one for each part of the interval that fits into a download. Returns
+ * null if there are no such parts.
+ */
 function downloadsOf(
   view: AccountView,
   base: string,

@@ -7,7 +7,7 @@ import type { Texts } from '../texts/texts.ts';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
 import { formatMissed } from './describe.ts';
 
-/** Renders the interval as a chart with a legend, and as a table. */
+/** Renders the interval as a summary, as a chart with a legend, and as a table. */
 export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {
   const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
@@ -120,8 +120,8 @@ export function nothingSeen({ days, uncounted }: Timeline): boolean {
 }
 
 /**
- * Describes which part of a UTC day is in the interval: `, from 23:12` or `, until 12:00`, or an empty text for a whole
- * day. The current day ends at the time of the query, so its counts are not those of a whole day.
+ * Describes which part of a UTC day is in the interval: `, from 23:12` or `, until 12:00`, or an empty string for a
+ * whole day. The current day ends at the time of the query, so its counts do not cover a whole day.
  */
 export function describePart({ start, end }: Interval, t: Texts): string {
   const clockUnlessMidnight = (at: Micros): string | null => (at === dayStart(dayOf(at)) ? null : t.formats.clock(at));
@@ -149,7 +149,7 @@ function unseenText(day: TimelineDay, t: Texts): string {
   return parts.join('; ');
 }
 
-/** Summarizes the chart of a timeline in one or two sentences. */
+/** Summarizes the chart of a timeline in one to three sentences. */
 export function summaryOf(timeline: Timeline, t: Texts): string {
   const { days, start, end, total, uncounted } = timeline;
   const from = t.formats.minute(start);
@@ -161,5 +161,5 @@ export function summaryOf(timeline: Timeline, t: Texts): string {
     total.applied + total.removed === 0 ? none(from, to) : t.observedBetween(total, from, to),
     ...(unseen > 0 ? [t.partMissed(formatMissed(t, unseen))] : []),
     ...(uncounted > 0 ? [t.daysUncounted(uncounted)] : []),
-  ].join(' ');
+  ].join(t.formats.sentenceSpace);
 }

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { accountErrorTable } from '../../contract/account-errors.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
+import { chooseCoding } from '../../http/representation/accept-encoding.ts';
+import { encodeOnce } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
 import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
 import { LanguageSwitch } from '../../web/language/switch.tsx';
@@ -14,7 +16,7 @@ import type { PageFrame } from './frame.ts';
 import { RefusalBody } from './home.tsx';
 import type { OriginMark } from './origin.ts';
 
-/** Content Security Policy of the pages: resources only from this origin, and no inline styles, scripts or framing. */
+/** Content Security Policy: style sheets only from this origin, images only as data URLs, and no scripts or framing. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -35,13 +37,13 @@ export const htmlType = 'text/html; charset=utf-8';
 /** Title, status and content of a page. */
 interface PageContent {
   readonly status: number;
-  /** Title of the page, without the mark of the origin. */
+  /** Title of the page, without the note about the store's origin. */
   readonly title: string;
   readonly children: ComponentChildren;
   readonly more?: HeaderList;
 }
 
-/** Details of an error page. */
+/** Optional details of an error page. */
 interface RefusalReason {
   /** Problem with the submitted name. Its text replaces the general text of the error code. */
   readonly name?: NameProblem;
@@ -66,7 +68,7 @@ export function createRenderer(base: string, handles: boolean, mark: OriginMark)
   }
 
   function page(
-    { search }: AccountRequest,
+    { search, acceptEncoding }: AccountRequest,
     { t }: PageFrame,
     { status, title, children, more = [] }: PageContent,
   ): Reply {
@@ -88,8 +90,12 @@ export function createRenderer(base: string, handles: boolean, mark: OriginMark)
       ),
       children,
     });
-    const headers = ['Content-Language', t.language, 'Vary', 'Accept-Language', ...pageHeaders, ...more];
-    return withBody(status, htmlType, Buffer.from(html), headers);
+    const plain = Buffer.from(html);
+    const { bytes, coding } = encodeOnce(plain, chooseCoding(acceptEncoding));
+    const encoded = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const varying = ['Content-Language', t.language, 'Vary', 'Accept-Language, Accept-Encoding'];
+    const reply = withBody(status, htmlType, bytes, [...encoded, ...varying, ...pageHeaders, ...more]);
+    return { ...reply, plainLength: plain.length };
   }
 
   function refusal(

@@ -4,7 +4,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { hour, micros, minute } from '../../store/time.ts';
-import { atMost, coverageOf } from './coverage.ts';
+import { atMost, coverageOf, readCoverage } from './coverage.ts';
 
 const start = micros(1_795_176_000_000_000);
 const end = micros(start + 24 * hour);
@@ -26,7 +26,7 @@ function gap(
 function coverage(
   gaps: readonly StoredGap[],
   roster: readonly RosterRow[],
-  more: { labeler?: string; epoch?: number; silentMinutes?: number } = {},
+  more: { labeler?: string; epoch?: number; silentMinutes?: number; wasRead?: boolean } = {},
 ) {
   return coverageOf({
     interval: { start, end },
@@ -43,6 +43,7 @@ function coverage(
     },
     gaps,
     roster,
+    wasRead: more.wasRead ?? true,
   });
 }
 
@@ -71,7 +72,7 @@ describe('coverage', () => {
     ['warming_up', coverage([gap(one, 1, 2)], [known(one)], { epoch: 0 })],
     ['unknown', coverage([], [known(one), known(two, 'unavailable')], { epoch: 0 })],
     ['unknown', coverage([], [])],
-  ])('has the status %s according to the first rule that applies', (status, got) => {
+  ])('has the status of the first rule that applies (%s)', (status, got) => {
     expect(got.status).toBe(status);
   });
 
@@ -87,16 +88,53 @@ describe('coverage', () => {
     const both = [known(one), known(two, 'refused')];
     expect(coverage([], both, { labeler: one })).toMatchObject({
       status: 'no_recorded_gaps',
-      labelers: [{ labeler_did: one }],
+      labelers: [{ labeler_did: one, gaps: [] }],
     });
     const stranger = 'did:web:labels.example.com';
     expect(coverage([], both, { labeler: stranger })).toMatchObject({
       status: 'unknown',
-      labelers: [{ labeler_did: stranger, state: 'not_known', gaps: [] }],
+      labelers: [{ labeler_did: stranger, state: 'not_known' }],
     });
   });
 
-  it('ends at the last accepted page, without a gap within the tolerance of 10 minutes', () => {
+  it('has a gap over the whole interval if the labeler of the filter was never read', () => {
+    const never = [known(one), known(two, 'established', false)];
+    const gaps = [{ start: '2026-11-20T12:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'not_observed' }];
+    const labelers = ['did:web:labels.example.com', one, two].map(
+      (labeler) => coverage([], never, { labeler, wasRead: false }).labelers,
+    );
+    expect(labelers).toEqual([
+      [{ labeler_did: 'did:web:labels.example.com', state: 'not_known', gaps }],
+      [{ labeler_did: one, state: 'established', gaps }],
+      [{ labeler_did: two, state: 'not_enrolled', gaps }],
+    ]);
+    // A gap is also recorded for a denied labeler whose rows were purged, even if there were none.
+    expect(coverage([gap(two, 1, 2, 'maintenance')], never, { labeler: two, wasRead: false }).labelers).toMatchObject([
+      { gaps },
+    ]);
+  });
+
+  it.each([
+    ['a resume position', null, [{ source: one }], 0],
+    ['the time of a response', start, [], 0],
+    ['neither', null, [{ source: two }], 1],
+  ])('counts a labeler in the filter as read if the store has %s', async (_evidence, lastAnswered, positions, gaps) => {
+    const store = {
+      epoch: () => ({ generationId: 'g', startedAt: start }),
+      frontier: () => ({ generationId: 'g', floor: start, end, observedThrough: end, revision: 0 }),
+      gaps: () => [],
+      roster: () => [
+        { ...known(one), lastAnswered },
+        { ...known(two), lastAnswered: start },
+      ],
+      positions: () => positions,
+    };
+    const asked = { interval: { start, end }, askedStart: start, labeler: one, now: end };
+    const { labelers } = await readCoverage(store as never, asked);
+    expect(labelers.map((labeler) => labeler.gaps.length)).toEqual([gaps]);
+  });
+
+  it('ends at the last accepted page, and contains no gap if that page is less than 10 minutes old', () => {
     expect(coverage([], [known(one)], { silentMinutes: 9 })).toEqual({
       status: 'no_recorded_gaps',
       observed_through: '2026-11-21T11:50:59.999999Z',
@@ -107,7 +145,7 @@ describe('coverage', () => {
     });
   });
 
-  it('is unknown after 10 minutes without a page, with a gap since the last page', () => {
+  it('has the status unknown after 10 minutes without a page, and contains a gap since the last page', () => {
     expect(coverage([], [known(one)], { silentMinutes: 360 })).toMatchObject({
       status: 'unknown',
       covered_through: '2026-11-21T05:59:59.999999Z',
@@ -117,7 +155,7 @@ describe('coverage', () => {
     });
   });
 
-  it('lists only the parts of a silence outside recorded interruptions', () => {
+  it('splits the gap of a silence at a recorded interruption, which keeps its own reason', () => {
     const interrupted = gap(null, 19, 23.5);
     expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([
       { start: '2026-11-21T05:59:59.999999Z', end: '2026-11-21T07:00:00.000000Z', reason: 'source_unavailable' },
@@ -136,11 +174,12 @@ describe('coverage', () => {
       frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour), revision: 0 },
       gaps: [],
       roster: [known(one)],
+      wasRead: true,
     };
     expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
-  it("contains a gap of a labeler that is no longer enrolled, which begins at the end of the labeler's complete data", () => {
+  it("lists a labeler that is no longer enrolled with a gap since the end of the labeler's complete data", () => {
     const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
     expect(coverage([], [known(one), left])).toMatchObject({
@@ -176,7 +215,7 @@ describe('gaps beyond the limit', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  it('are merged with the closest gaps, without hiding missed time or extending beyond the first and last gap', () => {
+  it('are merged with the closest gaps, so that all missed time stays covered and the first start and last end stay the same', () => {
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 8 }), (all, limit) => {
         const got = atMost(all, limit);
@@ -193,7 +232,7 @@ describe('gaps beyond the limit', () => {
     );
   });
 
-  it('keep their reason if all merged gaps have the same reason', () => {
+  it('keep their reason if all merged gaps have the same reason, and otherwise have the reason unknown', () => {
     const [first, ...rest] = atMost([gap(one, 0, 1), gap(one, 2, 3), gap(one, 9, 10, 'maintenance')], 2);
     expect(first).toMatchObject({ reason: 'ingest_paused', end: start + 3 * hour });
     expect(rest).toMatchObject([{ reason: 'maintenance' }]);

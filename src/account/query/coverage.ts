@@ -11,10 +11,10 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 import { readingTime } from './received.ts';
 
-/** State of a labeler that is read without omissions from a known position onwards. */
+/** Source state of a labeler whose labels are read without omissions since a known position. */
 const established = 'established';
 
-/** Data from which the coverage of an interval is computed. */
+/** Data for computing the coverage of an interval. */
 export interface CoverageInputs {
   readonly interval: Interval;
   /** Start of the requested interval before it was clipped to the window. */
@@ -27,6 +27,8 @@ export interface CoverageInputs {
   readonly frontier: Frontier;
   readonly gaps: readonly StoredGap[];
   readonly roster: readonly RosterRow[];
+  /** False if the labeler in the filter was never read. */
+  readonly wasRead: boolean;
 }
 
 /** Reads the data for the coverage of an interval and computes the coverage. */
@@ -40,12 +42,18 @@ export async function readCoverage(
     await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
     await store.roster(),
   ];
-  return coverageOf({ ...asked, now: readingTime(frontier, asked.now), epoch, frontier, gaps, roster });
+  const { labeler } = asked;
+  const wasRead =
+    labeler === undefined ||
+    roster.some(({ did, lastAnswered }) => did === labeler && lastAnswered !== null) ||
+    (await store.positions()).some(({ source }) => source === labeler);
+  return coverageOf({ ...asked, now: readingTime(frontier, asked.now), epoch, frontier, gaps, roster, wasRead });
 }
 
 /**
- * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, the time since the last
- * page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap from its departure onwards.
+ * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, the time since the
+ * last page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap that begins at the
+ * end of its complete data.
  */
 export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const { interval, askedStart, now, epoch, frontier, roster } = inputs;
@@ -79,10 +87,10 @@ function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boo
 
 /**
  * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval. With a labeler
- * filter, returns only the coverage of that labeler.
+ * filter, returns only the coverage of that labeler. If it was never read, the whole interval is its gap.
  */
 function labelersOf(
-  { roster, labeler }: CoverageInputs,
+  { roster, labeler, interval, wasRead }: CoverageInputs,
   bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
 ): LabelerCoverage[] {
   const known = roster
@@ -92,7 +100,10 @@ function labelersOf(
   return wanted.map(({ did, state }) => ({
     labeler_did: did,
     state,
-    gaps: atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
+    gaps:
+      did === labeler && !wasRead
+        ? [wire({ ...interval, reason: 'not_observed' })]
+        : atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
   }));
 }
 

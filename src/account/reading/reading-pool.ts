@@ -16,8 +16,8 @@ export class StoreBusy extends Error {
 }
 
 /**
- * Error for a turn that could not reserve memory for its response. It has read nothing, so its duration does not count
- * as the cost of its account.
+ * Error for a turn that could not reserve memory for its response. Such a turn has read no data, so its duration does
+ * not affect the expected cost of its account.
  */
 export class MemoryRefused extends StoreBusy {
   constructor(retryAfterSeconds: number) {
@@ -34,7 +34,7 @@ export interface ReadingBounds {
   readonly maxWaiting: number;
   /** Maximum waiting time, in milliseconds. */
   readonly waitMs: number;
-  /** Maximum duration of one turn, in milliseconds. The process is then killed. */
+  /** Maximum duration of one turn, in milliseconds, after which its process is killed. */
   readonly deadlineMs: number;
   /**
    * Duration in milliseconds after which a running turn counts as long. If the maximum number of long turns is already
@@ -48,14 +48,16 @@ export interface ReadingTelemetry {
   /** Called at the end of a turn that waited `waitedMs` in the queue and ran for `ranMs` in a reading process. */
   turn(waitedMs: number, ranMs: number): void;
   /**
-   * Called when a turn is refused or ended because the queue is full, it waited too long, or its deadline has passed.
+   * Called when a turn is refused or ended. `full`: the queue is full or the pool has stopped. `waited`: the turn
+   * waited too long. `deadline`: the process of the turn exited, usually because it was killed when the turn took too
+   * long.
    */
   busy(why: 'full' | 'waited' | 'deadline'): void;
   /** Called when a reading process has exited or was killed. */
   restarted(): void;
 }
 
-/** Client of a turn, and the account about which it reads. */
+/** Client and account of a turn. */
 export interface ReadTurn {
   /** Address of the client. */
   readonly client: string;
@@ -67,13 +69,14 @@ export interface ReadTurn {
   readonly onCost?: (readMs: number) => void;
 }
 
-/** A bounded queue of turns over several reading processes, which can be killed. */
+/** A pool of reading processes, which can be killed, with a bounded queue of turns. */
 export interface ReadingPool {
   /**
-   * Runs one turn: a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time
-   * or the turn exceeds its deadline, and with the error of `work` if it fails. Clients with little recent use and
-   * accounts with short turns are served first. A client has at most one turn at a time. Neither long turns nor the
-   * turns of one account or of one IPv6 site can occupy all processes.
+   * Runs one turn: a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time,
+   * the queue is full, the client disconnects while waiting, or the turn is ended because it takes too long. Rejects
+   * with the error of `work` if it fails. Clients with little recent use and accounts with short turns are served
+   * first. A client has at most one turn at a time. Neither long turns nor the turns of one account or of one IPv6 site
+   * can occupy all of several processes.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
@@ -95,7 +98,10 @@ export interface ReadingPoolOptions extends ReadingBounds {
   readonly monotonic: () => number;
 }
 
-/** Slot of one reading process. The first turn starts the process; the next turn after its exit starts a new one. */
+/**
+ * Slot of one reading process. The first turn starts the process. If the process has exited, the next turn starts a
+ * new one.
+ */
 interface Place {
   child: ReadingChild | null;
 }
@@ -109,10 +115,16 @@ interface GivenPlace {
 }
 
 /**
- * Reciprocal of the minimum share of time that is reserved for the requests that have waited longest. Their actual
- * share is larger if their turns take long.
+ * Reciprocal of the minimum share of time for the requests that have waited longest. These requests use a larger
+ * share if their turns take long.
  */
 const oldestEvery = 8;
+
+/**
+ * Maximum duration of a warm-up in milliseconds, after which its process is killed. The limit is longer than the limit
+ * of a turn: on a busy machine, a process that is killed while it starts would be started again and again.
+ */
+const maxWarmUpMs = 30_000;
 
 /** Name of the limit on turns that are long or expected to be long. */
 const longTurns = 'long';
@@ -122,8 +134,8 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  // Limit the cost, so that the turn of the longest-waiting request comes before the request is refused, even if other
-  // turns occupy all processes.
+  // Limit the cost, so that the longest-waiting request has its turn before it is refused, even if other turns occupy
+  // all processes.
   const maxOldestCost = (waitMs * readers) / oldestEvery;
   const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost });
   const refusals = new Set<() => void>();
@@ -212,11 +224,11 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     if (stopped) return;
     free.push(place);
     count(names, -1);
-    // The limits that the ended turn counted against may have blocked several waiting turns, so use every free slot.
+    // The ended turn may have blocked several waiting turns by its limits, so use every free slot.
     for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
-  /** Counts a turn as long. If the maximum number of long turns is already reached, kills its process instead. */
+  /** Marks a turn as a long turn. Kills the process of the turn instead if there are already too many long turns. */
   function becomeLong({ names }: GivenPlace, child: ReadingChild): void {
     if (names.includes(longTurns)) return;
     if (readers > 1 && (running.get(longTurns) ?? 0) >= maxShared) {
@@ -232,9 +244,10 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const { place } = given;
     if (place.child === null || place.child.ended()) place.child = startReadingChild(url);
     const { child } = place;
-    // Do not count warm-ups as long: they run in all processes at once, and on a busy machine one would end another.
+    // Do not count warm-ups as long turns: they run in all processes at once, so on a busy machine one would be
+    // killed.
     const slice = isWarmUp ? undefined : setTimeout(() => becomeLong(given, child), sliceMs);
-    const deadline = setTimeout(() => void child.kill(), deadlineMs);
+    const deadline = setTimeout(() => void child.kill(), isWarmUp ? maxWarmUpMs : deadlineMs);
     try {
       return await reads(child.store);
     } catch (error) {

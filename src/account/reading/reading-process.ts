@@ -11,13 +11,14 @@ import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
 import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
- * Process that reads the store. The serving process may kill it at any time, because nothing else can interrupt a
- * query. It opens the store at the first read, and again after a fatal error.
+ * Process that reads the store. The serving process may kill this process at any time, because a running query cannot
+ * be interrupted otherwise. The process opens the store at the first read, and again after an error that makes the
+ * open store unusable.
  */
 
 /**
- * Scheduling priority (nice value) of a reading process. It gets about a third of the processor time that a busy
- * serving process gets.
+ * Scheduling priority (nice value) of a reading process. With this value, a reading process gets about a third as
+ * much processor time as a busy serving process.
  */
 const readerPriority = 5;
 
@@ -52,7 +53,8 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
 }
 
 /**
- * Truncates the texts of a view that the page does not show in full, before the view is sent to the serving process.
+ * Reduces a view before it is sent to the serving process: truncates strings that the page does not show in full, and
+ * omits the counts of label values that are too long.
  */
 function forPage(view: AccountView): AccountView {
   return {
@@ -74,27 +76,38 @@ function shortenedDefinition({ name, description, lang }: Definition): Definitio
 
 async function answer(question: ReadQuestion): Promise<ReadAnswer> {
   const { id } = question;
+  const used = opened();
   try {
-    return { id, ok: true, value: await read(await opened(), question) };
+    return { id, ok: true, value: await read(await used, question) };
   } catch (error) {
     const code = error instanceof StoreError ? error.code : 'failed';
     const isUnusable = code === 'failed' || code === 'not_a_store' || code === 'unreachable' || storeErrors[code].fatal;
-    if (isUnusable) await release();
+    if (isUnusable) release(used);
     return { id, ok: false, code, why: error instanceof Error ? error.message : String(error) };
   }
 }
 
 /** Returns the open store, opening it first if necessary. Concurrent reads share one store. */
 function opened(): Promise<StoreReader> {
-  opening ??= openStoreReader(url);
-  return opening;
+  if (opening !== null) return opening;
+  const made = openStoreReader(url);
+  opening = made;
+  // After any failure, the next read opens the store again.
+  made.catch(() => forget(made));
+  return made;
 }
 
-async function release(): Promise<void> {
-  const closing = opening;
-  opening = null;
-  // Discard the store even if opening or closing it failed.
-  await closing?.then((store) => store.close()).catch(() => undefined);
+/** Closes a store that a read found unusable, unless another read has already closed it. */
+function release(used: Promise<StoreReader>): void {
+  if (!forget(used)) return;
+  void used.then((store) => store.close()).catch(() => undefined);
+}
+
+/** Lets the next read open the store again. Returns false and does nothing if `used` is no longer the current store. */
+function forget(used: Promise<StoreReader>): boolean {
+  const isCurrent = opening === used;
+  if (isCurrent) opening = null;
+  return isCurrent;
 }
 
 process.on('message', (question: ReadQuestion) => {

@@ -134,7 +134,9 @@ describe('a page with a labeler filter', () => {
     expect(text).toContain(state);
     expect(text).toMatch(/^Nothing was observed between .*; events during that time are unknown\.$/m);
     expect(text.match(/\(not observed\)\nThis interval was not observed\./g)).toHaveLength(3);
-    expect(text).not.toMatch(/\b0 (?:applied|removed)|\(0\)|^0$|No gap of its own|None observed|No observation/m);
+    expect(text).not.toMatch(
+      /\b0 (?:applied|removed)|\(0\)|^0$|No gap of this labeler|No events observed|No observation/m,
+    );
     expect(html.match(/class="chart-unseen"/g)).toHaveLength(1);
     expect(html).not.toContain('<title>');
   });
@@ -184,7 +186,7 @@ describe('a day of the timeline', () => {
     expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
   });
 
-  it('has no counts in a gap of the labeler in the filter, but zeros in a gap of another labeler', async () => {
+  it('has no counts in a gap of the labeler in the filter, but has zeros in a gap of a different labeler', async () => {
     const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
     const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
     const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
@@ -192,7 +194,7 @@ describe('a day of the timeline', () => {
     expect([asked, other, all]).toEqual([null, none, none]);
   });
 
-  it('that was not observed is distinguished from a day with too many rows to count, which makes the total unknown', async () => {
+  it('that has too many rows to count has no counts, makes the total unknown, and is reported as uncounted', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });
     const store: AccountStore = {
@@ -214,7 +216,7 @@ describe('a day of the timeline', () => {
   });
 });
 
-it("a labeler's gap is shown even if the cached data about all labelers is older", async () => {
+it("a labeler's gap is shown even if the cached data about all labelers does not contain the gap", async () => {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, rows, { at: noon + 1_000_000 });
   const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
@@ -242,7 +244,7 @@ describe('labelers without rows of the account', () => {
   const down = [gap(gone, 60, 62, 'source_unavailable'), gap(gone, 62, 63, 'cursor_reset')];
   const roster = [row(known, 'established'), row(gone, 'established')];
 
-  it('are shown in a summary and as partly missed time', async () => {
+  it('are counted in a summary, and their gaps appear in the timeline as partly missed time', async () => {
     const view = await viewWith({ roster, gaps: [late, ...down] });
     const { timeline, missed } = view;
     expect(missed).toEqual({ labelers: 2, longest: 30 * hour });
@@ -253,13 +255,13 @@ describe('labelers without rows of the account', () => {
     expect(timeline.days.map(({ partly }) => partly / hour)).toEqual([12, 18, 0, 3, 0, 0, 0, 0]);
     const text = linesOf(bodyOf(view)).join('\n');
     expect(text).toContain(
-      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 hours in total: labels that they applied or removed then are unknown. The export lists them.',
+      '2 labelers not listed below were not observed for some or all of this interval, each for up to 30 hours in total: labels that they applied or removed then are unknown. The export lists them.',
     );
     expect(text).toContain('some labelers for 12 h');
     expect(text).not.toContain(known);
   });
 
-  it('are omitted if a labeler filter is set, and summarized without the listed labelers', async () => {
+  it('are omitted if a labeler filter is set, and the summary without a filter does not count labelers that have rows', async () => {
     const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
     const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
     expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);
@@ -268,7 +270,7 @@ describe('labelers without rows of the account', () => {
     expect(all.timeline.partly[0]).toEqual({ start: noon, end: noon + 40 * hour });
   });
 
-  it('are shown as a bounded number of intervals for any number of gaps', async () => {
+  it('appear in the timeline as at most 300 intervals, even if they have 500 gaps', async () => {
     const gaps = Array.from({ length: 500 }, (_, i) => gap(i % 2 ? known : gone, i / 4, i / 4 + 0.1, 'not_observed'));
     const { timeline, missed } = await viewWith({ roster, gaps });
     expect(timeline.partly).toHaveLength(300);

@@ -2,12 +2,12 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import { missedUnits, type SpanUnit, spanUnits } from '../format.ts';
 import type { Language } from './language.ts';
 
-/** Texts for the plural categories of a language. `other` is used for a category without a text. */
+/** Texts for the plural categories of a language. `other` is used for categories without their own text. */
 export type PluralForms = { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
 
 /**
- * Formats of numbers, times, durations and plurals in one language. Times are in UTC, and the formatted text says that
- * they are.
+ * Formats of numbers, times, durations and plurals in one language. Times are in UTC; the texts of `minute` and
+ * `second` name the time zone.
  */
 export interface Formats {
   /** Formats a count with thousands separators. */
@@ -30,8 +30,10 @@ export interface Formats {
    * Formats a duration of missed time (in seconds). Rounds up, because rounding down would overstate what was observed.
    */
   missed(seconds: number): string;
-  /** Returns the name of the language `tag` in this language; null if the tag is invalid. */
+  /** Returns the name of the language `tag` in this language; null if the tag is invalid or its name is unknown. */
   languageName(tag: string): string | null;
+  /** Text between two sentences: a space, except in Japanese. */
+  readonly sentenceSpace: string;
 }
 
 /** Locale for the formats of each language. English pages write the day before the month and use the 24-hour clock. */
@@ -87,6 +89,7 @@ function createFormats(language: Language): Formats {
     span: (length) => duration(spanUnits(length), isUnderSecond(length)),
     missed: (length) => duration(missedUnits(length), isUnderSecond(length)),
     languageName: (tag) => nameIn(names(), tag),
+    sentenceSpace: locale === 'ja' ? '' : ' ',
   };
 }
 

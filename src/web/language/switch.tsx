@@ -4,8 +4,8 @@ import { type Language, languageNames, languageParameter, languages } from './la
 const maxSearchLength = 2_048;
 
 /**
- * Shows links to the same page in every other language. Each link keeps the query (`search`, without its question
- * mark). The links work without scripts.
+ * Shows the name of the current language, and links to the same page in every other language. Each link keeps the query
+ * (`search`, without its question mark) unless the query is too long. The links work without scripts.
  */
 export function LanguageSwitch({ label, current, search }: { label: string; current: Language; search: string }) {
   const kept = search.length > maxSearchLength ? '' : withoutLanguage(search);
@@ -15,7 +15,7 @@ export function LanguageSwitch({ label, current, search }: { label: string; curr
         language === current ? (
           <strong key={language}>{languageNames[language]}</strong>
         ) : (
-          <a key={language} href={`?${kept}${languageParameter}=${language}`} lang={language} hreflang={language}>
+          <a key={language} href={`?${kept}${languageParameter}=${language}`} lang={language}>
             {languageNames[language]}
           </a>
         ),

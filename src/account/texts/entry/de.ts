@@ -3,9 +3,9 @@ import type { EntryTexts } from './en.ts';
 
 const { counted } = formatsOf('de');
 
-const did = 'did:plc: und 24 der Buchstaben a–z und Ziffern 2–7, oder did:web: und ein Hostname';
+const did = 'did:plc: gefolgt von 24 Zeichen (a–z, 2–7), oder did:web: gefolgt von einem Hostnamen';
 
-/** German texts of the frame of every page, the forms, the first page and the error pages. */
+/** German texts of the page frame, the forms, the home page and the error pages. */
 export const entryDe: EntryTexts = {
   skip: 'Zum Inhalt springen',
   site: 'Website',
@@ -31,36 +31,37 @@ export const entryDe: EntryTexts = {
   from: 'Von (UTC, einschließlich)',
   to: 'Bis (UTC, ausschließlich)',
   showInterval: 'Diesen Zeitraum anzeigen',
-  intervalHint: 'Zum Beispiel 2026-11-20T08:30:00Z: der Tag, T, die Uhrzeit mit Sekunden und Z für UTC.',
+  intervalHint: 'Zum Beispiel 2026-11-20T08:30:00Z: Datum, T, Uhrzeit mit Sekunden, Z für UTC.',
   filter: 'Filtern',
   labeler: 'Labeler',
   anyLabeler: 'alle Labeler',
   value: 'Wert',
   whatHappened: 'Ereignis',
   anyAction: 'vergeben oder entfernt',
-  subjectKind: 'Gegenstand',
-  anySubject: 'alle Gegenstände',
+  subjectKind: 'Betrifft',
+  anySubject: 'Konto und alle Einträge',
   filtered: 'Nur ein Teil der Beobachtungen wird angezeigt. Filter:',
   removeFilter: 'Diesen Filter entfernen',
 
-  homeTitle: 'Almanac: auf einem Konto beobachtete Labels',
-  homeHeading: 'Welche Labels wurden auf einem Konto beobachtet?',
+  homeTitle: 'Almanac: an einem Konto beobachtete Labels',
+  homeHeading: 'Welche Labels wurden an einem Konto beobachtet?',
   homeLead:
-    'Labeler sind öffentliche Moderationsdienste im Netzwerk des AT-Protokolls. Almanac liest sie und zeichnet auf, welche Labels sie vergeben und entfernen. Schlagen Sie ein Konto nach, um die Labels zu sehen, die darauf, auf seinen Beiträgen und auf seinen anderen Einträgen beobachtet wurden.',
-  isHeading: 'Was das ist',
+    'Labeler sind öffentliche Moderationsdienste im Netzwerk des AT-Protokolls. Almanac liest sie und zeichnet auf, welche Labels sie vergeben und entfernen. Schlagen Sie ein Konto nach, um die Labels zu sehen, die daran, an seinen Beiträgen und an seinen anderen Einträgen beobachtet wurden.',
+  samplesHeading: 'Schlagen Sie eines dieser simulierten Konten nach',
+  isHeading: 'Was Sie hier finden',
   is: [
-    'Öffentliche Label-Ereignisse höchstens der letzten 30 Tage, so wie jeder Labeler sie veröffentlicht hat.',
-    'Zwei Uhren für jedes Ereignis: wann der Labeler das Label nach eigener Angabe geschrieben hat, und wann Almanac es erhalten hat.',
-    'Jeder Labeler für sich: derselbe Wert von zwei Labelern sind zwei Beobachtungen.',
+    'Öffentliche Label-Ereignisse aus höchstens 30 Tagen, so wie jeder Labeler sie veröffentlicht hat.',
+    'Zwei Zeitpunkte für jedes Ereignis: wann der Labeler das Label nach eigener Angabe erstellt und wann Almanac es empfangen hat.',
+    'Jeden Labeler für sich: Vergeben zwei Labeler denselben Wert, zählt das als zwei Beobachtungen.',
     'Die Grenzen der Beobachtung: Lücken, Unterbrechungen, Labeler, die nicht gelesen werden.',
     'Alle Zeilen als Download oder Export.',
   ],
-  isNotHeading: 'Was das nicht ist',
+  isNotHeading: 'Was Sie hier nicht finden',
   isNot: [
-    'Keine Aussage darüber, welche Labels ein Konto hat: Almanac beobachtet, wie Labels vergeben und entfernt werden, nicht, welche jetzt gelten.',
-    'Nicht vollständig: Wurde kein Label beobachtet, heißt das nicht, dass es keines gibt.',
-    'Kein Urteil: Werte und Definitionen sind die eigenen Worte der Labeler.',
-    'Kein Archiv: Zeilen werden nach 30 Tagen entfernt, auch die gelöschter Konten.',
+    'Keine Aussage darüber, welche Labels ein Konto hat: Almanac beobachtet, wie Labels vergeben und entfernt werden, nicht, welche derzeit gelten.',
+    'Keine vollständige Liste: Wurde kein Label beobachtet, kann es trotzdem eines geben.',
+    'Kein Urteil: Werte und Definitionen stammen von den Labelern selbst.',
+    'Kein Archiv: Zeilen werden nach 30 Tagen gelöscht, auch die von gelöschten Konten.',
     'Keine Aufzeichnung der Besucher: Nachgeschlagene Konten werden nicht protokolliert, und es wird kein Cookie gesetzt.',
   ],
 
@@ -84,7 +85,7 @@ export const entryDe: EntryTexts = {
     internal_error: 'Hier ist etwas schiefgegangen',
   },
   refusal: {
-    not_found: `Geben Sie den Handle des Kontos ein, etwa alice.bsky.social, oder seine DID: ${did}.`,
+    not_found: `Geben Sie das Handle des Kontos ein, etwa alice.bsky.social, oder seine DID: ${did}.`,
     invalid_account: `Geben Sie die DID des Kontos einmal an: ${did}.`,
     invalid_interval: 'Geben Sie „Von“ und „Bis“ zusammen an, jeweils mit Tag und Uhrzeit, und „Bis“ nach „Von“.',
     unsupported_interval: 'Wählen Sie 7 Tage, 30 Tage oder einen Zeitraum von einem Zeitpunkt bis zu einem anderen.',
@@ -108,7 +109,7 @@ export const entryDe: EntryTexts = {
     invalid_handle:
       'Das ist kein Handle des öffentlichen Netzwerks. Prüfen Sie die Schreibweise, oder geben Sie die DID ein.',
     not_found:
-      'Dieses Handle gehört zu keinem Konto: Weder sein DNS noch seine eigene Website nennt eine DID. Prüfen Sie die Schreibweise, oder geben Sie die DID ein.',
+      'Dieses Handle führt zu keinem Konto: Weder der DNS-Eintrag noch die Website unter diesem Namen nennt eine DID. Prüfen Sie die Schreibweise, oder geben Sie die DID ein.',
     unconfirmed:
       'Dieses Handle verweist auf ein Konto, das es nicht für sich angibt, und ist daher nicht bestätigt. Geben Sie die DID ein.',
     failed:

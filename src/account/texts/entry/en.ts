@@ -5,8 +5,8 @@ import { formatsOf } from '../../../web/language/formats.ts';
 import type { Piece } from '../piece.ts';
 
 /**
- * English texts of the page frame, the forms, the home page and the error pages. The type of this catalogue defines
- * that of every translation.
+ * English texts of the page frame, the forms, the home page and the error pages. Every translation has the type of this
+ * catalogue.
  */
 
 const { counted } = formatsOf('en');
@@ -51,7 +51,7 @@ export const entryEn = {
   accountOrHandle: 'Handle or DID of an account',
   accountDid: 'DID of an account',
   handleHint: 'For example alice.bsky.social, or a DID that begins with did:plc: or did:web:',
-  didHint: 'It begins with did:plc: or did:web:',
+  didHint: 'A DID begins with did:plc: or did:web:',
   show: 'Show observations',
   interval: 'Interval',
   days: (n: number) => counted(n, { one: 'day', other: 'days' }),
@@ -75,6 +75,7 @@ export const entryEn = {
   homeHeading: 'Which labels were observed on an account?',
   homeLead:
     'Labelers are public moderation services of the AT Protocol network. Almanac reads them and records the labels that they apply and remove. Look up an account to see the labels observed on it, on its posts and on its other records.',
+  samplesHeading: 'Look up one of these simulated accounts',
   isHeading: 'What this is',
   is: [
     'Public label events of at most the last 30 days, as each labeler published them.',
@@ -107,9 +108,9 @@ export const entryEn = {
     export_too_large: 'This request failed',
     snapshot_expired: 'This request failed',
     store_busy: 'The observations cannot be read at the moment',
-    store_behind: 'The observations have not arrived here yet',
+    store_behind: 'This server has not received the observations yet',
     client_budget: 'Look-up limit reached',
-    internal_error: 'Something went wrong here',
+    internal_error: 'This page could not be built',
   } satisfies Record<PageErrorCode, string>,
   refusal: {
     not_found: `Enter the handle of the account, such as alice.bsky.social, or its DID: ${did}.`,

@@ -3,9 +3,9 @@ import type { EntryTexts } from './en.ts';
 
 const { counted } = formatsOf('es');
 
-const did = 'did:plc: y 24 de las letras a-z y cifras 2-7, o did:web: y un nombre de host';
+const did = 'did:plc: seguido de 24 caracteres (a-z, 2-7), o did:web: seguido de un nombre de host';
 
-/** Spanish texts of the frame of every page, the forms, the first page and the error pages. */
+/** Spanish texts of the page frame, the forms, the home page and the error pages. */
 export const entryEs: EntryTexts = {
   skip: 'Saltar al contenido',
   site: 'Sitio',
@@ -46,17 +46,18 @@ export const entryEs: EntryTexts = {
   homeHeading: '¿Qué etiquetas se han observado en una cuenta?',
   homeLead:
     'Los etiquetadores son servicios públicos de moderación de la red del protocolo AT. Almanac los lee y registra las etiquetas que aplican y retiran. Consulte una cuenta para ver las etiquetas observadas en ella, en sus publicaciones y en sus demás registros.',
+  samplesHeading: 'Consulte una de estas cuentas simuladas',
   isHeading: 'Qué es esto',
   is: [
     'Eventos públicos de etiquetas de los últimos 30 días como máximo, tal como los publicó cada etiquetador.',
-    'Dos relojes para cada uno: cuándo dice el etiquetador que escribió la etiqueta y cuándo la recibió Almanac.',
+    'Dos momentos para cada uno: cuándo dice el etiquetador que escribió la etiqueta y cuándo la recibió Almanac.',
     'Cada etiquetador por separado: el mismo valor de dos etiquetadores son dos observaciones.',
     'Los límites de la observación: lagunas, interrupciones, etiquetadores que no se leen.',
     'Todas las filas como descarga o exportación.',
   ],
   isNotHeading: 'Qué no es',
   isNot: [
-    'No dice qué etiquetas tiene una cuenta: Almanac observa cuándo se aplican y se retiran, no cuáles valen ahora.',
+    'No dice qué etiquetas tiene una cuenta: Almanac observa cuándo se aplican y se retiran, no cuáles están vigentes ahora.',
     'No es completo: que no se haya observado ninguna etiqueta no significa que no exista.',
     'No es un juicio: los valores y las definiciones son palabras de los propios etiquetadores.',
     'No es un archivo: las filas se eliminan a los 30 días, también las de cuentas borradas.',

@@ -5,7 +5,7 @@ const { counted } = formatsOf('ja');
 
 const did = 'did:plc: に続く24文字（英小文字a～zと数字2～7）、または did:web: に続くホスト名';
 
-/** Japanese texts of the frame of every page, the forms, the first page and the error pages. */
+/** Japanese texts of the page frame, the forms, the home page and the error pages. */
 export const entryJa: EntryTexts = {
   skip: '本文へ移動',
   site: 'サイト',
@@ -36,7 +36,7 @@ export const entryJa: EntryTexts = {
   labeler: 'ラベラー',
   anyLabeler: 'すべてのラベラー',
   value: '値',
-  whatHappened: '出来事',
+  whatHappened: 'イベント',
   anyAction: '付与または解除',
   subjectKind: '対象',
   anySubject: 'すべての対象',
@@ -47,9 +47,10 @@ export const entryJa: EntryTexts = {
   homeHeading: 'あるアカウントで、どのラベルが観測されましたか？',
   homeLead:
     'ラベラーは、ATプロトコルのネットワークで公開されているモデレーションサービスです。Almanacはラベラーを読み取り、付与されたラベルと解除されたラベルを記録します。アカウントを調べると、そのアカウント、その投稿、その他のレコードで観測されたラベルを確認できます。',
+  samplesHeading: 'シミュレーションのアカウントを調べる',
   isHeading: 'このサイトについて',
   is: [
-    '最長で過去30日間の公開されたラベルの出来事を、各ラベラーが公開したとおりに示します。',
+    '最長で過去30日間の公開されたラベルのイベントを、各ラベラーが公開したとおりに示します。',
     'それぞれに2つの時刻があります。ラベラーがラベルを書いたと述べる時刻と、Almanacが受信した時刻です。',
     'ラベラーごとに別々に扱います。2つのラベラーによる同じ値は、2件の観測です。',
     '観測の限界も示します。欠落、中断、読み取られていないラベラーなどです。',
@@ -60,7 +61,7 @@ export const entryJa: EntryTexts = {
     'アカウントにどのラベルが付いているかを示すものではありません。Almanacが観測するのは付与と解除であり、いま適用されるラベルではありません。',
     '完全ではありません。ラベルが観測されなかったことは、ラベルが存在しないことを意味しません。',
     '評価ではありません。値と定義は、ラベラー自身の言葉です。',
-    '保存庫ではありません。行は、削除されたアカウントのものも含め、30日後に消去されます。',
+    'アーカイブではありません。行は、削除されたアカウントのものも含め、30日後に消去されます。',
     '閲覧者の記録は残しません。調べたアカウントは記録されず、Cookieも使いません。',
   ],
 

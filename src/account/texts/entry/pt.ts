@@ -5,7 +5,7 @@ const { counted } = formatsOf('pt');
 
 const did = 'did:plc: e 24 das letras a-z e dos dígitos 2-7, ou did:web: e um nome de host';
 
-/** Portuguese texts of the frame of every page, the forms, the first page and the error pages. */
+/** Portuguese texts of the page frame, the forms, the home page and the error pages. */
 export const entryPt: EntryTexts = {
   skip: 'Pular para o conteúdo',
   site: 'Site',
@@ -46,10 +46,11 @@ export const entryPt: EntryTexts = {
   homeHeading: 'Quais rótulos foram observados em uma conta?',
   homeLead:
     'Rotuladores são serviços públicos de moderação da rede do protocolo AT. O Almanac os lê e registra os rótulos que eles aplicam e removem. Consulte uma conta para ver os rótulos observados nela, em suas publicações e em seus outros registros.',
+  samplesHeading: 'Consulte uma destas contas simuladas',
   isHeading: 'O que é isto',
   is: [
     'Eventos públicos de rótulos dos últimos 30 dias, no máximo, como cada rotulador os publicou.',
-    'Dois relógios para cada um: quando o rotulador diz que escreveu o rótulo e quando o Almanac o recebeu.',
+    'Dois momentos para cada um: quando o rotulador diz que escreveu o rótulo e quando o Almanac o recebeu.',
     'Cada rotulador em separado: o mesmo valor de dois rotuladores são duas observações.',
     'Os limites da observação: lacunas, interrupções, rotuladores que não são lidos.',
     'Todas as linhas como download ou exportação.',

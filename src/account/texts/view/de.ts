@@ -9,42 +9,38 @@ const is = { one: 'wird', other: 'werden' };
 
 /** German texts of the page of an account. */
 export const viewDe: ViewTexts = {
-  title: (did) => `Auf ${did} beobachtete Labels`,
-  heading: 'Beobachtete Labels auf',
+  title: (did) => `Labels an ${did}`,
+  heading: 'Labels, beobachtet an',
   lead: (from, to) => [
-    'Beobachtet wurde, wie Labels vergeben und entfernt wurden, vom ',
+    'Diese Seite zeigt, welche Labels vom ',
     from,
     ' bis zum ',
     to,
-    ', mit den Grenzen der Beobachtung. Diese Seite weiß nicht, welche Labels jetzt gelten.',
+    ' vergeben oder entfernt wurden, soweit Almanac das beobachten konnte. Welche Labels derzeit gelten, ist hier nicht zu erkennen.',
   ],
   clipped: (from, to) => [
-    'Nur ein Teil des verlangten Zeitraums wurde beobachtet und wird noch aufbewahrt. Diese Seite beginnt am ',
+    'Für diesen Zeitraum liegen nur teilweise Daten vor. Diese Seite beginnt am ',
     from,
     ' und endet am ',
     to,
     '.',
   ],
-  before: (at) => [
-    'Beobachtungen, die vor diesem Zeitpunkt aufgenommen wurden: ',
-    at,
-    '. Diese Seite ist ein Teil der Liste.',
-  ],
+  before: (at) => ['Beobachtungen vor diesem Zeitpunkt: ', at, '. Diese Seite ist ein Teil der Liste.'],
   none: 'Keine Beobachtungen in diesem Zeitraum.',
   noneMatching: 'Keine Beobachtungen in diesem Zeitraum passen zu den Filtern.',
   noneExplained:
-    'Das heißt nicht, dass es keine Labels gibt: Diese Seite zeigt nur Labels, die in diesem Zeitraum von Labelern vergeben oder entfernt wurden, die Almanac liest, und nur, während es sie las. Die nicht beobachtete Zeit steht weiter unten.',
+    'Das heißt nicht, dass es keine Labels gibt: Diese Seite zeigt nur Labels, die in diesem Zeitraum von Labelern vergeben oder entfernt wurden, die Almanac liest, und nur aus der Zeit, in der Almanac sie gelesen hat. Die nicht beobachtete Zeit steht weiter unten. Ob es das Konto gibt, prüft Almanac nicht.',
   events: ({ applied, removed }, uncounted) => {
-    const sum = `${count(applied)} vergeben und ${count(removed)} entfernt`;
+    const sum = `${counted(applied, { one: 'Label', other: 'Labels' })} vergeben, ${count(removed)} entfernt`;
     return uncounted === 0
       ? sum
       : `Mindestens ${sum} (${counted(uncounted, { one: 'Tag', other: 'Tage' })} nicht gezählt)`;
   },
   observed: (events) => ['Beobachtet: ', events, '. '],
-  matching: (events) => ['Zu den Filtern passen: ', events, '. '],
+  matching: (events) => ['Mit diesen Filtern: ', events, '. '],
   eventsExplained:
-    'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Wurde von einer Art nichts beobachtet, heißt das nicht, dass es nichts davon gibt.',
-  target: { account: 'Auf dem Konto selbst', post: 'Auf Beiträgen', record: 'Auf anderen Einträgen' },
+    'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Es kann Labels geben, die hier nicht erscheinen.',
+  target: { account: 'Am Konto selbst', post: 'An Beiträgen', record: 'An anderen Einträgen' },
   notObserved: 'nicht beobachtet',
   notAllCounted: 'nicht alle gezählt',
   intervalNotObserved: 'Dieser Zeitraum wurde nicht beobachtet.',
@@ -53,37 +49,41 @@ export const viewDe: ViewTexts = {
   noneOfPartYet: 'Bisher nichts gefunden; ältere Beobachtungen wurden noch nicht gelesen.',
   more: ({ shown, newest, total }) => {
     const of = total === null ? '' : ` von ${counted(total, { one: 'Beobachtung', other: 'Beobachtungen' })}`;
-    const part = shown === 0 ? 'Keine' : `Die ${newest ? 'neuesten' : 'nächsten'} ${count(shown)}`;
-    return `${part}${of} angezeigt; diese Liste ist unvollständig.`;
+    const part = shown === 0 ? 'keine' : `die ${newest ? 'neuesten' : 'nächsten'} ${count(shown)}`;
+    return `Angezeigt: ${part}${of}; diese Liste ist unvollständig.`;
   },
-  older: 'Ältere',
-  olderOf: { account: 'auf dem Konto selbst', post: 'auf Beiträgen', record: 'auf anderen Einträgen' },
+  older: 'Ältere Beobachtungen',
+  olderOf: { account: 'am Konto selbst', post: 'an Beiträgen', record: 'an anderen Einträgen' },
   or: 'oder',
-  onlyThese: 'nur diese, mit den neuesten zuerst',
+  onlyThese: 'nur diese anzeigen, neueste zuerst',
 
   action: { application_observed: 'Vergeben', removal_observed: 'Entfernt' },
   by: (labeler) => ['vom Labeler ', labeler],
   claimed: '(angegeben, nicht bestätigt)',
   noDefinition: 'Es wurde keine Definition dieses Wertes durch den Labeler beobachtet.',
+  globalMeaning: (meaning) =>
+    `Allgemeine Bedeutung, da keine Definition durch den Labeler beobachtet wurde: ${meaning}`,
   emptyValue: 'ein leerer Wert',
-  subject: 'Gegenstand',
+  subject: 'Betrifft',
   accountItself: 'Das Konto selbst',
   collection: 'Sammlung',
   version: 'Version',
   observedAt: 'Beobachtet (Uhr von Almanac)',
-  authored: 'Verfasst (nach Angabe des Labelers)',
+  authored: 'Erstellt (nach Angabe des Labelers)',
   expires: 'Läuft ab (nach Angabe des Labelers)',
   signature: 'Signatur',
   verdict: {
-    verified: 'Mit dem Schlüssel des Labelers geprüft',
-    verified_earlier_key: 'Mit einem früheren Schlüssel des Labelers geprüft',
-    invalid: 'Passt zu keinem bekannten Schlüssel des Labelers',
+    verified: 'Gültig: mit dem Schlüssel des Labelers signiert',
+    verified_earlier_key: 'Gültig: mit einem früheren Schlüssel des Labelers signiert',
+    invalid: 'Ungültig: passt zu keinem bekannten Schlüssel des Labelers',
     unsigned: 'Nicht signiert',
     unverified: 'Nicht geprüft: kein Schlüssel gefunden',
   },
   profileLink: 'Profil auf bsky.app (verlässt Almanac)',
   queryLink: 'Seine eigene Auskunft jetzt (verlässt Almanac und zeigt dem Labeler, nach welchem Konto Sie fragen)',
   disagree: 'Wenn Sie mit einem Label nicht einverstanden sind',
+  appealsSimulated:
+    'Dieses Konto ist simuliert; dagegen lässt sich kein Einspruch erheben. Für ein Konto des echten Netzwerks gilt:',
   appeals:
     'Almanac kann ein Label weder ändern noch entfernen. Melden Sie sich in der Bluesky-App an und öffnen Sie Ihr eigenes Profil oder Ihren Beitrag: Liegen darauf Labels von Labelern, die die App für Sie verwendet, dann nennt dort eine Schaltfläche ihre Anzahl. Sie öffnet eine Liste, in der Sie gegen jedes Label Einspruch erheben können. Der Einspruch geht an den Labeler, der das Label vergeben hat, und nur dieser entscheidet darüber. Werte, die mit „!“ beginnen, stehen nicht in der Liste; wenden Sie sich dafür direkt an den Labeler.',
 
@@ -92,23 +92,22 @@ export const viewDe: ViewTexts = {
     `Beobachtungen vor dem ${at} wurden entfernt: Der Anfang des Zeitraums fehlt (${missing}).`,
   beganOn: (at, missing) =>
     `Die Beobachtung begann am ${at}: Davor wurde in diesem Zeitraum nichts beobachtet (${missing}).`,
-  nothingYet: 'Noch kein Labeler hat eine Seite gesendet: Bisher wurde nichts beobachtet.',
+  nothingYet: 'Noch kein Labeler hat Daten gesendet: Bisher wurde nichts beobachtet.',
   silentSince: (at) => `Seit dem ${at} hat kein Labeler etwas gesendet: Spätere Ereignisse sind unbekannt.`,
-  lastPage: (at) => `Die letzte Seite eines Labelers wurde am ${at} empfangen.`,
+  lastPage: (at) => `Die letzten Daten eines Labelers trafen am ${at} ein.`,
   noInterruption: 'In diesem Zeitraum ist keine Unterbrechung von Almanac verzeichnet.',
   interrupted: (times, missing) =>
     `Almanac war in diesem Zeitraum ${times === 1 ? 'einmal' : `${count(times)}-mal`} unterbrochen (insgesamt ${missing}): Währenddessen wurde nichts beobachtet.`,
   read: (read, all, past) => {
     const when = past ? ', als Almanac zuletzt etwas empfing,' : '';
-    return `${count(read)} von ${count(all)} Labelern, denen Almanac folgt, ${plural(read, past ? was : is)}${when} ab der jeweils letzten gespeicherten Position gelesen.`;
+    return `${count(read)} von ${count(all)} Labelern, denen Almanac folgt, ${plural(read, past ? was : is)}${when} fortlaufend gelesen.`;
   },
-  others: (states, past) =>
-    `Die anderen ${past ? 'wurden' : 'werden'} es nicht, deshalb fehlen ihre Labels hier: ${states}.`,
+  others: (states) => `Die Labels der anderen fehlen hier: ${states}.`,
   stateCount: (n, state) => `${count(n)} ${state}`,
   notEnrolled: (n, past) =>
     `${counted(n, { one: 'bekannter Labeler', other: 'bekannte Labeler' })} ${plural(n, past ? was : is)} gar nicht gelesen.`,
   missed: (n, longest, others) => {
-    const length = n === 1 ? `insgesamt ${longest}` : `einer davon insgesamt ${longest}`;
+    const length = n === 1 ? `insgesamt ${longest}` : `jeder insgesamt bis zu ${longest}`;
     const listed = others
       ? plural(n, { one: ', der unten nicht aufgeführt ist,', other: ', die unten nicht aufgeführt sind,' })
       : '';
@@ -121,9 +120,9 @@ export const viewDe: ViewTexts = {
   purging: (n, day) =>
     `Zeilen von ${n === 1 ? 'einem Labeler' : `${count(n)} Labelern`} werden seit dem ${day} auf Verlangen des Betreibers entfernt.`,
   spaces: (n, day) => {
-    const what = plural(n, { one: 'Label auf einem Gegenstand', other: 'Labels auf Gegenständen' });
+    const what = plural(n, { one: 'Label an einem Eintrag', other: 'Labels an Einträgen' });
     const when = day === null ? 'Bisher entfernt (noch unvollständig)' : `Bis zum ${day} entfernt`;
-    return `${when}: ${count(n)} ${what} in Spaces, deren Einträge nicht öffentlich sind. Eine frühere Version nahm sie auf.`;
+    return `${when}: ${count(n)} ${what} in Spaces, die nicht öffentlich sind. Eine frühere Version hat sie gespeichert.`;
   },
   interruptions: 'Unterbrechungen von Almanac',
   labelers: 'Labeler dieser Beobachtungen',
@@ -142,12 +141,12 @@ export const viewDe: ViewTexts = {
   states: {
     established: {
       now: {
-        one: 'wird ab der letzten gespeicherten Position gelesen',
-        other: 'werden ab der letzten gespeicherten Position gelesen',
+        one: 'wird fortlaufend gelesen',
+        other: 'werden fortlaufend gelesen',
       },
       past: {
-        one: 'wurde ab der letzten gespeicherten Position gelesen',
-        other: 'wurden ab der letzten gespeicherten Position gelesen',
+        one: 'wurde fortlaufend gelesen',
+        other: 'wurden fortlaufend gelesen',
       },
     },
     unstarted: { now: { other: 'noch nicht abgefragt' }, past: { other: 'noch nicht abgefragt' } },
@@ -176,7 +175,7 @@ export const viewDe: ViewTexts = {
   },
   lastReadUnknown: 'Wann er zuletzt geantwortet hat, ist unbekannt.',
   lastRead: (at) => ['Zuletzt erfolgreich gelesen am ', at, '.'],
-  noOwnGap: 'Für ihn allein ist in diesem Zeitraum keine Lücke verzeichnet. Das beweist nicht, dass es keine gab.',
+  noOwnGap: 'Für diesen Labeler ist in diesem Zeitraum keine eigene Lücke verzeichnet. Das schließt Lücken nicht aus.',
   ownGaps: (n, missing) => `${counted(n, { one: 'eigene Lücke', other: 'eigene Lücken' })}, insgesamt ${missing}.`,
   itsGaps: 'Seine Lücken',
   gap: (from, to, missing, reason) => [from, ' bis ', to, ` (${missing}): ${reason}`],
@@ -202,8 +201,8 @@ export const viewDe: ViewTexts = {
     uncounted: 'nicht gezählt',
   },
   asTable: 'Dieselben Daten als Tabelle',
-  captionUnseen: 'Nicht beobachtet, nach UTC-Tagen der Uhr von Almanac',
-  caption: (events) => `${events}, nach UTC-Tagen der Uhr von Almanac`,
+  captionUnseen: 'Nicht beobachtet, nach Tagen (UTC)',
+  caption: (events) => `${events}, nach Tagen (UTC)`,
   columns: { day: 'Tag', applied: 'Vergeben', removed: 'Entfernt', unseen: 'Nicht beobachtet' },
   notCounted: 'nicht gezählt',
   partOfDay: (from, until) => `,${from === null ? '' : ` ab ${from} Uhr`}${until === null ? '' : ` bis ${until} Uhr`}`,
@@ -212,12 +211,12 @@ export const viewDe: ViewTexts = {
   dayCounts: (applied, removed) => `${count(applied)} vergeben, ${count(removed)} entfernt`,
   dayMissed: (counts, missing) => `${counts}; nicht beobachtet: ${missing}`,
   nothingObserved: (from, to) =>
-    `Vom ${from} bis zum ${to} wurde nichts beobachtet; Ereignisse dieser Zeit sind unbekannt.`,
+    `Vom ${from} bis zum ${to} wurde nichts beobachtet; was in dieser Zeit geschah, ist unbekannt.`,
   noObservation: (from, to) => `Keine Beobachtung vom ${from} bis zum ${to}.`,
   noneCounted: (from, to) => `Keine Beobachtung gezählt vom ${from} bis zum ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${count(applied)} vergeben und ${count(removed)} entfernt vom ${from} bis zum ${to}.`,
-  partMissed: (missing) => `Davon nicht beobachtet: ${missing}; Ereignisse dieser Zeit sind unbekannt.`,
+  partMissed: (missing) => `Davon nicht beobachtet: ${missing}; was in dieser Zeit geschah, ist unbekannt.`,
   daysUncounted: (n) =>
     `${counted(n, { one: 'Tag hatte', other: 'Tage hatten' })} zu viele Zeilen, um hier gezählt zu werden, und ${plural(n, { one: 'ist', other: 'sind' })} in diesen Summen nicht enthalten.`,
 
@@ -229,7 +228,7 @@ export const viewDe: ViewTexts = {
   ],
   wholeDownload: (link, filtered) => [
     link('Als JSON herunterladen'),
-    `: jede Zeile dieses Zeitraums${filtered ? ', die zu den Filtern passt' : ''}, mit der Abdeckung und einer Prüfsumme.`,
+    `: alle Beobachtungen dieses Zeitraums${filtered ? ', die zu den Filtern passen' : ''}, samt Lücken und einer Prüfsumme.`,
   ],
   partDownloads: (n, filtered) =>
     `${counted(n, rows)} sind zu viele für einen Download. Zusammen sind diese Teile vollständig${filtered ? ' (die Filter wählen weniger aus)' : ''}:`,
@@ -240,6 +239,6 @@ export const viewDe: ViewTexts = {
     link('den Export dieser Abfrage'),
     ' lesen oder mit ',
     command,
-    '. Zeilen werden nach 30 Tagen entfernt, auch die gelöschter Konten.',
+    '. Zeilen werden nach 30 Tagen gelöscht, auch die von gelöschten Konten.',
   ],
 };

@@ -5,8 +5,8 @@ import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
 import type { LinkOf, Piece } from '../piece.ts';
 
 /**
- * English texts of the account page. The type of this catalogue defines that of every translation. No text states that
- * a label is in effect, because only past events are known.
+ * English texts of the account page. Every translation has the type of this catalogue. The texts never state that a
+ * label is in effect, because only past events are known.
  */
 
 const { count, counted, plural } = formatsOf('en');
@@ -22,7 +22,7 @@ export interface StateForms {
   readonly past: PluralForms;
 }
 
-/** Number of rows that a page shows of one part. */
+/** Number of rows of one part that a page shows. */
 export interface ShownRows {
   readonly shown: number;
   /** True if the shown rows are the newest ones. */
@@ -52,7 +52,7 @@ export const viewEn = {
   none: 'No observations in this interval.',
   noneMatching: 'No observations match the filters in this interval.',
   noneExplained:
-    'That does not mean that no labels exist: this page shows only labels that were applied or removed in this interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below.',
+    'That does not mean that no labels exist: this page shows only labels that were applied or removed in this interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below. Almanac does not check whether the account exists.',
   events: ({ applied, removed }: EventCount, uncounted: number) => {
     const sum = `${count(applied)} applied and ${count(removed)} removed`;
     return uncounted === 0 ? sum : `At least ${sum} (${counted(uncounted, { one: 'day', other: 'days' })} not counted)`;
@@ -69,15 +69,15 @@ export const viewEn = {
   notObserved: 'not observed',
   notAllCounted: 'not all counted',
   intervalNotObserved: 'This interval was not observed.',
-  noneOfPart: 'None observed in this interval.',
-  noneOfPartBefore: 'None observed in this interval before this position.',
-  noneOfPartYet: 'None found so far; older observations have not been read yet.',
+  noneOfPart: 'No events observed in this interval.',
+  noneOfPartBefore: 'No events observed in this interval before this position.',
+  noneOfPartYet: 'No matching events found so far; older observations have not been read yet.',
   more: ({ shown, newest, total }: ShownRows) => {
     const part = shown === 0 ? 'None' : `The ${newest ? 'newest' : 'next'} ${count(shown)}`;
     const of = total === null ? '' : ` of ${counted(total, { one: 'observation', other: 'observations' })}`;
     return `${part}${of} shown; this list is incomplete.`;
   },
-  older: 'Older ones',
+  older: 'Older observations',
   olderOf: { account: 'on the account itself', post: 'on posts', record: 'on other records' } satisfies Record<
     TargetKind,
     string
@@ -89,6 +89,7 @@ export const viewEn = {
   by: (labeler: Piece): Piece => ['by labeler ', labeler],
   claimed: '(claimed, not confirmed)',
   noDefinition: 'No definition of this value by the labeler was observed.',
+  globalMeaning: (meaning: string) => `Common meaning, as no definition by the labeler was observed: ${meaning}`,
   emptyValue: 'an empty value',
   subject: 'Subject',
   accountItself: 'The account itself',
@@ -108,6 +109,7 @@ export const viewEn = {
   profileLink: 'Profile on bsky.app (leaves Almanac)',
   queryLink: 'The labeler’s current response (leaves Almanac and shows the labeler which account you ask about)',
   disagree: 'If you disagree with a label',
+  appealsSimulated: 'This account is simulated, so there is nothing to appeal. For an account of the live network:',
   appeals:
     'Almanac can neither change nor remove a label. In the Bluesky app, sign in and open your own profile or post: if it has labels from labelers that the app uses for you, a button there shows how many. It opens a list in which you can appeal each label. The appeal goes to the labeler that applied the label, and only this labeler decides on it. Values that begin with “!” are not listed there; ask the labeler directly.',
 
@@ -128,7 +130,7 @@ export const viewEn = {
     return `${count(read)} of ${counted(all, labelers)} that Almanac follows ${are} being read${when}, each from its last stored position onwards.`;
   },
   others: (states: string, past: boolean) =>
-    `The others ${past ? 'were' : 'are'} not, so their labels are missing here: ${states}.`,
+    `The other labelers ${past ? 'were' : 'are'} not being read, so their labels are missing here: ${states}.`,
   stateCount: (n: number, state: string) => `${count(n)} ${state}`,
   notEnrolled: (n: number, past: boolean) => {
     const are = past ? plural(n, { one: 'was', other: 'were' }) : plural(n, { one: 'is', other: 'are' });
@@ -136,14 +138,14 @@ export const viewEn = {
   },
   missed: (n: number, longest: string, others: boolean) => {
     const was = plural(n, { one: 'was', other: 'were' });
-    const length = n === 1 ? `${longest} in total` : `one of them for ${longest} in total`;
+    const length = n === 1 ? `${longest} in total` : `each for up to ${longest} in total`;
     return `${counted(n, labelers)}${others ? ' not listed below' : ''} ${was} not observed for some or all of this interval, ${length}: labels that ${plural(n, { one: 'it', other: 'they' })} applied or removed then are unknown. The export lists ${plural(n, { one: 'it', other: 'them' })}.`;
   },
   betweenReads: 'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
   purged: (n: number, day: string) =>
-    `Rows of ${counted(n, labelers)} were removed on the operator’s request, the last on ${day}.`,
+    `Rows of ${counted(n, labelers)} were removed at the operator’s request, the last on ${day}.`,
   purging: (n: number, day: string) =>
-    `Rows of ${counted(n, labelers)} are being removed on the operator’s request (since ${day}).`,
+    `Rows of ${counted(n, labelers)} are being removed at the operator’s request (since ${day}).`,
   spaces: (n: number, day: string | null) => {
     const what = plural(n, { one: 'label on a subject', other: 'labels on subjects' });
     const when = day === null ? 'so far (the removal is incomplete)' : `by ${day}`;
@@ -160,7 +162,7 @@ export const viewEn = {
   },
   sums: ({ applied, removed }: EventCount, uncounted: number) =>
     `${uncounted > 0 ? 'At least ' : ''}${count(applied)} applied, ${count(removed)} removed in this interval, regardless of the filters.`,
-  notReadNow: 'Not read at this time.',
+  notReadNow: 'Almanac does not read this labeler now.',
   state: (state: string) => `State: ${state}.`,
   statePast: (state: string) => `State when Almanac last received anything: ${state}.`,
   states: {
@@ -191,7 +193,7 @@ export const viewEn = {
   } as Record<StateName, StateForms>,
   lastReadUnknown: 'The time of its last response is unknown.',
   lastRead: (at: Piece): Piece => ['Last read successfully on ', at, '.'],
-  noOwnGap: 'No gap of its own is recorded in this interval. This does not prove that there was none.',
+  noOwnGap: 'No gap of this labeler alone is recorded in this interval. This does not prove that there was no gap.',
   ownGaps: (n: number, missing: string) =>
     `${counted(n, { one: 'gap', other: 'gaps' })} of its own, ${missing} in total.`,
   itsGaps: 'Its gaps',

@@ -14,7 +14,7 @@ export const viewEs: ViewTexts = {
     from,
     ' y el ',
     to,
-    ', con los límites de la observación. Esta página no sabe qué etiquetas valen ahora.',
+    ', con los límites de la observación. Aquí no se puede ver qué etiquetas están vigentes ahora.',
   ],
   clipped: (from, to) => [
     'Solo una parte del tiempo solicitado se observó y se conserva todavía. Esta página empieza el ',
@@ -27,9 +27,9 @@ export const viewEs: ViewTexts = {
   none: 'No hay observaciones en este intervalo.',
   noneMatching: 'Ninguna observación de este intervalo coincide con los filtros.',
   noneExplained:
-    'Eso no significa que no existan etiquetas: esta página solo muestra las que aplicaron o retiraron en este intervalo los etiquetadores que Almanac lee, mientras los leía. El tiempo no observado se indica más abajo.',
+    'Eso no significa que no existan etiquetas: esta página solo muestra las que aplicaron o retiraron en este intervalo los etiquetadores que Almanac lee, mientras los leía. El tiempo no observado se indica más abajo. Almanac no comprueba si la cuenta existe.',
   events: ({ applied, removed }, uncounted) => {
-    const sum = `${count(applied)} aplicadas y ${count(removed)} retiradas`;
+    const sum = `${counted(applied, { one: 'etiqueta aplicada', other: 'etiquetas aplicadas' })} y ${counted(removed, { one: 'retirada', other: 'retiradas' })}`;
     return uncounted === 0 ? sum : `Al menos ${sum} (${counted(uncounted, { one: 'día', other: 'días' })} sin contar)`;
   },
   observed: (events) => ['Observadas: ', events, '. '],
@@ -63,6 +63,7 @@ export const viewEs: ViewTexts = {
   by: (labeler) => ['por el etiquetador ', labeler],
   claimed: '(declarado, no confirmado)',
   noDefinition: 'No se ha observado ninguna definición de este valor por parte del etiquetador.',
+  globalMeaning: (meaning) => `Significado común, ya que no se observó ninguna definición del etiquetador: ${meaning}`,
   emptyValue: 'un valor vacío',
   subject: 'Objeto',
   accountItself: 'La propia cuenta',
@@ -82,6 +83,7 @@ export const viewEs: ViewTexts = {
   profileLink: 'Perfil en bsky.app (sale de Almanac)',
   queryLink: 'Su propia respuesta ahora (sale de Almanac y muestra al etiquetador por qué cuenta pregunta usted)',
   disagree: 'Si no está de acuerdo con una etiqueta',
+  appealsSimulated: 'Esta cuenta es simulada, así que no hay nada que apelar. Para una cuenta de la red real:',
   appeals:
     'Almanac no puede cambiar ni quitar una etiqueta. En la aplicación de Bluesky, inicie sesión y abra su propio perfil o publicación: si tiene etiquetas de etiquetadores que la aplicación usa para usted, un botón indica cuántas. Ese botón abre la lista, y puede apelar contra cada una. La apelación llega al etiquetador que aplicó la etiqueta, y solo él decide. Los valores que empiezan por «!» no aparecen en esa lista; diríjase directamente al etiquetador.',
 
@@ -111,7 +113,7 @@ export const viewEs: ViewTexts = {
     return `${counted(n, { one: 'etiquetador conocido', other: 'etiquetadores conocidos' })} no ${are} en absoluto.`;
   },
   missed: (n, longest, others) => {
-    const length = n === 1 ? `${longest} en total` : `uno de ellos, ${longest} en total`;
+    const length = n === 1 ? `${longest} en total` : `cada uno, hasta ${longest} en total`;
     const listed = others ? plural(n, { one: ' que no figura abajo', other: ' que no figuran abajo' }) : '';
     return `${counted(n, labelers)}${listed} no ${plural(n, { one: 'se observó', other: 'se observaron' })} durante todo este intervalo o una parte (${length}): las etiquetas que ${plural(n, { one: 'aplicó o retiró', other: 'aplicaron o retiraron' })} entonces se desconocen. La exportación ${plural(n, { one: 'lo', other: 'los' })} enumera.`;
   },

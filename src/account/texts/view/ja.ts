@@ -24,7 +24,7 @@ export const viewJa: ViewTexts = {
   none: 'この期間に観測はありません。',
   noneMatching: 'この期間に、絞り込みに一致する観測はありません。',
   noneExplained:
-    'これは、ラベルが存在しないことを意味しません。このページが示すのは、Almanacが読み取っているラベラーが、読み取られている間に、この期間に付与または解除したラベルだけです。観測されなかった時間は下に示します。',
+    'これは、ラベルが存在しないことを意味しません。このページが示すのは、Almanacが読み取っているラベラーが、読み取られている間に、この期間に付与または解除したラベルだけです。観測されなかった時間は下に示します。アカウントが実在するかどうかは確認していません。',
   events: ({ applied, removed }, uncounted) => {
     const sum = `付与${count(applied)}件、解除${count(removed)}件`;
     return uncounted === 0 ? sum : `少なくとも${sum}（${count(uncounted)}日分は未集計）`;
@@ -32,7 +32,7 @@ export const viewJa: ViewTexts = {
   observed: (events) => ['観測された件数：', events, '。'],
   matching: (events) => ['絞り込みに一致する件数：', events, '。'],
   eventsExplained:
-    'これらは出来事です。付与されたラベルは、観測されないまま解除されたり、期限が切れたりしている可能性があります。ある種類が観測されなかったことは、それが存在しないことを意味しません。',
+    'これらはイベントです。付与されたラベルは、観測されないまま解除されたり、期限が切れたりしている可能性があります。ある種類が観測されなかったことは、それが存在しないことを意味しません。',
   target: { account: 'アカウント自体', post: '投稿', record: 'その他のレコード' },
   notObserved: '観測なし',
   notAllCounted: '一部未集計',
@@ -55,6 +55,7 @@ export const viewJa: ViewTexts = {
   by: (labeler) => ['ラベラー：', labeler],
   claimed: '（自称、未確認）',
   noDefinition: 'このラベラーによるこの値の定義は観測されていません。',
+  globalMeaning: (meaning) => `ラベラーによる定義が観測されていないため、一般的な意味を示します：${meaning}`,
   emptyValue: '空の値',
   subject: '対象',
   accountItself: 'アカウント自体',
@@ -74,6 +75,8 @@ export const viewJa: ViewTexts = {
   profileLink: 'bsky.app のプロフィール（Almanacの外へ移動します）',
   queryLink: 'ラベラー自身の現在の回答（Almanacの外へ移動し、どのアカウントについて尋ねたかがラベラーに伝わります）',
   disagree: 'ラベルに納得できない場合',
+  appealsSimulated:
+    'このアカウントはシミュレーションのものなので、異議申し立てはできません。実際のネットワークのアカウントでは次のとおりです。',
   appeals:
     'Almanacはラベルを変更することも取り除くこともできません。Blueskyアプリにログインし、自分のプロフィールまたは投稿を開いてください。アプリがあなたのために使っているラベラーのラベルが付いている場合、その数を示すボタンがあります。ボタンを押すと一覧が開き、ラベルごとに異議を申し立てることができます。申し立ては、そのラベルを付けたラベラーに送られ、そのラベラーだけが判断します。「!」で始まる値は一覧に表示されないため、ラベラーに直接問い合わせてください。',
 
@@ -82,7 +85,7 @@ export const viewJa: ViewTexts = {
     `${at} より前の観測は消去されました。この期間の最初の部分（${missing}）がありません。`,
   beganOn: (at, missing) => `観測は ${at} に始まりました。それより前（${missing}）には何も観測されていません。`,
   nothingYet: 'まだどのラベラーからもページを受信していません。これまでに何も観測されていません。',
-  silentSince: (at) => `${at} 以降、どのラベラーからも何も届いていません。それより後の出来事は不明です。`,
+  silentSince: (at) => `${at} 以降、どのラベラーからも何も届いていません。それより後のイベントは不明です。`,
   lastPage: (at) => `ラベラーから最後にページを受信したのは ${at} です。`,
   noInterruption: 'この期間に、Almanacの中断は記録されていません。',
   interrupted: (times, missing) =>
@@ -167,12 +170,12 @@ export const viewJa: ViewTexts = {
   someLabelers: (missing) => `一部のラベラー：${missing}`,
   dayCounts: (applied, removed) => `付与${count(applied)}件、解除${count(removed)}件`,
   dayMissed: (counts, missing) => `${counts}。観測なし：${missing}`,
-  nothingObserved: (from, to) => `${from} から ${to} までは何も観測されていません。この間の出来事は不明です。`,
+  nothingObserved: (from, to) => `${from} から ${to} までは何も観測されていません。この間のイベントは不明です。`,
   noObservation: (from, to) => `${from} から ${to} までに観測はありません。`,
   noneCounted: (from, to) => `${from} から ${to} までに集計された観測はありません。`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${from} から ${to} までに、付与${count(applied)}件、解除${count(removed)}件。`,
-  partMissed: (missing) => `このうち${missing}は観測されていません。この間の出来事は不明です。`,
+  partMissed: (missing) => `このうち${missing}は観測されていません。この間のイベントは不明です。`,
   daysUncounted: (n) => `${count(n)}日分は行が多すぎて集計できず、この合計に含まれていません。`,
 
   download: 'すべてダウンロード',

@@ -27,7 +27,7 @@ export const viewPt: ViewTexts = {
   none: 'Nenhuma observação neste intervalo.',
   noneMatching: 'Nenhuma observação deste intervalo corresponde aos filtros.',
   noneExplained:
-    'Isso não significa que não existam rótulos: esta página mostra apenas os que foram aplicados ou removidos neste intervalo por rotuladores que o Almanac lê, enquanto os lia. O tempo não observado está indicado abaixo.',
+    'Isso não significa que não existam rótulos: esta página mostra apenas os que foram aplicados ou removidos neste intervalo por rotuladores que o Almanac lê, enquanto os lia. O tempo não observado está indicado abaixo. O Almanac não verifica se a conta existe.',
   events: ({ applied, removed }, uncounted) => {
     const sum = `${count(applied)} aplicados e ${count(removed)} removidos`;
     return uncounted === 0
@@ -63,6 +63,7 @@ export const viewPt: ViewTexts = {
   by: (labeler) => ['pelo rotulador ', labeler],
   claimed: '(declarado, não confirmado)',
   noDefinition: 'Nenhuma definição deste valor pelo rotulador foi observada.',
+  globalMeaning: (meaning) => `Significado comum, pois nenhuma definição do rotulador foi observada: ${meaning}`,
   emptyValue: 'um valor vazio',
   subject: 'Objeto',
   accountItself: 'A própria conta',
@@ -82,6 +83,7 @@ export const viewPt: ViewTexts = {
   profileLink: 'Perfil em bsky.app (sai do Almanac)',
   queryLink: 'A resposta do próprio rotulador agora (sai do Almanac e mostra a ele sobre qual conta você pergunta)',
   disagree: 'Se você não concorda com um rótulo',
+  appealsSimulated: 'Esta conta é simulada, portanto não há o que contestar. Para uma conta da rede real:',
   appeals:
     'O Almanac não pode alterar nem remover um rótulo. No aplicativo do Bluesky, entre na sua conta e abra o seu próprio perfil ou publicação: se houver rótulos de rotuladores que o aplicativo usa para você, um botão indica quantos. Esse botão abre a lista, e você pode contestar cada um. A contestação vai para o rotulador que aplicou o rótulo, e só ele decide. Valores que começam com “!” não aparecem nessa lista; fale diretamente com o rotulador.',
 
@@ -112,7 +114,7 @@ export const viewPt: ViewTexts = {
     return `${counted(n, { one: 'rotulador conhecido', other: 'rotuladores conhecidos' })} não ${are}.`;
   },
   missed: (n, longest, others) => {
-    const length = n === 1 ? `${longest} no total` : `um deles, ${longest} no total`;
+    const length = n === 1 ? `${longest} no total` : `cada um, até ${longest} no total`;
     const listed = others ? plural(n, { one: ' que não aparece abaixo', other: ' que não aparecem abaixo' }) : '';
     return `${counted(n, labelers)}${listed} não ${plural(n, { one: 'foi observado', other: 'foram observados' })} durante todo este intervalo ou parte dele (${length}): os rótulos que ${plural(n, { one: 'aplicou ou removeu', other: 'aplicaram ou removeram' })} nesse tempo são desconhecidos. A exportação ${plural(n, { one: 'o', other: 'os' })} lista.`;
   },

@@ -19,6 +19,9 @@ it('the first caveat of facts with an origin other than live names the origin', 
 it("an artifact's own caveats follow the fixed caveats", () => {
   const own = ['2 of 9 labelers are being read.'];
   expect(recentLabelCaveats('live', own)).toEqual([...recentLabelCaveats('live', []), ...own]);
+  for (const ahead of [false, true]) {
+    expect(weatherCaveatsFor('live', ahead, own)).toEqual([...weatherCaveatsFor('live', ahead, []), ...own]);
+  }
 });
 
 it('weather facts with a future timestamp have a caveat about a wrong clock', () => {

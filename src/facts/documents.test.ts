@@ -22,7 +22,10 @@ describe('a document', () => {
     expect(answer('/openapi.json', 'identity')?.reply).toMatchObject({
       status: 200,
       headers: expect.arrayContaining(['public, max-age=3600', 'Content-Length', '19']),
+      body: Buffer.from('{"openapi":"3.1.0"}'),
     });
+    writeFileSync(join(assets, 'openapi.json'), '{"openapi":"3.1.0","info":{}}');
+    expect(answer('/openapi.json', 'identity')?.reply.body).toEqual(Buffer.from('{"openapi":"3.1.0","info":{}}'));
     rmSync(join(assets, 'openapi.json'));
     expect(answer('/openapi.json', 'identity')?.reply.status).toBe(503);
   });
@@ -36,7 +39,7 @@ describe('a document', () => {
     expect(reply?.headers).toEqual(expect.arrayContaining(common));
   });
 
-  it('is served as plain text that caches may store, if it is robots.txt', () => {
+  it('named robots.txt is served as plain text that caches may store', () => {
     writeFileSync(join(assets, 'robots.txt'), 'User-agent: *\nAllow: /\n');
     const reply = documents().answer('/robots.txt', 'identity')?.reply;
     expect(reply).toMatchObject({
@@ -45,7 +48,7 @@ describe('a document', () => {
     });
   });
 
-  it('contains links that begin with the public address', () => {
+  it('named llms.txt contains links that begin with the public address', () => {
     writeFileSync(join(assets, 'llms.txt'), 'see {base}/docs');
     expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(
       'see https://facts.example/docs',
@@ -121,7 +124,7 @@ describe('the API reference', () => {
     expect(etagOf(answer('/docs', 'br')?.reply.headers)).not.toBe(etagOf(first?.headers));
   });
 
-  it('has a different strong validator for each content coding, and returns 304 for it', () => {
+  it('has a different strong validator for each content coding, and is answered with 304 if the request contains that validator', () => {
     write('Title');
     const tags = (['identity', 'gzip', 'br'] as const).map((coding) => {
       const etag = etagOf(documents().answer('/docs', coding)?.reply.headers);
@@ -139,7 +142,7 @@ describe('the API reference', () => {
   });
 });
 
-it('a path outside the list of documents has no response', () => {
+it('a path that is not in the list of documents gets no response', () => {
   for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
     expect(documents().answer(path, 'identity'), path).toBeNull();
   }

@@ -7,15 +7,16 @@ import type { Coding } from '../http/representation/accept-encoding.ts';
 import { type AssetFile, assetFile, assetMadeOf } from '../http/representation/asset-file.ts';
 import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 import { renderPage } from '../web/document.tsx';
+import { compactStyles } from '../web/style-sheet.ts';
 import { type ReferenceAddresses, reference, referenceDocuments } from './reference/reference.tsx';
 
 /** Documents that are served besides the facts: the OpenAPI files, the API reference, pages, and their assets. */
 export interface FactsDocuments {
-  /** All paths of the closed list. */
+  /** Closed list of the paths that have a document. */
   readonly routes: readonly string[];
   /**
-   * Returns the response for a path of the closed list; null for any other path. The response is 304 if `ifNoneMatch`
-   * matches the current asset of a page.
+   * Returns the response for a path in `routes`; null for any other path. The response is 304 if `ifNoneMatch` matches
+   * the validator of the API reference or of a page asset, and 503 if the file cannot be read.
    */
   answer(path: string, coding: Coding, ifNoneMatch?: string): { readonly route: string; readonly reply: Reply } | null;
 }
@@ -25,14 +26,14 @@ interface Document {
   readonly file: AssetFile;
   readonly contentType: string;
   readonly headers: HeaderList;
-  /** True if clients must revalidate their copy on each use; false if they may cache it for a time. */
+  /** True if clients must revalidate their copy on each use; false if they may use their copy for a limited time. */
   readonly validated: boolean;
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
 /**
- * Caching headers of page assets. Clients revalidate these assets on each use, so that a new page never runs with the
- * script or style of an older release.
+ * Caching headers of page assets and of the API reference. Clients revalidate them on each use, so that a new page
+ * never runs with the script or style of an older release.
  */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
@@ -76,7 +77,10 @@ function describeReader(page: string, { userAgent, contact }: LabelerReader): st
   return page.replaceAll('{user-agent}', () => escapeText(userAgent)).replaceAll('{contact}', () => sentence);
 }
 
-/** Fills in the address of the service in the text to copy on the page about images. `base` is the prefix of links. */
+/**
+ * Inserts the address of the service into the sample HTML on the page about images. `base` is the prefix of links. If
+ * `base` is not a URL, inserts an example address and a note that asks the reader to replace it.
+ */
 function describeImages(page: string, base: string): string {
   const isAddress = /^https?:/.test(base);
   const address = escapeText(isAddress ? base : `https://observatory.example${base}`);
@@ -163,7 +167,7 @@ function documentList(assets: string, base: string, reader: LabelerReader, addre
   });
   const part = (name: string, path: string, contentType: string): Document => ({
     route: `/assets/${name}`,
-    file: file(path),
+    file: assetFile(join(assets, path), contentType === css ? compactStyles : undefined),
     contentType,
     headers: confirmed,
     validated: true,

@@ -6,11 +6,10 @@ const digest = 'ab'.repeat(32);
 
 it('an entity tag is weak and quoted, and is the same in every process for the same contract, bytes and bucket', () => {
   // Compare with a literal value, because every process, node and version must compute the same tag.
-  expect(entityTag(contractIds.labelsOverview, digest, 3)).toMatch(/^W\/"[A-Za-z0-9_-]{27}"$/);
-  expect(entityTag(contractIds.labelsOverview, digest, 3)).toBe(entityTag(contractIds.labelsOverview, digest, 3));
+  expect(entityTag(contractIds.labelsOverview, digest, 3)).toBe('W/"vxZO0DV6n9nA3wM70uz3MSZkZCl"');
 });
 
-it('an entity tag differs for another contract, other bytes or another bucket', () => {
+it('an entity tag changes if the contract, the bytes or the bucket change', () => {
   const tags = [
     entityTag(contractIds.labelsOverview, digest, 3),
     entityTag(contractIds.weatherMetrics, digest, 3),

@@ -12,6 +12,10 @@ export interface Reply {
   readonly headers: HeaderList;
   /** Body of the response; null for the statuses 204 and 304. */
   readonly body: Buffer | null;
+  /**
+   * Length in bytes of a compressed body before its compression. Absent if the body is not compressed or was cached.
+   */
+  readonly plainLength?: number;
 }
 
 /** A response whose body is produced while it is sent, at the pace of the client. */
@@ -22,8 +26,8 @@ export interface StreamedReply {
   /** Chunks of the body. Iteration starts with the first read and ends early if the client disconnects. */
   readonly stream: AsyncIterable<Uint8Array>;
   /**
-   * Releases the resources of the stream. Called once when the response ends for any reason, even if the stream was
-   * never read.
+   * Releases the resources of the stream. Called once when the response of a `FileAnswering` ends for any reason, even
+   * if the stream was never read.
    */
   readonly release?: () => Promise<void>;
   /** Signal that aborts if the response must end before it is complete. The connection is then closed. */
@@ -34,8 +38,8 @@ export interface StreamedReply {
 export const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Sends a response whose body is produced while it is sent. Resolves when it has been sent; rejects if it is
- * incomplete.
+ * Sends a response whose body is produced while it is sent; for HEAD, sends only the headers. Resolves when the
+ * response has been sent; rejects if it is incomplete.
  */
 export async function sendStreamed(
   request: IncomingMessage,
@@ -46,7 +50,7 @@ export async function sendStreamed(
   response.sendDate = false;
   response.writeHead(status, ['Date', httpDate(now), ...headers]);
   if (request.method === 'HEAD') response.end();
-  // If the body fails, the connection is aborted, so that the client does not take the response for a complete one.
+  // If the body fails, the connection is aborted, so that the client does not mistake the response for a complete one.
   else {
     const pieces = Readable.from(inPieces(stream), { objectMode: false, highWaterMark: pieceBytes });
     await pipeline(pieces, response, cut === undefined ? {} : { signal: cut });
@@ -65,7 +69,10 @@ async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Sends a response. `now` is the time of the request in milliseconds since 1970, which becomes the `Date` header. */
+/**
+ * Sends a response, without its body for HEAD. `now` is the time of the request in milliseconds since 1970, which
+ * becomes the `Date` header.
+ */
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {
   response.sendDate = false;
   response.writeHead(reply.status, ['Date', httpDate(now), ...reply.headers]);
@@ -107,7 +114,7 @@ export function json(status: number, value: object, headers: HeaderList): Reply 
   return withBody(status, jsonType, Buffer.from(JSON.stringify(value)), headers);
 }
 
-/** Creates the error response for a code. `common` are the headers that every response of the server has. */
+/** Creates the error response for a code. `common` contains the headers that every response of the server has. */
 export function errorReply(
   code: ErrorCode,
   common: HeaderList,

@@ -15,11 +15,11 @@ describe('the end of a request head', () => {
     ['GET / HTTP/1.1\nHost: a\n\nGET /\r\n\r\n', 24],
     ['GET / HTTP/1.1\r\nHost: a\r\n', -1],
     ['', -1],
-  ])('is found in %j', (text, end) => {
+  ])('in %j is at the index %i (-1 if no head is complete)', (text, end) => {
     expect(endOfHead(bytesOf(text))).toBe(end);
   });
 
-  it('is after the first blank line, so that no byte is lost between one head and the next', () => {
+  it('is after the first blank line, so that no byte is lost between two heads', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const pieces: string[] = [];
@@ -36,9 +36,23 @@ describe('the end of a request head', () => {
   });
 });
 
-it('holdsMoreHeads returns true only for more than the given number of heads', () => {
+it('holdsMoreHeads returns true only if the bytes contain more than the given number of heads', () => {
   const five = bytesOf('GET / HTTP/1.1\r\n\r\n'.repeat(5));
   expect([4, 5].map((most) => holdsMoreHeads(five, most))).toEqual([true, false]);
+});
+
+it('holdsMoreHeads counts the heads that endOfHead finds', () => {
+  fc.assert(
+    fc.property(anyText, fc.nat({ max: 20 }), (text, most) => {
+      let heads = 0;
+      let rest = bytesOf(text);
+      for (let end = endOfHead(rest); end >= 0; end = endOfHead(rest)) {
+        heads += 1;
+        rest = rest.subarray(end);
+      }
+      expect(holdsMoreHeads(bytesOf(text), most)).toBe(heads > most);
+    }),
+  );
 });
 
 describe('the forwarded addresses of a request head', () => {
@@ -47,7 +61,7 @@ describe('the forwarded addresses of a request head', () => {
     ['GET / HTTP/1.1\r\nx-forwarded-for:192.0.2.1 \r\nX-FORWARDED-FOR: ::1\r\n\r\n', '192.0.2.1, ::1'],
     ['GET / HTTP/1.1\r\nHost: a\r\n\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n', undefined],
     ['GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1\r\n', undefined],
-  ])('are read from %j', (text, found) => {
+  ])('in %j are %j (undefined if there are none)', (text, found) => {
     expect(forwardedForOf(bytesOf(text))).toBe(found);
   });
 

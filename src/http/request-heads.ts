@@ -10,12 +10,21 @@ export function endOfHead(bytes: Buffer): number {
   return strict < 0 ? -1 : strict + 3;
 }
 
-/** Returns true if the received bytes contain more than `max` blank lines, each of which may end a request head. */
+/**
+ * Returns true if the received bytes contain more than `max` blank lines, each of which may end a head. Counts blank
+ * lines with CRLF and with bare LF, as `endOfHead` does, because each blank line costs the parser a call even if
+ * it ignores or rejects the line. Takes linear time: each search for a kind of blank line continues at the end of the last
+ * head.
+ */
 export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
-  let heads = 0;
-  for (let at = bytes.indexOf('\n\r\n'); at >= 0; at = bytes.indexOf('\n\r\n', at + 3)) {
+  let strict = bytes.indexOf('\n\r\n');
+  let bare = bytes.indexOf('\n\n');
+  for (let heads = 0; strict >= 0 || bare >= 0; ) {
     heads += 1;
     if (heads > max) return true;
+    const end = bare >= 0 && (strict < 0 || bare < strict) ? bare + 2 : strict + 3;
+    if (strict >= 0 && strict < end) strict = bytes.indexOf('\n\r\n', end);
+    if (bare >= 0 && bare < end) bare = bytes.indexOf('\n\n', end);
   }
   return false;
 }
@@ -27,7 +36,8 @@ export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
 const forwardedFor = /^x-forwarded-for:(.*)$/gim;
 
 /**
- * Returns the value of `X-Forwarded-For` in the first head of the received bytes; undefined if that header is absent.
+ * Returns the joined values of `X-Forwarded-For` in the first head of the received bytes; undefined if the head is
+ * incomplete or has no such header.
  */
 export function forwardedForOf(bytes: Buffer): string | undefined {
   const end = endOfHead(bytes);

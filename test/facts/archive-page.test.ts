@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     await close();
   });
 
-  it('is reached from the observatory page by keyboard, which shows its 30 days', async () => {
+  it('can be reached by keyboard from the observatory page, which shows one chart of the archive', async () => {
     const { page, close } = await open('/', { javaScriptEnabled: false });
     expect(await page.locator('section[aria-labelledby="archive"] .lines svg').count()).toBe(1);
     await page.getByRole('link', { name: 'The archive' }).first().focus();
@@ -144,7 +144,30 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     await close();
   });
 
-  it('offers the file of the day at the pointer on the chart', async () => {
+  it('keeps its section on the observatory page while the script updates the facts, and hides labels while the operator holds them', async () => {
+    await hold(false);
+    const { page, complaints, close } = await open('/', { javaScriptEnabled: false });
+    const section = page.locator('section[aria-labelledby="archive"]');
+    const rendered = await section.innerHTML();
+    await close();
+    const live = await open('/');
+    await live.page.getByText('This page updates itself.').waitFor();
+    const kept = live.page.locator('section[aria-labelledby="archive"]');
+    expect(await kept.innerHTML()).toBe(rendered);
+    expect(await kept.locator('.line-labels').count()).toBe(1);
+    await hold(true);
+    await live.page.evaluate(() => window.dispatchEvent(new Event('online')));
+    await kept.getByText('The chart shows no labels.').waitFor();
+    expect(await kept.locator('path').count()).toBe(0);
+    await hold(false);
+    await live.page.evaluate(() => window.dispatchEvent(new Event('online')));
+    await kept.locator('.line-labels').waitFor();
+    expect(await kept.innerHTML()).toBe(rendered);
+    expect([...complaints, ...live.complaints].filter((text) => !text.includes('503'))).toEqual([]);
+    await live.close();
+  });
+
+  it('links each point of the chart to the file of its day', async () => {
     const { page, close } = await open('/archive');
     await page.locator('.lines a').nth(10).click();
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);

@@ -8,7 +8,7 @@ import type { NetworkTier } from '../../src/http/connections/network-tiers.ts';
 import { FairTurns } from '../../src/http/fair-turns.ts';
 import { openFront } from '../../src/http/front.ts';
 
-/** Tests the charges that admission control makes for reasons other than turns. */
+/** Tests the charges of admission control, apart from the charges for turns. */
 
 const get = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
 
@@ -56,7 +56,7 @@ async function charging() {
   };
 }
 
-it('admission control charges a client that disconnects before its response, but not one that disconnects after it', async () => {
+it('admission control charges a client that disconnects before its response, but not a client that disconnects after its response', async () => {
   const { charged, table, port, unanswered } = await charging();
   for (const [client, requests] of [
     ['192.0.2.1', 1],
@@ -67,19 +67,30 @@ it('admission control charges a client that disconnects before its response, but
     await once(socket, 'data');
     if (requests === 2) {
       socket.write(get(client));
-      await until('the second request', () => unanswered() === 1);
+      await until('the second request has arrived', () => unanswered() === 1);
     }
     socket.destroy();
-    await until('the connection to end', () => table.size === 0);
+    await until('the connection has ended', () => table.size === 0);
   }
   expect(charged).toEqual(['192.0.2.2 16']);
 });
+
+it.each(['\n', '\n\n', '\r\n\r\n'])(
+  'admission control disconnects and charges a client that sends many blank lines before a request (%j)',
+  async (line) => {
+    const { charged, table, port } = await charging();
+    const socket = await opened(port);
+    socket.write(`${line.repeat(200)}${get('192.0.2.4')}`);
+    await until('the connection has ended', () => charged.length > 0 && table.size === 0);
+    expect(charged).toEqual([expect.stringMatching(/^127\.0\.0\.1.* 16$/)]);
+  },
+);
 
 it('admission control charges a client that pipelines too many requests', async () => {
   const { charged, table, port } = await charging();
   const socket = await opened(port);
   socket.on('error', () => undefined);
   socket.write(get('192.0.2.3').repeat(80));
-  await until('the connection to end', () => charged.length > 0 && table.size === 0);
+  await until('the connection has ended', () => charged.length > 0 && table.size === 0);
   expect(charged).toEqual(['192.0.2.3 16']);
 });

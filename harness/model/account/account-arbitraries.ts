@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type { Filters, Span } from './account-model.ts';
-import { accounts, labelers, values } from './account-world.ts';
+import { accounts, labelers, unreadLabelers, values } from './account-world.ts';
 
 /** Generates queries for the account view. Most are well-formed and lie near the bounds of rows, gaps and windows. */
 
-/** A query, and the store and program that it is sent to. */
+/** A query, with the store and the program that receive it. */
 export interface Query {
   readonly world: number;
   readonly program: number;
@@ -53,7 +53,10 @@ export const faults = {
 } as const;
 export type Fault = keyof typeof faults;
 
-/** Request that is sent after the first response, based on it. */
+/**
+ * Request that uses the cursor of the first response. `page` and `download` request the account page instead of an
+ * export.
+ */
 export type FollowUp =
   | 'nothing'
   | 'first page'
@@ -96,7 +99,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
     weight: 3,
     arbitrary: fc.record(
       {
-        labeler: fc.constantFrom(...labelers),
+        labeler: fc.constantFrom(...labelers, ...unreadLabelers),
         value: fc.constantFrom(...values),
         action: fc.constantFrom('application_observed', 'removal_observed'),
         target_kind: fc.constantFrom('account', 'post', 'record'),

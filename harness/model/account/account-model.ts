@@ -33,10 +33,12 @@ export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
   /**
-   * Time at which the labeler's enrolment ended, or null if it is still enrolled. Until then the labeler was read
-   * completely.
+   * Time at which the labeler's enrolment ended, or null if the labeler is still enrolled. Until that time the
+   * labeler was read completely.
    */
   readonly leftAt: At | null;
+  /** False if the labeler never responded. */
+  readonly wasRead: boolean;
 }
 
 export interface AccountWorld {
@@ -123,7 +125,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-  // Consider only the 30-day window: earlier time could not have been observed.
+  // Limit the warm-up to the 30-day window, because no earlier time is available.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -133,7 +135,13 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-  // A labeler that is not established makes the status unknown.
+  const filtered = filters.labeler;
+  // The whole interval of a labeler in the filter is a gap if the labeler was never read.
+  if (filtered !== undefined && !world.labelers.some(({ did, wasRead }) => did === filtered && wasRead)) {
+    const state = labelers.get(filtered)?.state ?? 'not_known';
+    labelers.set(filtered, { state, gaps: [{ source: filtered, reason: 'not_observed', ...shown }] });
+  }
+  // The status is unknown if any labeler is not established.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {
@@ -169,7 +177,10 @@ function isSilent({ observedThrough }: AccountWorld, { end }: Span, now: At): bo
   return now - observedThrough > tolerance && observedThrough < end;
 }
 
-/** Returns the part of an interval after the last accepted page, without interruptions of the instrument. */
+/**
+ * Returns the part of an interval after the last accepted page, without interruptions of the instrument. Returns an
+ * empty list if the tolerated time has not passed.
+ */
 function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   if (!isSilent(world, shown, now)) return [];
   const parts: ModelGap[] = [];
@@ -182,9 +193,9 @@ function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   return start < shown.end ? [...parts, part(shown.end)] : parts;
 }
 
-function gapsOf(world: AccountWorld, { did, leftAt }: ModelLabeler, shown: Span): ModelGap[] {
+function gapsOf(world: AccountWorld, { did, leftAt, wasRead }: ModelLabeler, shown: Span): ModelGap[] {
   const gaps = clipped(world, did, shown);
-  if (leftAt === null || leftAt >= shown.end) return gaps;
+  if (leftAt === null || leftAt >= shown.end || !wasRead) return gaps;
   const since = Math.max(leftAt, shown.start);
   return [...gaps, { source: did, reason: 'source_unavailable', start: since, end: shown.end }].sort(byStart);
 }

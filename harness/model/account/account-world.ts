@@ -18,6 +18,8 @@ export const historyEnd = Date.UTC(2026, 10, 20, 12) * 1000;
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 export const accounts = [did('often'), did('seldom'), did('once'), 'did:web:account.example.com', did('never')];
 export const labelers = [did('reader'), did('slow'), did('left'), 'did:web:labels.example.com'] as const;
+/** DIDs in labeler filters without rows: a known labeler that never responded, and one that is not known. */
+export const unreadLabelers = [did('never'), did('stranger')] as const;
 export const values = ['spam', '!hide', 'größe', 'a b', 'never-said'];
 const verdicts: SignatureVerdict[] = ['verified', 'invalid', 'unsigned', 'unverified'];
 
@@ -43,7 +45,7 @@ export interface HistoryOptions {
 
 /**
  * Writes a history. The model computes the stamps of the rows by the documented rule, and the store must assign the
- * same ones.
+ * same stamps.
  */
 export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptions): Promise<AccountWorld> {
   const startedAt = historyEnd - Math.floor(days * day);
@@ -52,7 +54,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
   try {
     const rows: ModelRow[] = [];
     let last = 0;
-    // Write about forty batches whatever the age of the store: each day with a row becomes a file.
+    // Write about forty batches regardless of the age of the store, because each day with a row becomes a file.
     const spacing = Math.floor(days * 86_400 * 0.05);
     const lastAppend = historyEnd - silentFor;
     for (let at = startedAt + next(3600) * 1_000_000; at < lastAppend; at += next(spacing) * 1_000_003) {
@@ -146,15 +148,21 @@ function gapsOf(startedAt: number, next: (below: number) => number): ModelGap[] 
 function rosterOf(next: (below: number) => number): ModelLabeler[] {
   const state = next(2) === 0 ? 'established' : 'probing';
   return [
-    { did: labelers[0], state: 'established', leftAt: null },
-    { did: labelers[1], state, leftAt: null },
-    { did: labelers[2], state: 'established', leftAt: historyEnd - 3 * day - next(5 * 86_400) * 1_000_000 },
-    { did: labelers[3], state: 'established', leftAt: null },
+    { did: labelers[0], state: 'established', leftAt: null, wasRead: true },
+    { did: labelers[1], state, leftAt: null, wasRead: true },
+    {
+      did: labelers[2],
+      state: 'established',
+      leftAt: historyEnd - 3 * day - next(5 * 86_400) * 1_000_000,
+      wasRead: true,
+    },
+    { did: labelers[3], state: 'established', leftAt: null, wasRead: true },
+    { did: unreadLabelers[0], state: 'unstarted', leftAt: historyEnd - day, wasRead: false },
   ];
 }
 
-function rowOf({ did: labeler, state, leftAt }: ModelLabeler, at: number) {
-  const last = micros(leftAt ?? historyEnd);
+function rowOf({ did: labeler, state, leftAt, wasRead }: ModelLabeler, at: number) {
+  const last = wasRead ? micros(leftAt ?? historyEnd) : null;
   const times = { stateSince: micros(at), lastAnswered: last, completeThrough: last };
   return rosterRow(labeler, { enrolled: leftAt === null, state, ...times });
 }

@@ -7,7 +7,7 @@ import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/k
 import { errorTable } from '../../contract/errors.ts';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage } from './archive-page.tsx';
-import { RecentSection, recentArchive } from './chart.tsx';
+import { type RecentArchive, RecentSection, recentArchive } from './chart.tsx';
 import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
 
 /** The archive page draws only what was observed, and each day links to its files. */
@@ -40,10 +40,12 @@ const htmlOf = (days: readonly ArchivedDay[] | null, at = now): string => {
   expect(status).toBe(days === null ? 503 : 200);
   return body?.toString('utf8') ?? '';
 };
+const sectionOf = (recent: RecentArchive | null, refusal: string | null = null): string =>
+  recent === null ? '' : renderToString(h(RecentSection, { recent, refusal }));
 const linesOf = (html: string, kind: string): string[] =>
   [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))].map(([, path = '']) => path);
 
-test('rates refer to the observed time only, and a day without a directory in the archive has no rates', () => {
+test('rates are computed from the observed time only, and a day without a directory in the archive has no rates', () => {
   const half = { count: 4_320, observedSeconds: 43_200, wholeHours: allHours.slice(0, 12) };
   const days = [archived('2026-11-18', { weather: half, labels: half }), archived('2026-11-20')];
   expect(chartDays(days, last(3))).toMatchObject([
@@ -53,7 +55,7 @@ test('rates refer to the observed time only, and a day without a directory in th
   ]);
 });
 
-test('a line breaks only at a day that was not observed', () => {
+test('a line of the chart is interrupted only at a day that was not observed', () => {
   const [weather = ''] = linesOf(htmlOf(year), 'weather');
   expect(weather.match(/M/g)).toHaveLength(1);
   const broken = year.with(-10, archived(year.at(-10)?.day ?? '', { weather: unobserved }));
@@ -63,10 +65,14 @@ test('a line breaks only at a day that was not observed', () => {
   expect(htmlOf(broken)).toContain('weather not observed');
 });
 
-test('every archived day links to its record, and each day of the last month to its tables', () => {
+test('the page links to the record of every archived day, and to the tables of each day of the last month', () => {
   const html = htmlOf(year);
   for (const { day } of year) expect(html).toContain(`href="./archive/days/${day}/day.json"`);
-  for (const { day } of year.slice(-30)) expect(html).toContain(`href="./archive/days/${day}/labels-by-hour.csv"`);
+  for (const { day } of year.slice(-30)) {
+    for (const table of ['weather', 'labels']) {
+      expect(html).toContain(`href="./archive/days/${day}/${table}-by-hour.csv"`);
+    }
+  }
   expect(html).not.toContain('<script');
 });
 
@@ -86,16 +92,16 @@ function yearOf(every: number): ArchivedDay[] {
 /** Year whose page needs the most bytes. */
 const widest = yearOf(2);
 
-test.each([1, 2, 3])('the page of a year has less than 75 kB if one day in %i is partial', (every) => {
+test.each([1, 2, 3])('the page of a year with a partial day every %i day(s) is smaller than 75 kB', (every) => {
   expect(Buffer.byteLength(htmlOf(yearOf(every)))).toBeLessThan(75_000);
 });
 
-test('the index of a year has less than 100 kB', () => {
+test('the index of an archive with one year is smaller than 100 kB', () => {
   const days = year.map(({ day }) => ({ day, state: 'closed' as const, sha256: '0'.repeat(64) }));
   expect(formatIndex({ key: 'k'.repeat(400), days }).length).toBeLessThan(100_000);
 });
 
-test('consecutive partial days share one mark', () => {
+test('consecutive partial days are drawn with one common mark', () => {
   const half = { count: 1, observedSeconds: 43_200, wholeHours: [] };
   const days = year.map((one, at) => ([340, 350, 351].includes(at) ? archived(one.day, { weather: half }) : one));
   const [month = '', months = ''] = linesOf(htmlOf(days), 'gaps');
@@ -103,17 +109,14 @@ test('consecutive partial days share one mark', () => {
   expect(pathPoints(month).map(({ x }) => x)).toEqual([50, 60, 150, 170]);
 });
 
-test('a line connects the values of its days, and a day between two gaps is drawn as a short line', () => {
+test('a line of the chart connects the values of consecutive days, and a day between two gaps is drawn as a short line', () => {
   const counts = [86_400, null, 172_800, 43_200, 0, null];
   const days = counts.map((count, at) =>
     archived(nameAt(newest - (5 - at) * dayMs), {
       weather: count === null ? unobserved : { count, observedSeconds: 86_400, wholeHours: allHours },
     }),
   );
-  const path = linesOf(
-    renderToString(h(RecentSection, { recent: recentArchive(days, last(6)), refusal: null })),
-    'weather',
-  );
+  const path = linesOf(sectionOf(recentArchive(days, last(6))), 'weather');
   expect(pathPoints(path[0] ?? '').map(({ x, y, isStart }) => [x, y, isStart])).toEqual([
     ...[
       [4, 50, true],
@@ -128,7 +131,7 @@ test('a line connects the values of its days, and a day between two gaps is draw
   ]);
 });
 
-test('the page of a year has less than 100 kB and is rendered once per state of the archive, within a few milliseconds', () => {
+test('the page of a year is smaller than 100 kB and is rendered once per state of the archive, in less than 30 ms of processor time', () => {
   expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(100_000);
   htmlOf(year);
   const runs = 20;
@@ -201,7 +204,7 @@ test('the page is rendered again every hour even if the days have not changed', 
   expect(page('identity', now - 3_600_000, shownLabels)).not.toBe(first);
 });
 
-test('the page shows no labels while the label overview is refused, and states the reason', () => {
+test('while the label overview is refused, the page shows the reason for the refusal instead of labels', () => {
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const textOf = (labels: string | null): string => page('identity', now, labels).body?.toString('utf8') ?? '';
   expect(textOf(shownLabels)).toContain('labels per hour');
@@ -216,15 +219,11 @@ test('the page shows no labels while the label overview is refused, and states t
 test('the archive section of the front page contains neither labels nor label data while the label overview is refused', () => {
   const recent = recentArchive(year, { ...last(30), areLabelsShown: false });
   const withheld = errorTable.source_held.message;
-  const html = renderToString(h(RecentSection, { recent, refusal: withheld }));
+  const html = sectionOf(recent, withheld);
   expect(linesOf(html, 'labels')).toEqual([]);
   expect(JSON.stringify(recent)).not.toMatch(/"labelsPerHour":[^n]/);
   expect(html).toContain('holding this reading back');
-  const later = renderToString(h(RecentSection, { recent, refusal: null }));
-  expect([linesOf(later, 'labels'), later.includes('Reload this page')]).toEqual([[], true]);
-  const all = recentArchive(year, last(30));
-  expect(linesOf(renderToString(h(RecentSection, { recent: all, refusal: withheld })), 'labels')).toEqual([]);
-  expect(linesOf(renderToString(h(RecentSection, { recent: all, refusal: null })), 'labels')).toHaveLength(1);
+  expect(linesOf(sectionOf(recentArchive(year, last(30))), 'labels')).toHaveLength(1);
 });
 
 test('known issues are shown on the pages and next to the affected days, in the words of the operator', () => {
@@ -245,19 +244,19 @@ test('known issues are shown on the pages and next to the affected days, in the 
     ['#issue-twice'],
   ]);
   expect(htmlOf(year)).not.toContain('Known issues');
-  const front = (issues: (typeof issue | typeof lasting)[]): string =>
-    renderToString(h(RecentSection, { recent: recentArchive(year, last(30), issues), refusal: null }));
+  const front = (issues: (typeof issue | typeof lasting)[]): string => sectionOf(recentArchive(year, last(30), issues));
   expect(front([issue, old])).toContain('<a href="./archive#issues">1 known issue</a>');
   expect(front([old])).not.toContain('known issue');
 });
 
-/** A list of known issues with the maximum number and length, whose characters take the most bytes in HTML. */
+/** The longest list of known issues: the maximum number of issues, each of the maximum length and of characters that take
+ * the most bytes in HTML. */
 const longestIssues = Array.from({ length: 1_000 }, (_, at) => ({
   ...{ id: `${at}`.padStart(64, 'a'), source: 'publication', summary: '"'.repeat(1_000) },
   ...{ reported_at: '2026-11-20T00:00:00Z', start: '2025-11-21T10:00:00.123456789Z', end: null },
 }));
 
-test('the page of a year with the longest list of known issues has less than 100 kB and is rendered within a few milliseconds', () => {
+test('the page of a year with the longest list of known issues is smaller than 100 kB and is rendered in less than 30 ms of processor time', () => {
   expect(parseIssues(formatIssues(longestIssues as KnownIssue[]))).toHaveLength(1_000);
   const render = (): string => {
     const page = archivePage(factsCommonHeaders, { days: () => widest, issues: () => longestIssues });
@@ -272,7 +271,7 @@ test('the page of a year with the longest list of known issues has less than 100
   expect((user + system) / 1_000 / runs).toBeLessThan(30);
 });
 
-test('the page lists the newest known issues, links to the remaining ones with their number, and shows the number of issues of each day', () => {
+test('the page lists the newest known issues, states the number of older issues with a link, and shows how many issues each day has', () => {
   const issues = Array.from({ length: 1_000 }, (_, at) => ({
     ...{ id: `i${at}`, source: 'labels', summary: `Issue ${at}.`, end: '2026-11-20T00:00:00Z' },
     start: new Date(Date.parse('2026-11-01T00:00:00Z') + at * 1_600_000).toISOString(),
@@ -297,13 +296,13 @@ test('the page lists the newest known issues, links to the remaining ones with t
   expect(page(long).match(/<li id="issue/g)).toHaveLength(2);
 });
 
-test('without an archive, there is neither an archive page nor a chart on the front page', () => {
+test('the service has neither an archive page nor a chart on the front page if it has no archive', () => {
   expect(htmlOf(null)).toContain('asset_unavailable');
   expect([recentArchive(null, last(30)), recentArchive([], last(30))]).toEqual([null, null]);
   expect(recentArchive(year, last(30))?.days).toHaveLength(30);
 });
 
-test('the archive of a simulated network is marked and excluded from search engines, and that of the live network is not', () => {
+test('the archive of a simulated network is marked as simulated and excluded from search engines, unlike the archive of the live network', () => {
   const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const html = (...origins: readonly 'simulated'[]) =>
     page('identity', now, shownLabels, origins).body?.toString('utf8');

@@ -1,6 +1,5 @@
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
 import { LinkedLines } from '../../web/linked-line.tsx';
-import { embeddedArchive, type NewestGaps, type RecentArchive } from './embedded.ts';
 import {
   type ArchivedDay,
   type ArchivedIssue,
@@ -11,14 +10,15 @@ import {
   issuesIn,
   type Period,
 } from './model.ts';
+import { archiveHeading, noLabelsText } from './section-texts.ts';
 
 /** Maximum number of listed gaps. */
 const maxGaps = 20;
 
 /** Content of a chart of daily rates. */
 export interface RateChartProps {
-  /** Relative URL of the service. */
-  readonly base: string;
+  /** Relative URL of the service, for links from the days to their files; null for a chart without links. */
+  readonly base: string | null;
   readonly days: readonly ChartDay[];
   /** Name of the period that the chart shows, such as `30 days`. */
   readonly what: string;
@@ -35,7 +35,9 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
     <figure class="rates">
       <LinkedLines
         summary={`Network events per second${areLabelsShown ? ' and labels per hour' : ''}, by day: ${what}. The lines break where nothing was observed.`}
-        columns={days.map((day) => ({ href: fileOf(base, day), title: titleOf(day, areLabelsShown) }))}
+        columns={
+          base === null ? null : days.map((day) => ({ href: fileOf(base, day), title: titleOf(day, areLabelsShown) }))
+        }
         lines={[
           {
             kind: 'weather',
@@ -76,7 +78,7 @@ function fileOf(base: string, { day, isArchived }: ChartDay): string {
 
 function titleOf(day: ChartDay, areLabelsShown: boolean): string {
   const texts = areLabelsShown ? [eventsText(day), labelsText(day)] : [eventsText(day)];
-  // Shorten the units, because the page of a year contains 365 of these texts.
+  // Shorten the units, because the page of a year contains 365 of these titles.
   const short = texts.join(', ').replace(' per second', '/s').replace(' per hour', '/h');
   return `${dayText(day.day)}: ${short}`;
 }
@@ -100,10 +102,10 @@ export function labelsText({ labelsPerHour, isArchived }: ChartDay): string {
 
 /** States why the chart shows no labels. */
 export function LabelsRefused({ why }: { why: string }) {
-  return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
+  return <p data-refused="archived-labels">{noLabelsText(why)}</p>;
 }
 
-/** Lists the newest gaps as text. */
+/** Lists the newest gaps as text; without gaps, states that every hour was observed. */
 export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; areLabelsShown: boolean }) {
   if (gaps.length === 0) {
     return <p>Every hour of these days was observed entirely{areLabelsShown ? '' : ' by the weather instrument'}.</p>;
@@ -124,10 +126,24 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
   );
 }
 
+/** The last month of the archive, as the observatory page shows it. */
+export interface RecentArchive {
+  /** Newest day of the archive. It can precede all days of the month shown. */
+  readonly newest: string;
+  /** Consecutive days. */
+  readonly days: readonly ChartDay[];
+  /** The newest gaps, and the number of all gaps. */
+  readonly gaps: { readonly newest: readonly HourGap[]; readonly count: number };
+  /** Number of known issues that affect these days. */
+  readonly issues: number;
+  /** False if the label overview was refused when the data was read; the data then contains no labels. */
+  readonly areLabelsShown: boolean;
+}
+
 /** Number of days that the observatory page shows. */
 export const recentDays = 30;
 
-/** Returns the archive data for a period; null if the archive has no days. */
+/** Returns the archive data for a period; null if there is no archive or it has no days. */
 export function recentArchive(
   days: readonly ArchivedDay[] | null,
   period: Period,
@@ -138,35 +154,24 @@ export function recentArchive(
   const gaps = hourGaps(days, period);
   return {
     ...{ newest, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
-    gaps: newestOf(gaps),
-    weatherGaps: newestOf(gaps.filter(({ instrument }) => instrument === 'weather')),
+    gaps: { newest: gaps.slice(0, 5), count: gaps.length },
     issues: issuesIn(issues, period).all.length,
   };
 }
 
-function newestOf(gaps: readonly HourGap[]): NewestGaps {
-  return { newest: gaps.slice(0, 5), count: gaps.length };
-}
-
-function withoutLabels(recent: RecentArchive): RecentArchive {
-  const days = recent.days.map((day) => ({ ...day, labelsPerHour: null, isLabelsPartial: false }));
-  return { ...recent, days, gaps: recent.weatherGaps, areLabelsShown: false };
-}
-
 /**
- * Shows the last month of the archive. `refusal` is the reason why the label overview is refused now, or null. An
- * attribute repeats the data for the page's script.
+ * Shows the last month of the archive. `refusal` is the reason why the label overview is refused, or null. The chart
+ * has no links to the values and files of the days, because thirty links would make up a tenth of the observatory page.
+ * The archive page has these links.
  */
-export function RecentSection({ recent, refusal }: { recent: RecentArchive | null; refusal: string | null }) {
-  if (!recent) return null;
-  const shown = refusal === null ? recent : withoutLabels(recent);
-  const { days, gaps, areLabelsShown, newest, issues } = shown;
+export function RecentSection({ recent, refusal }: { recent: RecentArchive; refusal: string | null }) {
+  const { days, gaps, areLabelsShown, newest, issues } = recent;
   const more = gaps.count - gaps.newest.length;
   return (
-    <section aria-labelledby="archive" data-archive={embeddedArchive(shown)}>
-      <h2 id="archive">The last 30 days</h2>
-      {areLabelsShown ? null : <LabelsRefused why={refusal ?? 'Reload this page to show them.'} />}
-      <RateChart base="." days={days} what="30 days" areLabelsShown={areLabelsShown} />
+    <section aria-labelledby="archive">
+      <h2 id="archive">{archiveHeading}</h2>
+      {refusal === null ? null : <LabelsRefused why={refusal} />}
+      <RateChart base={null} days={days} what="30 days" areLabelsShown={areLabelsShown} />
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>

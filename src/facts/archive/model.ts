@@ -87,9 +87,9 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
   const perHour = areLabelsShown ? rate(labels) : null;
   return {
     ...{ day, isArchived: archived !== undefined, isClosed },
-    eventsPerSecond: rate(weather),
+    eventsPerSecond: rounded(rate(weather)),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
-    labelsPerHour: perHour === null ? null : perHour * 3600,
+    labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
     isLabelsPartial: areLabelsShown && gapHours(day, labels, now).length > 0,
   };
 }
@@ -98,7 +98,12 @@ function rate(sums: ArchivedSums | null): number | null {
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
 }
 
-/** Returns the starts of the hours that are due in the archive but that it does not report as fully observed. */
+/** Rounds a rate to five significant digits, because the observatory page embeds the rates of its charts. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(5));
+}
+
+/** Returns the start of each hour that is due in the archive but not reported there as fully observed. */
 function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
   const whole = new Set(sums?.wholeHours);
   const gaps: number[] = [];
@@ -111,7 +116,7 @@ function gapHours(day: string, sums: ArchivedSums | null, now: number): number[]
 
 /** Known issues that affect a period. */
 export interface IssuesByDay {
-  /** All these issues, newest first. */
+  /** All issues that affect the period, newest first. */
   readonly all: readonly ArchivedIssue[];
   /** Returns the issues that affect a day, newest first. */
   on(day: string): ArchivedIssue[];

@@ -9,9 +9,9 @@ import { listConclusion } from './conclusion.ts';
 import { projectSummary } from './project-labeler.ts';
 import { indexTexts, type SearchIndex } from './search-index.ts';
 
-/** Sort orders of the labeler list on its page. */
+/** Sort orders that the page `/labelers` offers. */
 export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;
-/** Sort order of the labeler list on its page. */
+/** Sort order of the list on the page `/labelers`. */
 export type SortKey = (typeof sortKeys)[number];
 
 /** List of all labelers, prepared once per artifact, so that a request only has to select from it. */
@@ -24,8 +24,8 @@ export interface Catalogue {
   readonly search: SearchIndex;
   readonly states: Readonly<Record<LabelerState, number>>;
   readonly conclusion: string;
-  /** All entries as one serialized JSON array. */
-  readonly json: Buffer;
+  /** All entries as one serialized JSON array, in consecutive parts. */
+  readonly json: readonly Buffer[];
 }
 
 /** Places in `/labelers.json` where identities are allowed. */
@@ -34,19 +34,32 @@ export const listPlaces: IdentityPlaces = {
   handles: /^\/facts\/labelers\/\d+\/handle\/name$/,
 };
 
+/** Number of entries that are encoded together. */
+const groupEntries = 100;
+
 /**
- * Creates the preparation of a catalogue. If the privacy scan finds an identity in an entry, the handle of that entry
- * is withheld. `alarm` is called with the location of the identity, never with its text.
+ * Creates a preparation that builds the catalogue from the lines of an artifact. If the privacy scan finds an identity
+ * in an entry, the handle of that entry is withheld. `alarm` is called with the location of the identity, never with
+ * its text.
  */
 export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Catalogue> {
   const entries: LabelerSummary[] = [];
-  const pieces: string[] = [];
+  // Encode the entries in groups during the visits: encoding all entries at once would block the event loop for 30 ms.
+  const groups: Buffer[] = [];
+  let texts: string[] = [];
+
+  function encodeGroup(): void {
+    if (texts.length === 0) return;
+    groups.push(Buffer.from(`${groups.length === 0 ? '[' : ','}${texts.join(',')}`));
+    texts = [];
+  }
 
   return {
     visit(line, header) {
       const entry = scanned(line, header, entries.length, alarm);
       entries.push(entry);
-      pieces.push(JSON.stringify(entry));
+      texts.push(JSON.stringify(entry));
+      if (texts.length === groupEntries) encodeGroup();
     },
     async finish(_set: LabelerSet, sliceEnd: SliceEnd): Promise<Catalogue> {
       const pause = async (): Promise<void> => {
@@ -54,8 +67,8 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
         if (ended) await ended;
       };
       await pause();
-      const json = Buffer.from(`[${pieces.join(',')}]`);
-      await pause();
+      encodeGroup();
+      const json = [...groups, Buffer.from(groups.length === 0 ? '[]' : ']')];
       const names = entries.map(nameOf);
       await pause();
       const search = indexTexts(entries.map(({ did }, index) => `${names[index]}\n${did}`.toLowerCase()));

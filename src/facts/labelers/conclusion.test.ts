@@ -54,7 +54,7 @@ describe('a span', () => {
 });
 
 describe('the conclusion about a labeler', () => {
-  it('names the first day after the last gap that was read from its beginning', () => {
+  it('names the first day that was read from its start after the last gap', () => {
     const gaps = [
       gap('2026-10-30T00:00:00Z', '2026-10-31T08:00:00Z'),
       gap('2026-11-01T05:00:00Z', '2026-11-02T18:00:00Z'),
@@ -71,7 +71,7 @@ describe('the conclusion about a labeler', () => {
     expect(labelerConclusion(line({}), window)).toBe('Read without a gap since 22 October.');
   });
 
-  it('counts how many of the last days were not read', () => {
+  it('states how many of the last days were not read', () => {
     expect(labelerConclusion(line({ days: lastDays(unreadDay, unreadDay, readDay) }), window)).toBe(
       'Not read on 2 of the last 7 days; what it did then is not known.',
     );
@@ -86,7 +86,7 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('ignores unread days before the last seven (unreadDays)', () => {
+  it('ignores unread days before the last seven days', () => {
     const days = [
       unreadDay,
       ...Array.from({ length: 23 }, () => unreadDay),
@@ -95,7 +95,7 @@ describe('the conclusion about a labeler', () => {
     expect(unreadDays(days)).toBe(0);
   });
 
-  it('names the start of adjoining gaps that last until now, even if their reasons differ', () => {
+  it('names the start of the first of several adjoining gaps that last until now, even if their reasons differ', () => {
     const gaps = [
       gap('2026-11-18T04:00:00Z', '2026-11-19T00:00:00Z'),
       { ...gap('2026-11-19T00:00:00Z', window.end), reason: 'ingest_paused' as const },
@@ -105,7 +105,7 @@ describe('the conclusion about a labeler', () => {
     );
   });
 
-  it('says that nothing is known if no day was read', () => {
+  it('states that nothing is known if no day was read', () => {
     expect(labelerConclusion(line({ days: Array.from({ length: 31 }, () => unreadDay) }), window)).toBe(
       'Not read at any time in the window; what it did is not known.',
     );
@@ -115,6 +115,13 @@ describe('the conclusion about a labeler', () => {
     const left = line({ state: 'departed', state_since: '2025-11-05T10:00:00Z' });
     expect(labelerConclusion(left, window)).toBe(
       'Not followed since 5 November 2025; what it has done since then is not known.',
+    );
+  });
+
+  it('states that nothing is known of a labeler that left the enrolment and was not read in the window', () => {
+    const days = Array.from({ length: 31 }, () => unreadDay);
+    expect(labelerConclusion(line({ state: 'denied', state_since: '2026-11-05T10:00:00Z', days }), window)).toBe(
+      'Not followed since 5 November; what it did in the window is not known.',
     );
   });
 

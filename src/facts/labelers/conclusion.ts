@@ -19,10 +19,12 @@ type Span = keyof LabelerLine['events'];
 
 /** Describes the coverage of one labeler in one sentence. */
 export function labelerConclusion({ state, state_since: since, days, gaps }: Covered, window: Window): string {
+  const isUnread = days.every(([, , share]) => share === 0);
   if (state === 'departed' || state === 'denied') {
-    return `Not followed since ${dateIn(millis(since), window)}; what it has done since then is not known.`;
+    const unknown = isUnread ? 'what it did in the window' : 'what it has done since then';
+    return `Not followed since ${dateIn(millis(since), window)}; ${unknown} is not known.`;
   }
-  if (days.every(([, , share]) => share === 0)) {
+  if (isUnread) {
     return 'Not read at any time in the window; what it did is not known.';
   }
   const unreadFrom = openGapStart(gaps, window);
@@ -59,7 +61,7 @@ function recentGaps(days: LabelerLine['days']): string | null {
   return part > 0 ? `Read only in part on ${part} ${of}; what it did in the gaps is not known.` : null;
 }
 
-/** Returns the start of the unread time that lasts until the end of the window; null if the labeler is being read. */
+/** Returns the start of the unread time that lasts until the end of the window; null if no gap lasts until then. */
 function openGapStart(gaps: LabelerFacts['gaps'], window: Window): number | null {
   let start = millis(window.end);
   for (const gap of gaps.toSorted((a, b) => millis(b.end) - millis(a.end))) {
@@ -70,8 +72,8 @@ function openGapStart(gaps: LabelerFacts['gaps'], window: Window): number | null
 }
 
 /**
- * Returns the first day after the last gap that was read from its beginning; if there is no such day yet, the instant
- * at which the gap ended.
+ * Returns the first day after the last gap that was read from its beginning, as text; if there is no such day yet, the
+ * instant at which the gap ended. Without gaps, the days are counted from the start of the window.
  */
 function readSince(gaps: LabelerLine['gaps'], window: Window): string {
   const from = Math.max(millis(window.start), ...gaps.map(({ end }) => millis(end)));

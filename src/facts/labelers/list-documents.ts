@@ -26,7 +26,10 @@ const emptyList = '"labelers":[]';
 export function listDocuments(common: HeaderList) {
   const documents = new Kept<Validated>();
   const pages = new Kept<Validated>();
-  /** Rendered rows of the table by index, because parsing and rendering them takes most of the time of a page. */
+  /**
+   * Rendered rows of the table by index. They are cached, because parsing and rendering them takes most of the time
+   * needed to build a page.
+   */
   const rows = new Kept<string>();
 
   function document({ pair, judgement }: Paired, now: number): Validated {
@@ -73,7 +76,7 @@ export function listDocuments(common: HeaderList) {
       if (isPlain(query)) return conditional(plainPage(paired, now), conditions);
       return passingPage(rendered(paired, query, now), chooseCoding(conditions.acceptEncoding), common);
     },
-    /** Builds the large document before a client requests it. */
+    /** Builds the JSON document before a client requests it, because the document is large. */
     warm(paired: Paired, now: number): void {
       document(paired, now);
     },
@@ -91,7 +94,7 @@ function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], 
  * Inserts the serialized entries in place of the empty list. The text of the empty list is unique, because JSON would
  * escape its quotes within a string.
  */
-function withEntries(text: string, entries: Buffer): Buffer {
+function withEntries(text: string, entries: readonly Buffer[]): Buffer {
   const at = text.indexOf(emptyList) + emptyList.length - '[]'.length;
-  return Buffer.concat([Buffer.from(text.slice(0, at).toWellFormed()), entries, Buffer.from(text.slice(at + 2))]);
+  return Buffer.concat([Buffer.from(text.slice(0, at).toWellFormed()), ...entries, Buffer.from(text.slice(at + 2))]);
 }

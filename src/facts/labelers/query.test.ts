@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import { prepared } from '../../../harness/process/labelers.ts';
+import { labelerStates } from '../../contract/labeler-vocabulary.ts';
 import { nameOf, sortKeys } from './catalogue.ts';
 import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './query.ts';
 
@@ -17,12 +18,12 @@ describe('a query of the labeler list', () => {
     expect(parseListQuery(target)).toEqual(query);
   });
 
-  it('discards a search text of more than 64 bytes, even if it has fewer characters', () => {
+  it('discards a search text of more than 64 bytes, even if it has fewer than 64 characters', () => {
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(32))}`).q).toBe('é'.repeat(32));
     expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(33))}`).q).toBe('');
   });
 
-  it('is parsed without an error from any target, and survives formatting and parsing', () => {
+  it('is parsed without an error from any target, and is equal to the original after formatting and parsing', () => {
     fc.assert(
       fc.property(fc.webQueryParameters(), fc.string({ maxLength: 20 }), (search, q) => {
         expect(() => parseListQuery(`/labelers?${search}`)).not.toThrow();
@@ -49,16 +50,30 @@ describe('a page of the labeler list', () => {
   it('is sorted as requested', async () => {
     const { prepared: catalogue } = await prepared(fixture);
     const { entries } = catalogue;
-    const first = (sort: (typeof sortKeys)[number]) =>
-      selectPage(catalogue, { ...plainQuery, sort }).shown.map((index) => entries[index]);
-    const weeks = first('events').map((entry) => entry?.events.week ?? 0);
+    const sorted = (sort: (typeof sortKeys)[number]) =>
+      [1, 2, 3].flatMap((page) =>
+        selectPage(catalogue, { ...plainQuery, sort, page }).shown.flatMap((index) => entries[index] ?? []),
+      );
+    const weeks = sorted('events').map(({ events }) => events.week ?? 0);
     expect(weeks).toEqual(weeks.toSorted((a, b) => b - a));
-    const names = first('name').map((entry) => (entry?.handle ? nameOf(entry) : ''));
-    expect(names).toEqual(names.toSorted());
-    expect(first('state')[0]?.state).toBe('established');
+    const handles = sorted('name').map(({ handle }) => handle !== null);
+    expect(handles).toEqual([...handles.filter((has) => has), ...handles.filter((has) => !has)]);
+    const names = sorted('name').map(nameOf);
+    const named = handles.filter((has) => has).length;
+    expect(names).toEqual([...names.slice(0, named).toSorted(), ...names.slice(named).toSorted()]);
+    const ranks = sorted('state').map(({ state }) => labelerStates.indexOf(state));
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+    expect(new Set(ranks).size).toBeGreaterThan(2);
+    expect(sorted('state')[0]?.state).toBe('established');
+    const since = sorted('since').map(({ state_since }) => Date.parse(state_since));
+    expect(since).toEqual(since.toSorted((a, b) => b - a));
+    // A labeler that was never read comes last.
+    const read = sorted('read').map(({ last_answered: at }) => (at === null ? 0 : Date.parse(at)));
+    expect(read).toEqual(read.toSorted((a, b) => b - a));
+    expect(read.at(-1)).toBe(0);
   });
 
-  it('contains exactly the labelers that match both the search text and the state', async () => {
+  it('states the number of labelers that match both the search text and the state', async () => {
     const { prepared: catalogue } = await prepared(fixture);
     const { entries } = catalogue;
     fc.assert(

@@ -45,7 +45,7 @@ describe('the metrics of the facts', () => {
     });
   });
 
-  it('contain only the refusal of a refused fact', () => {
+  it('contain nothing about a refused fact except its refusal', () => {
     const { set, series } = current();
     set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
     const names = Object.keys(series());
@@ -57,7 +57,7 @@ describe('the metrics of the facts', () => {
     expect(Object.keys(over({}).series())).toHaveLength(6);
   });
 
-  it('contain only the ages and the state of a weather fact that is no longer current', () => {
+  it('contain nothing about a weather fact that is no longer current except its ages and its state', () => {
     const names = Object.keys(current().series(now + 7_200_000)).filter((name) => /weather/.test(name));
     expect(names.filter((name) => !/fact="weather_/.test(name))).toEqual([]);
     const { series } = over({ weather: fixture('weather') });
@@ -67,7 +67,7 @@ describe('the metrics of the facts', () => {
     });
   });
 
-  it('contain no series for a number that is unknown', () => {
+  it('omit a series whose number is unknown', () => {
     const weather = fixture('weather');
     const collections = { ...(weather.collections as JsonObject), 'like.create': null };
     const total = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
@@ -80,7 +80,7 @@ describe('the metrics of the facts', () => {
     expect(text).not.toMatch(/^almanac_fact_weather_events/m);
   });
 
-  it('never continue a live series with simulated data', () => {
+  it('never add simulated data to a live series', () => {
     const text =
       over({ weather: { ...fixture('weather'), origin: 'simulated' } })
         .reply()
@@ -93,7 +93,7 @@ describe('the metrics of the facts', () => {
     expect(current().reply().body?.toString()).not.toContain('did:');
   });
 
-  it('of the legacy producers contain their number of labelers and their weather events', () => {
+  it('contain the number of labelers and the weather events of the legacy producers', () => {
     const at = fixtureNow.legacy;
     expect(over({ legacy: fixture('legacy') }).series(at)).toMatchObject({
       'almanac_fact_labels_known_labelers{origin="live"}': fixture('legacy').labeler_count,
@@ -105,7 +105,7 @@ describe('the metrics of the facts', () => {
 });
 
 describe('the response with the metrics', () => {
-  it('is cacheable like the facts and has a validator that changes with any of them', () => {
+  it('is cacheable like the facts and has a validator that changes whenever a fact changes', () => {
     const { reply, set } = current();
     expect([headerOf(reply(), 'Content-Type'), headerOf(reply(), 'Cache-Control')]).toEqual([
       'application/openmetrics-text; version=1.0.0; charset=utf-8',
@@ -115,10 +115,15 @@ describe('the response with the metrics', () => {
     expect(headerOf(reply(now + 5_000), 'ETag')).toBe(etag);
     expect(headerOf(reply(now + 60_000), 'ETag')).not.toBe(etag);
     set('weather', Buffer.from(JSON.stringify({ ...fixture('weather'), measures: 'the same, in other words' })));
-    expect(headerOf(reply(), 'ETag')).not.toBe(etag);
+    const afterWeather = headerOf(reply(), 'ETag');
+    expect(afterWeather).not.toBe(etag);
+    set('recent', Buffer.from(JSON.stringify(fixture('recent'), null, 1)));
+    const afterLabels = headerOf(reply(), 'ETag');
+    expect([etag, afterLabels]).not.toContain(afterWeather);
+    for (const tag of [etag, afterWeather, afterLabels]) expect(tag).toMatch(/^W\/"[\w-]+"$/);
   });
 
-  it('is 304 for the current validator', () => {
+  it('has the status 304 if the request contains the current validator', () => {
     const { reply, get } = current();
     const etag = headerOf(reply(), 'ETag') ?? '';
     expect(get(factMetricsPath, now, { ifNoneMatch: etag })).toMatchObject({ status: 304, body: null });

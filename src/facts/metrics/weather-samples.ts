@@ -1,11 +1,12 @@
+import { currencies } from '../../client/currency.ts';
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { collectionNames, conditionStates, confidences } from '../../contract/vocabulary.ts';
-import { currencies, currencyOf, isNow } from '../page/currency.ts';
+import { currencyOf, isNow } from '../page/currency.ts';
 import { families } from './families.ts';
 import type { Dimensions, MetricSamples } from './open-metrics.ts';
 
-/** Adds the samples of the weather conditions. */
+/** Adds the samples of the weather conditions. Adds no sample if the conditions are absent or no longer current. */
 export function addConditions(samples: MetricSamples, envelope: WeatherConditionsEnvelope, origin: Dimensions): void {
   const { conditions } = envelope.facts;
   if (conditions === null || !isNow(currencyOf(envelope))) return;
@@ -15,7 +16,7 @@ export function addConditions(samples: MetricSamples, envelope: WeatherCondition
 
 /**
  * Adds the samples of the window, totals and collections. A fact that is served but no longer current has only its
- * ages, because a scraper would store old numbers with the time of the scrape.
+ * state and its ages, because a scraper would store old numbers with the time of the scrape.
  */
 export function addMetrics(samples: MetricSamples, envelope: WeatherMetricsEnvelope, origin: Dimensions): void {
   const { window, total_events: total, collections } = envelope.facts;
@@ -34,7 +35,10 @@ export function addMetrics(samples: MetricSamples, envelope: WeatherMetricsEnvel
   }
 }
 
-/** Adds the state of a weather fact and the age of its newest observation, which old facts have, too. */
+/**
+ * Adds the state of a weather fact and the age of its newest observation. Facts that are no longer current also have
+ * these samples. An unknown age adds no sample.
+ */
 export function addWeatherAge(
   samples: MetricSamples,
   envelope: WeatherConditionsEnvelope | WeatherMetricsEnvelope,

@@ -1,23 +1,8 @@
-import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
-
-/**
- * Currencies of a weather fact: whether it still describes the present. The API serves the freshness that the
- * instrument computed when it wrote the artifact. Clients must add the artifact's age to determine the currency.
- */
-export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
-/** Currency of a weather fact. */
-export type Currency = (typeof currencies)[number];
+import { type AgedFact, type Currency, currencyAfter } from '../../client/currency.ts';
 
 /** Returns the currency of a weather fact at the time of the response. */
-export function currencyOf({
-  age_seconds: age,
-  freshness,
-}: Pick<WeatherConditionsEnvelope | WeatherMetricsEnvelope, 'age_seconds' | 'freshness'>): Currency {
-  const { state, age_seconds: ageThen, max_age_seconds: most } = freshness;
-  if (state === 'stale') return 'old';
-  if (state === 'unavailable') return 'unavailable';
-  if (age === null || ageThen === null || most === null) return 'not_said';
-  return age + ageThen > most ? 'old' : state;
+export function currencyOf(fact: AgedFact): Currency {
+  return currencyAfter(fact, 0);
 }
 
 /** Explanations of why a weather fact is not current, by currency. */

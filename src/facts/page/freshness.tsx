@@ -1,7 +1,8 @@
+import type { Currency } from '../../client/currency.ts';
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { Count, Instant, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
-import { type Currency, currencyOf } from './currency.ts';
+import { currencyOf } from './currency.ts';
 import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
 
@@ -57,11 +58,11 @@ const currencyText: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** Status of an instrument: one word for the reader, with its meaning. */
+/** Status of an instrument, as words for readers and as a flag. */
 export interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;
-  /** True if the instrument's facts may be presented as current. */
+  /** True if the instrument's facts are current without any restriction. */
   readonly good: boolean;
 }
 

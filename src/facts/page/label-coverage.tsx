@@ -72,7 +72,7 @@ function stretch<K extends Part['kind']>(kind: K, { start, end }: { start: strin
   return { kind, start: millis(start), end: millis(end) };
 }
 
-/** Returns the window of an overview and the parts of it that were not observed. */
+/** Returns the window of an overview and the parts of it that were not observed; null without a `generated_at`. */
 export function unobservedParts({
   generated_at: generatedAt,
   facts,
@@ -90,7 +90,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const known = unobservedParts(envelope);
   if (!known || envelope.generated_at === null) return null;
   const { window, parts } = known;
-  // Draw time that is not collected yet at its true length, because it is not a gap.
+  // Leave time that is not collected yet blank and at its true length, because it is not a gap.
   const pendingFrom = Math.min(window.end, ...parts.filter(({ kind }) => kind === 'pending').map(({ start }) => start));
   const drawn = layTimeline(
     window,
@@ -125,7 +125,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
             </g>
           ),
         )}
-        {days <= 62 ? dayLines(days) : null}
+        {days > 1 && days <= 62 ? <DayLines days={days} /> : null}
       </svg>
       <p class="chart-ends">
         <span>window’s start</span>
@@ -144,11 +144,16 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   );
 }
 
-function dayLines(days: number) {
-  return Array.from({ length: days - 1 }, (_, day) => {
-    const x = percent(((day + 1) / days) * 100);
-    return <line key={x} class="day" x1={x} x2={x} y2="100%" />;
-  });
+/** Draws a line at the start of each day except the first. A pattern needs fewer bytes than a line for each day. */
+function DayLines({ days }: { days: number }) {
+  return (
+    <>
+      <pattern id="coverage-days" width={(1 / (days - 1)).toFixed(5)} height="1">
+        <rect class="day" width="1" height="100%" />
+      </pattern>
+      <rect fill="url(#coverage-days)" {...placed(timelineWidth / days, timelineWidth)} height="100%" />
+    </>
+  );
 }
 
 /** Converts the ends of a period, in units of the timeline, to the position and width of a rectangle in per cent. */

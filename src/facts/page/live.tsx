@@ -1,16 +1,16 @@
 import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
-import { recentArchiveOf } from '../archive/embedded.ts';
-import { accountLinksOf } from './accounts.tsx';
 import { describeChanges } from './changes.ts';
+import { Kept, KeptArchive, keptSection } from './kept-section.tsx';
 import type { ObservatoryFacts } from './model.ts';
-import { observatory } from './observatory.tsx';
+import { type OtherSections, observatory } from './observatory.tsx';
 import { type WatchContext, watchFact } from './watch.ts';
 
 /**
- * Updates the page in the browser. Requests each of the three facts when its last response has expired, and renders the
- * page again with the server's components. The server-rendered page stays until the first responses arrive.
+ * Updates the page in the browser. Requests the three facts as soon as the last response for one of them has expired,
+ * and renders the page again with the server's components. The server-rendered page stays until the first responses
+ * arrive. If the page cannot be rendered, a message replaces it and the updates end.
  */
 function keepLive(context: WatchContext): void {
   const watches = {
@@ -19,8 +19,11 @@ function keepLive(context: WatchContext): void {
     labels: watchFact(`.${paths.labelsOverview}`, contractIds.labelsOverview, context),
   };
   const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
-  const accounts = accountLinksOf(document);
-  const recent = recentArchiveOf(document);
+  const archive = keptSection(document, 'archive');
+  const others: OtherSections = {
+    archive: archive && ((refusal) => <KeptArchive section={archive} refusal={refusal} />),
+    accounts: <Kept section={keptSection(document, 'accounts')} />,
+  };
   let shown: ObservatoryFacts | null = null;
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,7 +39,7 @@ function keepLive(context: WatchContext): void {
     ]);
     const facts = { conditions, metrics, labels };
     try {
-      const parts = observatory(facts, { kind: 'live', said: describeChanges(shown, facts) }, accounts, null, recent);
+      const parts = observatory(facts, { kind: 'live', said: describeChanges(shown, facts) }, others);
       shown = facts;
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
@@ -49,7 +52,10 @@ function keepLive(context: WatchContext): void {
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }
 
-  /** Removes expired data after the computer slept or the page was restored from the browser history. */
+  /**
+   * Requests the facts again if their responses expired while the computer slept or the page was in the browser
+   * history.
+   */
   function awake(): void {
     if (document.visibilityState === 'visible' && context.clock() >= due()) void ask();
   }

@@ -1,9 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { RecentSection } from '../archive/chart.tsx';
-import type { RecentArchive } from '../archive/embedded.ts';
 import { originCaveats } from '../caveats.ts';
-import { type AccountLinks, Accounts } from './accounts.tsx';
 import { Caveats } from './caveats.tsx';
 import { Freshness, labelStatus, weatherStatus } from './freshness.tsx';
 import { Labels } from './labels.tsx';
@@ -18,16 +16,20 @@ import { WeatherRates } from './weather-rates.tsx';
 export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
+ * Sections that do not show facts. `archive` is null if the page has no section about the archive. The page's script
+ * keeps the sections that the server rendered.
+ */
+export interface OtherSections {
+  /** Returns the section about the archive. `refusal` is the reason why the label overview is refused, or null. */
+  readonly archive: ((refusal: string | null) => ComponentChildren) | null;
+  readonly accounts: ComponentChildren;
+}
+
+/**
  * Renders the observatory page from the three facts, on the server and in the browser. Links are relative, so that the
  * page works under any path prefix.
  */
-export function observatory(
-  facts: ObservatoryFacts,
-  keeping: Keeping,
-  accounts: AccountLinks | null,
-  publicUrl: string | null = null,
-  recent: RecentArchive | null = null,
-): PageParts {
+export function observatory(facts: ObservatoryFacts, keeping: Keeping, others: OtherSections): PageParts {
   const origins = originsShown(facts);
   return {
     title: [
@@ -38,12 +40,11 @@ export function observatory(
     base: '.',
     // Exclude simulated data from search engines, which could present it as live.
     indexed: origins.length === 0,
-    ...(publicUrl === null || origins.length > 0 ? {} : { card: cardOf(publicUrl) }),
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],
     navigation: [
       { href: './labelers', text: 'Labelers' },
-      ...(recent === null ? [] : [{ href: './archive', text: 'Archive' }]),
+      ...(others.archive === null ? [] : [{ href: './archive', text: 'Archive' }]),
       { href: './docs', text: 'API' },
       { href: './method/weather', text: 'Method' },
       { href: './openapi.json', text: 'OpenAPI' },
@@ -53,35 +54,11 @@ export function observatory(
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
-    children: <Body facts={facts} keeping={keeping} accounts={accounts} recent={recent} />,
+    children: <Body facts={facts} keeping={keeping} others={others} />,
   };
 }
 
-/**
- * Returns the preview of the page for messengers and social networks. Its image has no numbers, because these services
- * cache it for weeks and would show an old number as current.
- */
-function cardOf(publicUrl: string): NonNullable<PageParts['card']> {
-  return {
-    url: `${publicUrl}/`,
-    image: `${publicUrl}/assets/card.png`,
-    imageText: 'Almanac: observations of the AT Protocol network, with their limits',
-    width: 1200,
-    height: 630,
-  };
-}
-
-function Body({
-  facts,
-  keeping,
-  accounts,
-  recent,
-}: {
-  facts: ObservatoryFacts;
-  keeping: Keeping;
-  accounts: AccountLinks | null;
-  recent: RecentArchive | null;
-}) {
+function Body({ facts, keeping, others }: { facts: ObservatoryFacts; keeping: Keeping; others: OtherSections }) {
   return (
     <>
       <div class="intro">
@@ -95,8 +72,8 @@ function Body({
       <WeatherNow fact={facts.conditions} />
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
-      <RecentSection recent={recent} refusal={refusalOf(facts.labels)} />
-      <Accounts links={accounts} />
+      {others.archive?.(refusalOf(facts.labels))}
+      {others.accounts}
       <Freshness facts={facts} />
       <Caveats facts={facts} />
       <Json />

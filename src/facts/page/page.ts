@@ -1,17 +1,19 @@
+import { h } from 'preact';
 import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
-import { recentArchive, recentDays } from '../archive/chart.tsx';
+import type { PageParts } from '../../web/page-body.tsx';
+import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
-import type { AccountLinks } from './accounts.tsx';
+import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 
 /**
- * Headers of the page. All content comes from this origin and none is inline. A cached page expires together with its
- * facts.
+ * Headers of the page. All content comes from this origin and none is inline. No cache may store the page, because a
+ * cached page could show outdated facts.
  */
 const headers: HeaderList = [
   'Cache-Control',
@@ -32,15 +34,27 @@ export interface PageContext {
   readonly archive: ArchivedDays | null;
 }
 
-/** Creates the resource of the observatory page. The page is rendered again when a fact or the archive changes. */
+/**
+ * Creates the resource of the observatory page. The page is rendered again when a fact, an age in a refusal, or the
+ * archive changes, and every hour if there is an archive.
+ */
 export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive }: PageContext) {
   const archived = () => archive?.days() ?? null;
   const pageAt = keepPerOutcomes(
     (facts, { labels }, now) => {
       const areLabelsShown = labels.kind === 'served';
       const recent = recentArchive(archived(), { count: recentDays, now, areLabelsShown }, archive?.issues());
+      const page = observatory(
+        facts,
+        { kind: 'loaded' },
+        {
+          archive: recent && ((refusal) => h(RecentSection, { recent, refusal })),
+          accounts: h(Accounts, { links: accounts }),
+        },
+      );
+      const parts = publicUrl !== null && page.indexed ? { ...page, card: cardOf(publicUrl) } : page;
       return {
-        html: Buffer.from(renderPage(observatory(facts, { kind: 'loaded' }, accounts, publicUrl, recent))),
+        html: Buffer.from(renderPage(parts)),
         replies: new Map<Coding, Reply>(),
       };
     },
@@ -62,5 +76,19 @@ export function observatoryPage(common: HeaderList, { accounts, publicUrl, archi
     ]);
     replies.set(coding, reply);
     return reply;
+  };
+}
+
+/**
+ * Returns the preview of the page for messengers and social networks. Its image has no numbers, because these services
+ * cache it for weeks and would show an old number as current.
+ */
+function cardOf(publicUrl: string): NonNullable<PageParts['card']> {
+  return {
+    url: `${publicUrl}/`,
+    image: `${publicUrl}/assets/card.png`,
+    imageText: 'Almanac: observations of the AT Protocol network, with their limits',
+    width: 1200,
+    height: 630,
   };
 }

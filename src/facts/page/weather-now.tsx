@@ -1,8 +1,9 @@
+import type { Currency } from '../../client/currency.ts';
 import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { WeatherConditions } from '../../contract/weather.ts';
 import { Instant } from '../../web/figures.tsx';
-import { type Currency, currencyOf, isNow, notNow } from './currency.ts';
+import { currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
 import { NotMeasured, Quote, Refused } from './pieces.tsx';
 import { confidenceText, scale } from './words.ts';
@@ -136,7 +137,7 @@ function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }
   );
 }
 
-/** Shows the state. If Almanac's instrument computed it, links to the rules that define its words. */
+/** Shows the state. If Almanac's instrument computed the state, links to the rules for the state and its confidence. */
 function State({ envelope, conditions }: { envelope: WeatherConditionsEnvelope; conditions: WeatherConditions }) {
   const { state, label, confidence } = conditions;
   const shown = <Quote text={label} at="conditions/facts/conditions/label" />;

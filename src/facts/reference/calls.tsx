@@ -16,7 +16,7 @@ export function Calls({ part }: { part: Part }) {
         <CallSection key={call.path} part={part} call={call} shared={shared} />
       ))}
       <p>
-        {'Every call can also fail before its path is looked up: '}
+        {'Every call can also fail with '}
         <Codes codes={shared.flatMap((status) => codesOf(part, status, part.calls[0]))} />.
       </p>
     </>
@@ -54,7 +54,7 @@ function CallSection({ part, call, shared }: CallProps) {
         ) : null}
       </p>
       <Parameters call={call} part={part} />
-      <h4>Responses</h4>
+      <h4>{shared.length === 0 ? 'Responses' : 'Responses, besides the errors of every call'}</h4>
       <dl>
         {responses
           .filter(([status]) => !shared.includes(status))

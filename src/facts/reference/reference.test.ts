@@ -12,7 +12,7 @@ import { fieldsOf } from './fields.ts';
 import { callsOf, parseDocument } from './openapi.ts';
 import { reference, referenceDocuments } from './reference.tsx';
 
-/** The API reference contains everything that the OpenAPI documents contain, in a page that works without scripts. */
+/** The API reference shows the fields, calls, parameters and errors of the OpenAPI documents without scripts. */
 
 const asset = (name: string) => readFileSync(join(root, 'assets', name));
 const texts = referenceDocuments.map((name) => asset(name).toString('utf8'));
@@ -58,11 +58,17 @@ describe('the API reference', () => {
     }
   });
 
-  it('shows every error with its message and a remedy, and links to it from the calls that may return it', () => {
+  it('shows every error with its message and a remedy, and links to it', () => {
     const tables = { ...accountErrorTable, ...errorTable, ...labelerErrorTable };
     const entries = Object.entries(tables).map(([code, { status, message }]) => `${code} ${status}${message} Remedy: `);
     expect(entries.filter((entry) => !said.includes(entry))).toEqual([]);
     expect(Object.keys(tables).filter((code) => !html.includes(`href="#error-${code}"`))).toEqual([]);
+  });
+
+  it('mentions the errors that all calls have in common in the section of each call', () => {
+    const calls = html.match(/<section class="call"/g) ?? [];
+    const references = html.match(/<h4>Responses, besides the errors of every call<\/h4>/g) ?? [];
+    expect(references).toHaveLength(calls.length);
   });
 
   it('has only links to existing ids, and no duplicate ids', () => {
@@ -72,7 +78,7 @@ describe('the API reference', () => {
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
   });
 
-  it('has at most 60 kB including its style and script, in each content coding', () => {
+  it('is at most 60 kB when compressed, including its style and script', () => {
     const parts = [Buffer.from(html), ...['almanac.css', 'docs.css', 'docs.js'].map(asset)];
     for (const coding of ['br', 'gzip'] as const) {
       const bytes = parts.map((part) => encode(part, coding).length).reduce((sum, size) => sum + size, 0);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Coding } from './accept-encoding.ts';
-import { encode } from './compress.ts';
+import { encode, encodeSmallest } from './compress.ts';
 
 /** A static file of the built program. It is cached, and read again after it has changed on disk. */
 export interface AssetFile {
@@ -18,16 +18,16 @@ export interface AssetBytes {
 }
 
 /**
- * Creates the asset for a file; `change` converts the file's bytes to the served bytes. Its validator is weak, because
- * it is the same for every content coding.
+ * Creates the asset for a file; `change` converts the file's bytes to the served bytes. The validator is weak,
+ * because all content codings share it, as do both Brotli forms (see `madeOf`).
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
-  return madeOf([path], ([bytes = Buffer.alloc(0)]) => change(bytes), weakTag);
+  return madeOf([path], ([bytes = Buffer.alloc(0)]) => change(bytes), weakTag, encodeSmallest);
 }
 
 /**
- * Creates an asset from several files; it is built again only if one of them changes. Its validator is strong, because
- * each content coding has its own.
+ * Creates an asset from several files, which is built again only if one of the files changes. The asset has strong
+ * validators, one for each content coding.
  */
 export function assetMadeOf(paths: readonly string[], make: (files: readonly Buffer[]) => Buffer): AssetFile {
   return madeOf(paths, make, strongTag);
@@ -35,7 +35,16 @@ export function assetMadeOf(paths: readonly string[], make: (files: readonly Buf
 
 type Make = (files: readonly Buffer[]) => Buffer;
 
-function madeOf(paths: readonly string[], make: Make, tagOf: (plain: Buffer, coding: Coding) => string): AssetFile {
+/**
+ * Creates an asset whose validators `tagOf` returns. `improve` returns a smaller Brotli form of the bytes, which
+ * replaces the first form as soon as it is complete.
+ */
+function madeOf(
+  paths: readonly string[],
+  make: Make,
+  tagOf: (plain: Buffer, coding: Coding) => string,
+  improve?: (plain: Buffer) => Promise<Buffer>,
+): AssetFile {
   let stamp = '';
   let plain: Buffer | undefined;
   const made = new Map<Coding, AssetBytes>();
@@ -55,6 +64,12 @@ function madeOf(paths: readonly string[], make: Make, tagOf: (plain: Buffer, cod
     return true;
   }
 
+  async function replaceByImproved(found: AssetBytes, from: Buffer): Promise<void> {
+    // If the compression fails, the first form stays.
+    const bytes = await improve?.(from).catch(() => undefined);
+    if (bytes !== undefined && plain === from) made.set(found.coding, { ...found, bytes });
+  }
+
   return {
     bytes(coding) {
       try {
@@ -64,9 +79,10 @@ function madeOf(paths: readonly string[], make: Make, tagOf: (plain: Buffer, cod
         plain ??= make(paths.map((path) => readFileSync(path)));
         const found = { bytes: encode(plain, coding), coding, etag: tagOf(plain, coding) };
         made.set(coding, found);
+        if (coding === 'br') void replaceByImproved(found, plain);
         return found;
       } catch {
-        // An unreadable file is treated as a missing one; the caller reports that to the client.
+        // Treat an unreadable file as missing; the caller reports this to the client.
         return null;
       }
     },

@@ -1,21 +1,19 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
-import type { Gap } from '../../../contract/labels.ts';
 import { Instant } from '../../../web/figures.tsx';
 import { instantText } from '../../../web/format.ts';
-import { at } from './places.ts';
-import { labelerGapText } from './words.ts';
+import { type GapPart, gapParts } from './gap-parts.ts';
 
 /** Lists the periods during which the labeler was not read, the newest first. */
-export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts: LabelerFacts }) {
+export function LabelerGaps({ facts }: { facts: LabelerFacts }) {
+  const { gap_overflow: overflow } = facts;
+  const parts = gapParts(facts);
   return (
     <section aria-labelledby="gaps">
       <h2 id="gaps">Not read</h2>
-      {gaps.length === 0 ? (
+      {parts.length === 0 ? (
         <p>No gap is recorded in the window. That does not prove that everything was observed.</p>
       ) : (
-        <ul class="gaps">
-          {gaps.map((gap, index) => <GapLine key={index} gap={gap} where={`${at}/gaps/${index}`} />).toReversed()}
-        </ul>
+        <ul class="gaps">{parts.map((part) => <GapLine key={part.start.pointer} part={part} />).toReversed()}</ul>
       )}
       {overflow ? (
         <p class="soft">
@@ -26,13 +24,13 @@ export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts
   );
 }
 
-function GapLine({ gap, where }: { gap: Gap; where: string }) {
+function GapLine({ part: { start, end, text } }: { part: GapPart }) {
   // Show seconds if both ends of the gap are within the same minute, so that they differ.
-  const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
+  const precision = instantText(start.value) === instantText(end.value) ? 'second' : 'minute';
   return (
     <li>
-      <Instant value={gap.start} at={`${where}/start`} precision={precision} /> to{' '}
-      <Instant value={gap.end} at={`${where}/end`} precision={precision} />: {labelerGapText[gap.reason]}
+      <Instant value={start.value} at={start.pointer} precision={precision} /> to{' '}
+      <Instant value={end.value} at={end.pointer} precision={precision} />: {text}
     </li>
   );
 }

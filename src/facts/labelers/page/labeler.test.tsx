@@ -26,7 +26,7 @@ describe('the values of a labeler', () => {
 
   it('show the count, the dates and the definition of each value', () => {
     const lines = valuesOf({ values: [{ ...value, events: 1200, last_defined: '2026-11-01' }] });
-    expect(lines).toContain('1,200 events. Defined since 2026-10-01, last on 2026-11-01.');
+    expect(lines).toContain('1,200 events. Seen in its definitions since 2026-10-01, last on 2026-11-01.');
     expect(lines).toContain('Name of spam: Description of spam');
   });
 
@@ -37,10 +37,17 @@ describe('the values of a labeler', () => {
     [null, null, 'Events not counted yet.'],
   ] as const)('show the count %j with counted_since %s as “%s”', (events, since, text) => {
     const lines = valuesOf({ counted_since: since, values: [{ ...value, events }] });
-    expect(lines).toContain(`${text} Defined since 2026-10-01.`);
+    expect(lines).toContain(`${text} Seen in its definitions since 2026-10-01.`);
   });
 
-  it('show the English definition and hide the others under a summary', () => {
+  it('have no count, not even the text for a small count, if the labeler was not read in the window', () => {
+    const events = { window: null, week: null, day: null };
+    const lines = valuesOf({ events, undeclared: 'fewer_than_5', values: [{ ...value, events: 'fewer_than_5' }] });
+    expect(lines.join('\n')).not.toContain('Fewer than five');
+    expect(lines).toContain('Not read, so its events are not known. Seen in its definitions since 2026-10-01.');
+  });
+
+  it('show the English definition and hide the definitions in other languages under a summary', () => {
     const locales = [
       { lang: 'pt', name: 'Lixo', description: '' },
       { lang: 'en-GB', name: 'Junk', description: 'Unwanted' },
@@ -51,7 +58,7 @@ describe('the values of a labeler', () => {
       values_omitted: 0,
     };
     expect(valuesOf({ definitions }).slice(3, 7)).toEqual([
-      '120 events. Defined since 2026-10-01.',
+      '120 events. Seen in its definitions since 2026-10-01.',
       'Junk: Unwanted',
       'In other languages',
       'Lixo',
@@ -65,13 +72,19 @@ describe('the values of a labeler', () => {
     expect(lines).not.toContain('No value is listed.');
   });
 
-  it('state whether one value has no definition, no definitions are known, or no values are listed', () => {
-    expect(valuesOf({ definitions: null })).toContain('No definition is known now.');
+  it('state that a value has no definition, that no definitions are known, or that no value is listed', () => {
+    expect(valuesOf({ definitions: null })).toContain('No name or description of it is known now.');
     expect(valuesOf({ definitions: null })).toContain('Its definitions are not known.');
     expect(valuesOf({ definitions: null, values: [] })).toContain('No value is listed.');
   });
 
-  it('state that a text is withheld only if it is', () => {
+  it('show the common meaning of a value that the labeler does not describe', () => {
+    const lines = valuesOf({ definitions: null, values: [{ ...value, value: 'graphic-media', events: 9 }] });
+    const text = 'Common meaning, as the labeler provides no description: Depictions of violence or gore.';
+    expect(lines.filter((line) => /Common meaning|No name or description/.test(line))).toEqual([text]);
+  });
+
+  it('mention a withheld text only if a text is withheld', () => {
     const text = 'A text of this definition is withheld, because it contains an identity.';
     const seen = { seen_at: '2026-11-20T00:00:00.000Z', values_omitted: 0 };
     expect(valuesOf({})).not.toContain(text);
@@ -106,11 +119,18 @@ describe('the gaps of a labeler', () => {
   it('are listed newest first with their reasons, and with seconds only if both ends are in the same minute', () => {
     expect(gapsOf({ gaps: [long, short] }).slice(1)).toEqual([
       '3 Nov 2026, 10:00:01 UTC to 3 Nov 2026, 10:00:09 UTC: the position in the labeler’s stream was lost',
-      '1 Nov 2026, 00:00 UTC to 2 Nov 2026, 00:00 UTC: the labeler could not be reached',
+      '1 Nov 2026, 00:00 UTC to 2 Nov 2026, 00:00 UTC: the labeler was unavailable or not followed',
     ]);
   });
 
-  it('include a warning that the absence of recorded gaps does not prove complete observation', () => {
+  it('are split at the denial of the labeler', () => {
+    expect(gapsOf({ state: 'denied', state_since: '2026-11-01T12:00:00.000Z', gaps: [long] }).slice(1)).toEqual([
+      '1 Nov 2026, 12:00 UTC to 2 Nov 2026, 00:00 UTC: the operator of Almanac decided not to read it',
+      '1 Nov 2026, 00:00 UTC to 1 Nov 2026, 12:00 UTC: the labeler was unavailable or not followed',
+    ]);
+  });
+
+  it('are replaced by a warning about unrecorded gaps if no gap is recorded', () => {
     expect(gapsOf({})).toEqual([
       'Not read',
       'No gap is recorded in the window. That does not prove that everything was observed.',
@@ -132,8 +152,8 @@ describe('the state of a labeler', () => {
       ...['State', 'Read, since 2 Oct 2026, 00:00 UTC'],
       ...['Found in', 'the list that Almanac started with'],
       ...['Read', 'as a stream (subscribeLabels)'],
-      ...['First response', '1 Oct 2026, 00:00 UTC'],
-      ...['Last response', '20 Nov 2026, 11:59 UTC'],
+      ...['First read', '1 Oct 2026, 00:00 UTC'],
+      ...['Last read', '20 Nov 2026, 11:59 UTC'],
       ...['Last row accepted', '20 Nov 2026, 11:58 UTC'],
       ...['Its database', 'It keeps every row of a label, so that gaps can be filled in later.'],
     ]);
@@ -143,19 +163,22 @@ describe('the state of a labeler', () => {
     const unknown = { found_by: [], read_by: null, first_answered: null, last_answered: null, last_row: null };
     expect(stateOf({ ...unknown, replaces_rows: null }).slice(3)).toEqual([
       ...['Found in', 'not known', 'Read', 'not now'],
-      ...['First response', 'none', 'Last response', 'none', 'Last row accepted', 'none'],
+      ...['First read', 'none', 'Last read', 'none', 'Last row accepted', 'none'],
       ...['Its database', 'It is not known whether it keeps every row of a label.'],
     ]);
   });
 
-  it('addresses the operator of a labeler with a problem and links to the page for operators', () => {
+  it('includes a remedy for the operator if the labeler has a problem, and links to the page for operators', () => {
     const remedy = <Remedy facts={aLabeler({ remedy: 'Allow anonymous reading.' })} />;
     expect(textOf(remedy)).toEqual([
       'For the operator of this labeler',
       'Allow anonymous reading.',
-      'Which requests a labeler receives, and how to ask for a change',
+      'Almanac continues to try by itself. Which requests a labeler receives and how often, and how to ask for a change',
     ]);
     expect(renderToString(remedy)).toContain('href="../for-labelers"');
+    expect(textOf(<Remedy facts={aLabeler({ remedy: 'Ask.', problem: 'denied_by_operator' })} />).at(-1)).not.toContain(
+      'Almanac',
+    );
     expect(textOf(<Remedy facts={aLabeler({ remedy: null })} />)).toEqual([]);
   });
 
@@ -187,6 +210,13 @@ describe('the signatures and the delay of a labeler', () => {
     expect(checksOf({ counted_since: null, delay_ms: null }).slice(1)).toEqual(text);
     expect(checksOf({ signatures: null, delay_ms: null }).slice(1)).toEqual(text);
   });
+
+  it('are not shown as zero if the labeler was not read in the window', () => {
+    expect(checksOf({ events: { window: null, week: null, day: null }, delay_ms: null }).slice(1)).toEqual([
+      'No label of this labeler is known in the window, so no signature was checked.',
+      'The delay of its labels is not known.',
+    ]);
+  });
 });
 
 describe('the activity of a labeler', () => {
@@ -195,7 +225,7 @@ describe('the activity of a labeler', () => {
     { day: '2026-11-19', applied: 7, removed: 0, read_share: 0.5 },
   ];
 
-  it('shows a day that was not read as unknown, never as zero', () => {
+  it('shows an unread day as unknown, never as zero', () => {
     const lines = textOf(<Activity facts={aLabeler({ days })} />);
     expect(lines.slice(lines.indexOf('2026-11-18'))).toEqual([
       ...['2026-11-18', 'not known', 'not known', '0\u00a0%'],
@@ -204,7 +234,7 @@ describe('the activity of a labeler', () => {
     ]);
   });
 
-  it('shows the events of a span that was not read as not read, never as zero', () => {
+  it('shows the events of an unread span as not read, never as zero', () => {
     const lines = textOf(<Activity facts={aLabeler({ days, events: { window: 9, week: 0, day: null } })} />);
     expect([lines[lines.indexOf('in the last 24 hours') - 1], lines[lines.indexOf('in the last 7 days') - 1]]).toEqual([
       'not read',
@@ -212,7 +242,7 @@ describe('the activity of a labeler', () => {
     ]);
   });
 
-  it('shows the number of repeats that are not counted', () => {
+  it('shows the number of repeats that the counts exclude', () => {
     const text = 'Not counted: 40 rows that repeat known labels after a change of key.';
     expect(textOf(<Activity facts={aLabeler({ repeats: 40 })} />)).toContain(text);
     expect(textOf(<Activity facts={aLabeler()} />).filter((line) => line.startsWith('Not counted'))).toEqual([]);

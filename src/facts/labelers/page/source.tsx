@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { LabelerProblem } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { Count, Instant } from '../../../web/figures.tsx';
@@ -6,8 +7,14 @@ import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
 
-/** Shows how a labeler's operator can end its problem, with a link to the page for operators. */
-export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
+/** Problems for which the page omits that Almanac continues to try: it does not, or the remedy already states it. */
+const notRetried: ReadonlySet<LabelerProblem> = new Set(['denied_by_operator', 'share_exceeded', 'unknown']);
+
+/**
+ * Shows how a labeler's operator can end its problem, with a link to the page for operators; nothing if there is no
+ * problem.
+ */
+export function Remedy({ facts: { remedy, problem } }: { facts: LabelerFacts }) {
   if (remedy === null) return null;
   return (
     <div class="panel warn">
@@ -16,7 +23,8 @@ export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
         <Quote text={remedy} at={`${at}/remedy`} />
       </p>
       <p>
-        <a href="../for-labelers">Which requests a labeler receives, and how to ask for a change</a>
+        {problem !== null && notRetried.has(problem) ? null : 'Almanac continues to try by itself. '}
+        <a href="../for-labelers">Which requests a labeler receives and how often, and how to ask for a change</a>
       </p>
     </div>
   );
@@ -37,10 +45,10 @@ export function SourceState({ facts }: { facts: LabelerFacts }) {
           {found.length === 0 ? <Unknown>not known</Unknown> : enumeration(found.map((way) => foundText[way]))}
         </Particular>
         <Particular name="Read">{readBy === null ? 'not now' : readByText[readBy]}</Particular>
-        <Particular name="First response">
+        <Particular name="First read">
           <Known value={facts.first_answered} pointer="first_answered" />
         </Particular>
-        <Particular name="Last response">
+        <Particular name="Last read">
           <Known value={facts.last_answered} pointer="last_answered" />
         </Particular>
         <Particular name="Last row accepted">
@@ -80,6 +88,8 @@ export function Checks({ facts }: { facts: LabelerFacts }) {
       <h2 id="checks">Signatures and delay</h2>
       {since === null || signatures === null ? (
         <p>Signatures are not counted yet.</p>
+      ) : facts.events.window === null ? (
+        <p>No label of this labeler is known in the window, so no signature was checked.</p>
       ) : (
         <>
           <p class="soft">

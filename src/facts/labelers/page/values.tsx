@@ -2,6 +2,7 @@ import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerFacts, LabelerValue } from '../../../contract/labelers.ts';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { agreeing } from '../../../web/format.ts';
+import { globalMeaning } from '../../../web/language/global-values.ts';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 
@@ -29,14 +30,14 @@ export function Values({ facts }: { facts: LabelerFacts }) {
           {values.map((value, index) => (
             <li key={value.value}>
               <Name value={value.value} where={`${at}/values/${index}/value`} />
-              <Events value={value} where={`${at}/values/${index}`} isCounted={facts.counted_since !== null} />
-              <Definition found={defined.get(value.value)} />
+              <Events value={value} where={`${at}/values/${index}`} facts={facts} />
+              <Definition value={value.value} found={defined.get(value.value)} />
             </li>
           ))}
           {rest.map((found) => (
             <li key={found.definition.value}>
               <Name value={found.definition.value} where={`${at}/definitions/values/${found.index}/value`} />
-              <Definition found={found} />
+              <Definition value={found.definition.value} found={found} />
             </li>
           ))}
         </ul>
@@ -57,15 +58,15 @@ function Name({ value, where }: { value: string; where: string }) {
 function Events({
   value: { events, first_defined, last_defined },
   where,
-  isCounted,
+  facts,
 }: {
   value: LabelerValue;
   where: string;
-  isCounted: boolean;
+  facts: LabelerFacts;
 }) {
   return (
     <p>
-      <SmallCount value={events} where={`${where}/events`} isCounted={isCounted} />. Defined since{' '}
+      <SmallCount value={events} where={`${where}/events`} facts={facts} />. Seen in its definitions since{' '}
       <Quote text={first_defined} at={`${where}/first_defined`} />
       {last_defined === null ? null : (
         <>
@@ -77,12 +78,20 @@ function Events({
   );
 }
 
-/** Shows an event count, or states that the count is below five, withheld or not yet started. */
-function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']; where: string; isCounted: boolean }) {
+/** Shows an event count, or states that the count is below five, withheld, not yet started, or unknown. */
+function SmallCount({ value, where, facts }: { value: LabelerValue['events']; where: string; facts: LabelerFacts }) {
   if (value === null) {
+    const isCounted = facts.counted_since !== null;
     return <Unknown>{isCounted ? 'Number withheld: it would reveal a small count' : 'Events not counted yet'}</Unknown>;
   }
-  if (value === fewerThanFive) return <>Fewer than five events</>;
+  if (value === fewerThanFive) {
+    // If nothing was read in the window, `fewer_than_5` in the artifact does not show how many events there were.
+    return facts.events.window === null ? (
+      <Unknown>Not read, so its events are not known</Unknown>
+    ) : (
+      <>Fewer than five events</>
+    );
+  }
   return (
     <>
       <Count value={value} at={where} /> {agreeing(value, 'event', 'events')}
@@ -91,11 +100,22 @@ function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']
 }
 
 function Definition({
+  value,
   found,
 }: {
+  value: string;
   found: { readonly definition: LabelerDefinition; readonly index: number } | undefined;
 }) {
-  if (!found) return <p class="soft">No definition is known now.</p>;
+  if (!found) {
+    const meaning = globalMeaning(value, 'en');
+    return (
+      <p class="soft">
+        {meaning === null
+          ? 'No name or description of it is known now.'
+          : `Common meaning, as the labeler provides no description: ${meaning}`}
+      </p>
+    );
+  }
   const { definition, index } = found;
   const where = `${at}/definitions/values/${index}`;
   const { locales, withheld } = definition;
@@ -140,7 +160,8 @@ function Locale({ definition, index, where }: { definition: LabelerDefinition; i
   );
 }
 
-function Rest({ facts: { undeclared, values_omitted: omitted, counted_since: since } }: { facts: LabelerFacts }) {
+function Rest({ facts }: { facts: LabelerFacts }) {
+  const { undeclared, values_omitted: omitted, counted_since: since } = facts;
   return (
     <>
       <p>
@@ -148,7 +169,7 @@ function Rest({ facts: { undeclared, values_omitted: omitted, counted_since: sin
           'The events of values that the labeler does not declare are not counted yet.'
         ) : (
           <>
-            All other values together: <SmallCount value={undeclared} where={`${at}/undeclared`} isCounted />.
+            All other values together: <SmallCount value={undeclared} where={`${at}/undeclared`} facts={facts} />.
           </>
         )}
         {since === null ? null : (

@@ -9,8 +9,8 @@ import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 
 /**
- * Result for one file. `restored`: the file was missing or damaged and is written. `different`: the computed bytes are
- * not the published ones, so nothing is written.
+ * Result for one file. `restored`: the file was missing or damaged, and has been written again. `different`: the
+ * computed bytes differ from the published ones, so nothing was written.
  */
 export interface RebuiltFile {
   readonly name: string;
@@ -18,9 +18,9 @@ export interface RebuiltFile {
 }
 
 /**
- * Recomputes the files of a closed day from the archived input files, and restores those that are missing or damaged. A
- * file is written only if its bytes are those that were published. Throws OperatorError if an input is missing or
- * damaged.
+ * Recomputes the files of a closed day from the archived input files, and restores those that are missing or damaged.
+ * A file is written only if its computed bytes equal the published ones. Throws OperatorError if the day is not
+ * closed, or if its record or an input is missing, damaged or withdrawn.
  */
 export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
   const record = closedRecord(files, day);
@@ -58,7 +58,10 @@ function withdrawnNames(files: ArchiveFiles, day: string): ReadonlySet<string> {
 
 function inputsOf(files: ArchiveFiles, day: string): DayInputs {
   const { inputs, damaged } = parseInputs(day, (name) => files.read(pathOf(day, name)));
-  if (!inputs) throw new OperatorError(`damaged input files: ${damaged.map((name) => pathOf(day, name)).join(', ')}`);
+  if (!inputs) {
+    const paths = damaged.map((name) => pathOf(day, name)).join(', ');
+    throw new OperatorError(`input files are damaged: ${paths}; restore them from a copy of the archive`);
+  }
   return inputs;
 }
 
@@ -76,7 +79,7 @@ function rebuildFile(files: ArchiveFiles, record: DayRecord, { name, bytes, isWi
   return { name, result: 'restored' };
 }
 
-/** Returns true if the day's record, formatted with the digests of the computed files, equals the published record. */
+/** Returns true if the day's record remains the same when the digests of the computed files are inserted. */
 function isComposed(record: DayRecord, computed: readonly ComputedFile[]): boolean {
   const rebuilt = record.files.map((file): ListedFile => {
     const one = computed.find(({ name }) => name === file.name);

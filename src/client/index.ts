@@ -1,5 +1,6 @@
-/** `almanac/client`: a client of the facts API for programs in Node and in browsers; requires only `fetch`. */
+/** `almanac/client`: a client of the facts API for Node and browsers, without dependencies on other packages. */
 export { type Ask, type AskOptions, createFactsClient, type FactsClient, type FactsClientOptions } from './client.ts';
+export { type AgedFact, type Currency, currentAge, weatherCurrency } from './currency.ts';
 export { AnswerError, FactsError, type FactsErrorCode, NetworkError } from './errors.ts';
 export type { Reading } from './reading.ts';
 export type {

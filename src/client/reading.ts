@@ -1,10 +1,10 @@
 /** A fact as the service sent it, with the times at which it arrived and was confirmed. */
 export interface Reading<E> {
-  /** The body exactly as it arrived. Its `retrieved_at` and `age_seconds` refer to the time of arrival. */
+  /** The body exactly as it arrived. Its `age_seconds` is the age at its `retrieved_at`, up to two minutes earlier. */
   readonly value: E;
   /**
    * Origin of the reading. `fetched`: this call's response contained the body. `revalidated`: the body arrived earlier,
-   * and this call's response confirmed it. `kept`: the body is younger than its `max-age`, so no request was sent.
+   * and this call's response confirmed it. `kept`: the body is still within its `max-age`, so no request was sent.
    * `kept_newer`: this call's response contained an older reading, which does not replace this newer one.
    */
   readonly via: 'fetched' | 'revalidated' | 'kept' | 'kept_newer';
@@ -47,8 +47,8 @@ export function within(since: number, spanMs: number, now: number): boolean {
 }
 
 /**
- * Returns true if the cached reading is a later computation of the same fact than `next`, which then must not replace
- * it.
+ * Returns true if `next` must not replace the cached reading. This is the case if the cached reading is a later
+ * computation of the same fact and was confirmed within the last `supersedeMs`.
  */
 export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
   const before = instantOf(kept.value);
@@ -68,14 +68,19 @@ function instantOf({ generated_at }: Identified): number | null {
 function seriesOf(value: Identified): string {
   const { facts, provenance } = value as { readonly facts?: unknown; readonly provenance?: unknown };
   return JSON.stringify([
-    member(provenance, 'artifact_schema_version'),
-    member(provenance, 'origin'),
-    member(provenance, 'source_endpoint') ?? null,
-    member(member(facts, 'acquisition'), 'generation_id') ?? null,
+    text(member(provenance, 'artifact_schema_version')),
+    text(member(provenance, 'origin')),
+    text(member(provenance, 'source_endpoint')),
+    text(member(member(facts, 'acquisition'), 'generation_id')),
   ]);
 }
 
 /** Returns a member of an object, or undefined for any other value: the client does not check the shape of a fact. */
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** Returns a text, or null for any other value: another value may be nested too deeply to be formatted. */
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -30,12 +30,14 @@ export interface Refusal {
   readonly intervals: readonly FittingInterval[];
 }
 
+/** Maximum nesting depth of objects and arrays in a response; far above the depth of a page with its manifest. */
+const maxDepth = 32;
 /** Maximum number of intervals in an error response. */
 const maxIntervals = 10_000;
 
 /**
- * Returns true if a text looks like a response of an account-view service, intact or damaged, rather than a web page or
- * the response of another API.
+ * Returns true if the text looks like a response of an account-view service, intact or damaged, and not like a web
+ * page or a response of another API.
  */
 export function isOfService(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;
@@ -48,7 +50,10 @@ export function isOfService(text: string): boolean {
   }
 }
 
-/** Parses the response that creates an export. Ignores unknown properties, which later versions of v1 may add. */
+/**
+ * Parses the response to a request that creates an export. Ignores unknown properties, which later versions of v1 may
+ * add. Throws ExportFailure `damaged`.
+ */
 export function parseCreated(text: string): Created {
   const { manifest, cursor } = objectOf(text);
   return { manifest: manifestOf(manifest), cursor: textOf(cursor, 'cursor') };
@@ -70,7 +75,10 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Parses an error response. Returns null if the body does not come from the service but, for example, from a proxy. */
+/**
+ * Parses an error response. Returns null if the body was not sent by the service but, for example, by a proxy. Throws
+ * ExportFailure `damaged` if the response lists too many or malformed parts.
+ */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -123,13 +131,20 @@ function intervalOf(value: unknown): FittingInterval {
 }
 
 function objectOf(text: string): Record<string, unknown> {
+  let object: Record<string, unknown> | null = null;
   try {
-    const object = recordOf(JSON.parse(text));
-    if (object) return object;
+    object = recordOf(JSON.parse(text));
   } catch {
-    // Fall through: the check below reports invalid JSON like any other text that is not an object.
+    // The check below reports invalid JSON like any other text that is not an object.
   }
-  throw damaged('a response that is not one JSON object');
+  if (!object) throw damaged('a response that is not one JSON object');
+  if (isDeep(object, maxDepth)) throw damaged('a response that is nested too deeply');
+  return object;
+}
+
+function isDeep(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeep(member, depth - 1));
 }
 
 function recordOf(value: unknown): Record<string, unknown> | null {

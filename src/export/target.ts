@@ -12,10 +12,10 @@ export interface Mark {
 
 /**
  * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory. On
- * a system error, every method rejects with ExportFailure `unwritable`.
+ * a system error, every asynchronous method except `discard` rejects with ExportFailure `unwritable`.
  */
 export interface Target {
-  write(text: string): Promise<void>;
+  write(content: string | Buffer): Promise<void>;
   mark(): Mark;
   /** Discards everything written after the mark. */
   rewind(mark: Mark): Promise<void>;
@@ -25,11 +25,13 @@ export interface Target {
   seal(): Promise<void>;
   /** Renames a sealed file to its final name; replaces an existing file. */
   publish(): Promise<void>;
+  /** True once the file has its final name, even if `publish` then failed to make the name durable. */
+  readonly isPublished: boolean;
   /** Removes the temporary file; no effect after `publish`. */
   discard(): Promise<void>;
 }
 
-/** Creates the temporary file for `path`. */
+/** Creates the temporary file for `path`. Rejects with ExportFailure `unwritable` if that fails. */
 export async function openTarget(path: string): Promise<Target> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const done = <T>(work: Promise<T>): Promise<T> =>
@@ -39,10 +41,12 @@ export async function openTarget(path: string): Promise<Target> {
   let bytes = 0;
   let hash = createHash('sha256');
   let state: 'open' | 'sealed' | 'over' = 'open';
+  let isPublished = false;
   return {
-    async write(text) {
-      const chunk = Buffer.from(text);
-      // Write at an explicit position: after a rewind, the position of the handle is beyond the end of the file.
+    async write(content) {
+      const chunk = typeof content === 'string' ? Buffer.from(content) : content;
+      // Write at an explicit position, because after a rewind the handle's own position is beyond the end of the
+      // file.
       for (let at = 0; at < chunk.length; ) {
         at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
       }
@@ -64,7 +68,11 @@ export async function openTarget(path: string): Promise<Target> {
     async publish() {
       await done(rename(temporary, path));
       state = 'over';
+      isPublished = true;
       await done(syncFolder(dirname(path)));
+    },
+    get isPublished() {
+      return isPublished;
     },
     async discard() {
       if (state === 'over') return;
@@ -85,13 +93,14 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Explanations of system errors for a new file, where the general description of the code would be ambiguous. */
+/** Explanations of system errors that are clearer for a new file than the general description of the error code. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOTDIR: 'its parent is not a directory',
 };
 
-function unwritable(path: string, error: unknown): ExportFailure {
+/** Creates the error for a file that a system error makes unwritable. */
+export function unwritable(path: string, error: unknown): ExportFailure {
   const why = reasons[systemCode(error) ?? ''] ?? systemWords(error);
   return new ExportFailure('unwritable', `cannot write ${path}: ${why}`);
 }

@@ -53,7 +53,7 @@ async function serveInTest() {
   return { url: `http://127.0.0.1:${(await listenForTest(server)).port}/archive`, paths };
 }
 
-/** Returns the code of the only example in a language that contains a text. */
+/** Returns the code of the only example in a language whose code contains `text`. */
 function example(language: string, text = ''): string {
   const found = [...docs.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
   const codes = found.flatMap(([, code = '']) => (code.includes(text) ? [code] : []));
@@ -72,7 +72,7 @@ function run(command: string, args: readonly string[], cwd: string): Promise<{ c
 const namesIn = (folder: string, extension: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(extension));
 
-describe('docs/archive.md', () => {
+describe('an example in docs/archive.md', () => {
   it.skipIf(isMissing('curl'))('downloads the tables of a month with curl', async () => {
     const [folder, { url }] = [folderInTest(), await serveInTest()];
     const script = example('sh', 'index.json').replace('https://observatory.example/archive', url);
@@ -116,7 +116,7 @@ describe('docs/archive.md', () => {
   );
 
   it.skipIf(isMissing('python3'))(
-    'reports a month without a day, incorrect arguments and an address without an archive in one line',
+    'reports a month without a day, incorrect arguments and an address without an archive in one line each',
     async () => {
       const { url } = await serveInTest();
       const call = (...args: string[]) => run('python3', [join(root, 'examples/archive_month.py'), ...args], root);
@@ -127,7 +127,7 @@ describe('docs/archive.md', () => {
       expect(await call()).toEqual({ code: 1, output: expect.stringMatching(/^usage: .*\n$/) });
       expect(await call(`${url}/nowhere`, '2026-11', folderInTest())).toEqual({
         code: 1,
-        output: expect.stringMatching(/^archive_month: http:.*\n$/),
+        output: expect.stringMatching(/^archive_month: http:.*; there is no archive at this address, .*\n$/),
       });
     },
   );
@@ -163,7 +163,7 @@ describe('docs/archive.md', () => {
   });
 });
 
-it('an archive takes at most 300 MB for a year with as many labelers as the network has', async () => {
+it('one year of an archive takes at most 300 MB with as many labelers as the network has', async () => {
   const labelers = Array.from(
     { length: 700 },
     (_, index) =>

@@ -62,7 +62,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
     ['with a key', () => ({ key: simulatedKey.verifier }), () => ['--key', simulatedKey.verifier.text]],
     ['with a kept checkpoint', () => ({ kept: archives.kept }), () => ['--checkpoint', keptFile()]],
   ])(
-    'agrees with almanac archive verify on an intact archive and on every alteration, %s',
+    'agrees with almanac archive verify on an intact archive and on every alteration (%s)',
     async (_mode, here, there) => {
       const altered = alterations.map(({ alter }) => {
         const content = copyOf(archives.intact);
@@ -84,6 +84,21 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
       expect(alterations.filter(({ isOutside = false }) => !isOutside).length).toBeGreaterThanOrEqual(40);
     },
   );
+
+  it('reports whether a malformed key is in the option, the kept checkpoint or the index', async () => {
+    const { intact, kept } = archives;
+    for (const key of ['', 'almanac', 'a+b+', `${simulatedKey.verifier.text}x`]) {
+      const [message] = await verifyWithPython([intact], '--key', key);
+      expect(message).toContain('error: the key of --key is malformed');
+    }
+    const path = keptFile();
+    writeFileSync(path, JSON.stringify({ ...kept, key: 'almanac' }));
+    const inKept = 'malformed: the key in the kept checkpoint is malformed';
+    expect(await verifyWithPython([intact], '--checkpoint', path)).toEqual([inKept]);
+    const altered = copyOf(intact);
+    altered.set('index.json', Buffer.from(JSON.stringify({ key: 'almanac' })));
+    expect(await verifyWithPython([altered])).toEqual(['malformed: the key in the index is malformed']);
+  });
 
   it('agrees with almanac archive verify on the tiles of a log of 600 days, which have two levels', async () => {
     const days = Array.from({ length: 600 }, (_, index) => ({

@@ -6,7 +6,7 @@ import { createFactsClient, type FactsClientOptions } from '../../src/client/ind
 /** Start of the clients' clock, in milliseconds since 1970. The clock advances only when a test advances it. */
 const noon = Date.UTC(2026, 10, 20, 12);
 
-/** Starts a client whose responses come from a proxy, a cache or a hanging server, and not from a facts service. */
+/** Starts a client whose requests are answered by a proxy, a cache or a hanging server instead of a facts service. */
 async function against(
   answer: (response: ServerResponse, request: IncomingMessage, nth: number) => void,
   options: FactsClientOptions = {},
@@ -38,7 +38,7 @@ describe('Retry-After', () => {
   it.each([
     ['in seconds', () => '30'],
     ['as a date', () => new Date(noon + 30_000).toUTCString()],
-  ])('keeps the fact refused until the time that it gives %s, and prevents earlier requests', async (_how, header) => {
+  ])('keeps the fact refused and prevents requests until the given time (%s)', async (_how, header) => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 503, refusal, { 'Retry-After': header() }) : give(response, 200, index),
     );
@@ -52,7 +52,7 @@ describe('Retry-After', () => {
     expect((await client.instruments()).value).toEqual(index);
   });
 
-  it.each(['-3', '1.5', 'soon', ''])('is ignored if its value has neither format: %j', async (header) => {
+  it.each(['-3', '1.5', 'soon', ''])('is ignored if its value is neither seconds nor a date (%j)', async (header) => {
     const { client, asked } = await against((response) => give(response, 503, refusal, { 'Retry-After': header }));
     for (const _time of [1, 2]) {
       await expect(client.instruments()).rejects.toMatchObject({ name: 'FactsError', retryAfterSeconds: null });
@@ -60,7 +60,7 @@ describe('Retry-After', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('is also respected in a response of a proxy, for at most one hour', async () => {
+  it('is honoured in the response of a proxy, but for at most one hour', async () => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' }) : give(response, 200, index),
     );
@@ -77,7 +77,7 @@ describe('Retry-After', () => {
   });
 });
 
-describe('max-age', () => {
+describe('a reading', () => {
   it.each([
     ['max-age=60', undefined, 60],
     ['public, MAX-AGE=60', '45', 15],
@@ -88,20 +88,23 @@ describe('max-age', () => {
     ['max-age=-5', undefined, 0],
     ['max-age=soon', undefined, 0],
     [undefined, undefined, 0],
-  ])('gives Cache-Control %s with Age %s a lifetime of %s seconds', async (control, age, seconds) => {
-    const { client, asked, pass } = await against((response) =>
-      give(response, 200, index, { ...(control ? { 'Cache-Control': control } : {}), ...(age ? { Age: age } : {}) }),
-    );
-    await client.instruments();
-    if (seconds > 0) {
-      pass(seconds - 1);
+  ])(
+    'is reused for as long as its headers allow (Cache-Control: %s, Age: %s, seconds: %s)',
+    async (control, age, seconds) => {
+      const { client, asked, pass } = await against((response) =>
+        give(response, 200, index, { ...(control ? { 'Cache-Control': control } : {}), ...(age ? { Age: age } : {}) }),
+      );
       await client.instruments();
-      expect(asked).toHaveLength(1);
-      pass(1);
-    }
-    await client.instruments();
-    expect(asked).toHaveLength(2);
-  });
+      if (seconds > 0) {
+        pass(seconds - 1);
+        await client.instruments();
+        expect(asked).toHaveLength(1);
+        pass(1);
+      }
+      await client.instruments();
+      expect(asked).toHaveLength(2);
+    },
+  );
 });
 
 describe('a response outside the contract', () => {
@@ -162,16 +165,16 @@ describe('a response outside the contract', () => {
   });
 });
 
-describe('a missing response', () => {
+describe('a missing or truncated response', () => {
   it.each([
     ['the response has no byte', () => undefined],
     ['the response has no end', (response: ServerResponse) => response.write('{"contract":')],
-  ])('leads to a NetworkError after the timeout (%s)', async (_what, begin) => {
+  ])('is reported as a NetworkError after the timeout (%s)', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });
   });
 
-  it('leads to a NetworkError if the response is cut off', async () => {
+  it('is reported as a NetworkError if the connection closes early', async () => {
     const { client } = await against((response) => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
@@ -187,7 +190,7 @@ describe('an abort signal', () => {
     expect(asked).toEqual([]);
   });
 
-  it('rejects only the promise of its own caller, while the other callers get the response', async () => {
+  it('rejects only the promise of its caller, while the other callers get the response', async () => {
     const gone = new AbortController();
     const held: ServerResponse[] = [];
     let arrived = (): void => undefined;
@@ -208,7 +211,7 @@ describe('an abort signal', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('aborts the request if no other caller is waiting, so that the next caller starts a new one', async () => {
+  it('aborts the request if no other caller is waiting, so that the next caller starts a new request', async () => {
     const gone = new AbortController();
     let closed: Promise<unknown> = Promise.resolve();
     const { client } = await against((response, _request, nth) => {
@@ -219,7 +222,7 @@ describe('an abort signal', () => {
     });
     let next: ReturnType<typeof client.instruments> | undefined;
     await expect(client.instruments({ signal: gone.signal })).rejects.toThrow('gone');
-    // The next request was made in the same turn of the event loop in which the last caller aborted.
+    // The next caller gets a response, although it called in the turn in which the last caller aborted.
     expect((await next)?.value).toEqual(index);
     await closed;
   });
@@ -232,14 +235,23 @@ it.each([
   { facts: { acquisition: null } },
   { facts: { acquisition: 'x' } },
   { age_seconds: 'x' },
-])('an older reading whose fields have other types does not replace the newer one: %j', async (fields) => {
+])('an older reading with a field of the wrong type does not replace the newer reading (%j)', async (fields) => {
   const at = (hour: number) => ({ ...index, ...fields, generated_at: `2026-11-20T${hour}:00:00Z` });
   const { client } = await against((response, _request, nth) => give(response, 200, at(nth === 1 ? 12 : 11)));
   await client.instruments();
   expect(await client.instruments()).toMatchObject({ via: 'kept_newer', value: at(12) });
 });
 
-it('a validator that is too long for a request header is not sent back', async () => {
+it('an older reading with a deeply nested field does not replace the newer reading', async () => {
+  const nested = '['.repeat(100_000) + ']'.repeat(100_000);
+  const at = (hour: number): string =>
+    `{"contract":"${index.contract}","generated_at":"2026-11-20T${hour}:00:00Z","provenance":{"origin":${nested}}}`;
+  const { client } = await against((response, _request, nth) => give(response, 200, at(nth === 1 ? 12 : 11)));
+  await client.instruments();
+  expect((await client.instruments()).via).toBe('kept_newer');
+});
+
+it('the client does not send a validator that is too long for a request header', async () => {
   const { client, asked } = await against((response, _request, nth) =>
     give(response, 200, index, nth === 1 ? { ETag: `"${'a'.repeat(2_000)}"` } : { ETag: '"b"' }),
   );

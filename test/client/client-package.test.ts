@@ -47,15 +47,15 @@ describe('the client package', () => {
 
   it('contains one module, its types and documents, and requires no other package', () => {
     expect(readdirSync(installed).sort()).toEqual([
-      ...['LICENSE', 'README.md', 'client.d.ts', 'errors.d.ts', 'index.d.ts', 'index.js', 'package.json'],
-      ...['reading.d.ts', 'schemas.d.ts'],
+      ...['LICENSE', 'README.md', 'client.d.ts', 'currency.d.ts', 'errors.d.ts', 'index.d.ts', 'index.js'],
+      ...['package.json', 'reading.d.ts', 'schemas.d.ts'],
     ]);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(Object.keys(manifest).filter((key) => /dependencies|scripts/i.test(key))).toEqual([]);
     expect(manifest.version).toBe(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
   });
 
-  it('passes the package checker publint without a message', async () => {
+  it('passes publint without a message', async () => {
     expect((await publint({ pkgDir: installed, strict: true, pack: false })).messages).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describe('the client package', () => {
   it.each([
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
-  ])('compiles in a strict program with module %s and %s resolution', async (module, resolution) => {
+  ])('compiles in a strict program (module: %s, resolution: %s)', async (module, resolution) => {
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
     const target = ['--target', 'es2022', '--lib', 'es2022,dom', '--outDir', module];
     const options = [...strict, ...target, '--module', module, '--moduleResolution', resolution, 'consumer.ts'];
@@ -77,7 +77,7 @@ describe('the client package', () => {
   });
 
   it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))(
-    'runs a program that imports it on %s',
+    'can be imported by a program that runs on %s',
     async (node) => {
       const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
       const { url } = await program.listening();

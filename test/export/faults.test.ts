@@ -14,6 +14,7 @@ import {
   startAccount,
   startProxy,
 } from '../../harness/process/export-station.ts';
+import { type Later, onceInFile } from '../../harness/process/once-in-file.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
@@ -22,11 +23,28 @@ import type { AccountRow } from '../../src/contract/account.ts';
 
 const run = promisify(execFile);
 
-async function station(labels: number, args: readonly string[] = []) {
-  const { url: store, rows } = await filledStore(labels);
-  const { url, program, data } = await startAccount(store, args);
+async function serve(labels: number, args: readonly string[], later?: Later) {
+  const { url: store, rows } = await filledStore(labels, later);
+  const { url, program, data } = await startAccount(store, args, folderInTest(later), later);
+  return { store, rows, url, program, data };
+}
+
+function newFile() {
   const folder = folderInTest();
-  return { store, rows, url, program, data, folder, file: join(folder, 'rows.json') };
+  return { folder, file: join(folder, 'rows.json') };
+}
+
+/** Starts a service with a store of its own, which the test may stop, and creates a directory for the export. */
+async function station(labels: number, args: readonly string[] = []) {
+  return { ...(await serve(labels, args)), ...newFile() };
+}
+
+const serving = onceInFile((later, labels: number) => serve(labels, [], later));
+
+/** Returns the service that the tests share, and creates a directory for the export. */
+async function unchanged(labels: number) {
+  const { url, rows } = await serving(labels);
+  return { url, rows, ...newFile() };
 }
 
 function exporting(from: string, file: string, more: readonly string[] = []): string[] {
@@ -53,7 +71,7 @@ describe('data altered in transit', () => {
       'another account',
     ],
   ])('is detected by the export command (%s)', async (_what, alter, said) => {
-    const { url, folder, file } = await station(400);
+    const { url, folder, file } = await unchanged(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 4) passing.body = alter(passing);
     });
@@ -64,8 +82,8 @@ describe('data altered in transit', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is detected by the export command in the manifest', async () => {
-    const { url, folder, file } = await station(400);
+  it('is detected by the export command if it is in the manifest', async () => {
+    const { url, folder, file } = await unchanged(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.creates) passing.body = passing.body.replace('"status":"', '"status":"x');
     });
@@ -75,7 +93,7 @@ describe('data altered in transit', () => {
 });
 
 it('a service that sends pages without rows forever is rejected by the export command', async () => {
-  const { url, folder, file } = await station(400);
+  const { url, folder, file } = await unchanged(400);
   let empty = '';
   const proxy = await startProxy(url, (passing) => {
     if (passing.creates) return;
@@ -94,7 +112,7 @@ function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): st
 }
 
 describe('the export command', () => {
-  it('continues at its cursor and completes the export if the service becomes unreachable and returns', async () => {
+  it('resumes at its cursor and completes the export after the service was unreachable', async () => {
     const { store, url, program, data, rows, file } = await station(400);
     let next = '';
     const proxy = await startProxy(url, async (passing) => {
@@ -111,7 +129,7 @@ describe('the export command', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('restarts and completes the export if the service returns with another secret', async () => {
+  it('restarts and completes the export if a service with a different secret takes over', async () => {
     const { store, url, rows, file } = await station(400);
     const other = await startAccount(store);
     const proxy = await startProxy(url, (passing) => {
@@ -126,7 +144,7 @@ describe('the export command', () => {
   });
 
   it('repeats the request if a connection fails during a response', async () => {
-    const { url, rows, file } = await station(400);
+    const { url, rows, file } = await unchanged(400);
     const proxy = await startProxy(url, ({ nth, response, body }) => {
       if (nth !== 3) return;
       response.writeHead(200, { 'Content-Length': String(Buffer.byteLength(body)) });
@@ -144,7 +162,7 @@ describe('the export command', () => {
     const { code, stderr } = await runProgram(exporting(url, file, ['--give-up-seconds', '1']));
     expect([code, stderr.at(-1)]).toEqual([
       3,
-      `${incomplete}the service cannot be reached: the connection was refused (ECONNREFUSED); gave up within 1 s`,
+      `${incomplete}the service cannot be reached: the connection was refused (ECONNREFUSED); gave up: another attempt would exceed the limit of 1 s`,
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -160,7 +178,7 @@ describe('a busy service', () => {
   };
 
   it('is retried after the delay given in its Retry-After header', async () => {
-    const { url, rows, file } = await station(400);
+    const { url, rows, file } = await unchanged(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
     });
@@ -170,13 +188,15 @@ describe('a busy service', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('makes the command fail if its delay exceeds the limit on the command line', async () => {
-    const { url, folder, file } = await station(40);
+  it('makes the command fail if its delay exceeds the default limit of 120 s', async () => {
+    const { url, folder, file } = await unchanged(40);
     const proxy = await startProxy(url, (passing) => busy(passing, '900'));
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr]).toEqual([
       3,
-      [`${incomplete}the service is busy (store_busy); gave up within 120 s; retry in 900 s`],
+      [
+        `${incomplete}the service is busy (store_busy); gave up: another attempt would exceed the limit of 120 s; retry in 900 s`,
+      ],
     ]);
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -188,7 +208,7 @@ describe('an export with a short lifetime', () => {
       state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
   };
 
-  it('is started again after it expired, and completes', async () => {
+  it('is restarted after it has expired, and completes', async () => {
     const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
     // Start a service with the same secret and a lifetime that is long enough for the restarted export.
     const lasting = await startAccount(store, [], data);
@@ -224,16 +244,16 @@ describe('an export with a short lifetime', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a response that is not an export', () => {
   it.each<[string, readonly string[], string]>([
-    ['an interval', ['--days', '12'], '409 unsupported_interval'],
+    ['an unsupported interval', ['--days', '12'], '409 unsupported_interval'],
     [
       'an interval outside the window',
       ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'],
       '409 out_of_window',
     ],
-  ])('is reported with a specific exit code if it comes from the service (%s)', async (_what, flags, said) => {
-    const { url, folder, file } = await station(40);
+  ])('is reported with a specific exit code if the service refuses the request (%s)', async (_what, flags, said) => {
+    const { url, folder, file } = await unchanged(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
     expect(stderr.at(-1)).toContain(`${incomplete}the service refused the request (${said})`);
@@ -253,7 +273,7 @@ describe('a refusal', () => {
     expect(stderr[0]).toContain(`${incomplete}the service refused the request (409 x`);
   });
 
-  it('is treated as a failure that leaves no file if its response has many content codings', async () => {
+  it('is treated as a failure that leaves no file if it has many content codings', async () => {
     const server = createServer((request, response) => {
       response.writeHead(200, { 'Content-Encoding': Array(6).fill('gzip').join(', '), 'Content-Length': '1000' });
       response.write('x');
@@ -270,10 +290,10 @@ describe('a refusal', () => {
   });
 
   const wrong = (does: string): string =>
-    `${incomplete}the address ${does}, so it is not an account-view service; set the URL of one with --from`;
+    `${incomplete}the address ${does}, so it is not an account-view service; set the URL of an account-view service with --from`;
 
   it('is reported as a wrong address if it comes from another path of the service', async () => {
-    const { url, file } = await station(40);
+    const { url, file } = await unchanged(40);
     const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
     expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
@@ -290,19 +310,16 @@ describe('a refusal', () => {
     ['other JSON', 200, '{"status":"ok"}', 'does not respond with an export'],
     ['a list', 200, '[]', 'does not respond with an export'],
     ['an access control page', 403, 'Forbidden', 'responds with status 403'],
-  ])(
-    'is reported as a wrong address if it comes from a server that responds with %s',
-    async (_what, status, body, does) => {
-      const folder = folderInTest();
-      const server = createServer((_request, response) => response.writeHead(status).end(body));
-      const { port } = await listenForTest(server);
-      const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, join(folder, 'rows.json')));
-      expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
-    },
-  );
+  ])('is reported as a wrong address if another server sends it (%s)', async (_what, status, body, does) => {
+    const folder = folderInTest();
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
+    const { port } = await listenForTest(server);
+    const { code, stderr } = await runProgram(exporting(`http://127.0.0.1:${port}`, join(folder, 'rows.json')));
+    expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
+  });
 
-  it("is not assumed to mean a wrong address if the service's first response is truncated", async () => {
-    const { url, file } = await station(40);
+  it('is not reported as a wrong address if it is a truncated response of the service', async () => {
+    const { url, file } = await unchanged(40);
     const proxy = await startProxy(url, (passing) => {
       passing.body = passing.body.slice(0, -20);
     });
@@ -317,7 +334,7 @@ describe('a file that cannot be written', () => {
     ['in place of a directory', (folder) => join(folder, 'folder'), 'it is a directory'],
     ['below a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
   ])('is reported in one line (%s)', async (_what, place, said) => {
-    const { url, folder } = await station(40);
+    const { url, folder } = await unchanged(40);
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'file'), '');
     const file = place(folder);
@@ -329,7 +346,7 @@ describe('a file that cannot be written', () => {
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
   it.skipIf(!canMount)('is reported in one line and leaves no file if the disk is full', async () => {
-    const { url, folder } = await station(400);
+    const { url, folder } = await unchanged(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
     const command = ['-c', script, 'sh', folder, process.execPath, bin, ...exporting(url, 'rows.json')];
@@ -341,7 +358,7 @@ describe('a file that cannot be written', () => {
 
 describe('an interrupt', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('leaves no file behind (%s)', async (signal) => {
-    const { url, folder, file } = await station(400);
+    const { url, folder, file } = await unchanged(400);
     let held = false;
     const proxy = await startProxy(url, async ({ nth, response }) => {
       if (nth < 4) return;
@@ -358,7 +375,7 @@ describe('an interrupt', () => {
   });
 });
 
-describe('the command line', () => {
+describe('an invalid command line', () => {
   const aDid = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
   it.each<[readonly string[], string]>([
     [[], 'export requires exactly one DID'],
@@ -376,7 +393,7 @@ describe('the command line', () => {
     [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
-  ])('is reported as an error in one line with the arguments %j', async (args, said) => {
+  ])('is rejected with a one-line error (arguments: %j)', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
   });

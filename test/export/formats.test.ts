@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
+import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 
 /** Tests the export command with the running service and a real store. Independent code parses the files. */
@@ -69,10 +70,16 @@ function filesOf(file: string, format: string): string[] {
   return format === 'csv' ? [file, `${file}.manifest.json`] : [file];
 }
 
+/** A store and the service over it, for tests that only read. */
+const serving = onceInFile(async (later, labels: number, ...args: readonly string[]) => {
+  const { url: store, rows } = await filledStore(labels, later);
+  const { url } = await startAccount(store, args, folderInTest(later), later);
+  return { url, rows };
+});
+
 describe('almanac export', () => {
-  it.each(formats)('writes every row of the account as %s, and nothing else', async (format) => {
-    const { url: store, rows } = await filledStore(400);
-    const { url } = await startAccount(store);
+  it.each(formats)('writes exactly the rows of the account (%s)', async (format) => {
+    const { url, rows } = await serving(400);
     const folder = folderInTest();
     const file = join(folder, `rows.${format}`);
     const { code, stdout, stderr } = await runProgram([
@@ -97,8 +104,7 @@ describe('almanac export', () => {
   });
 
   it.each(formats)('downloads several parts if one export cannot contain all rows (%s)', async (format) => {
-    const { url: store, rows } = await filledStore(400);
-    const { url } = await startAccount(store, ['--max-export-rows', '60']);
+    const { url, rows } = await serving(400, '--max-export-rows', '60');
     const file = join(folderInTest(), `rows.${format}`);
     const start = new Date(Date.now() - 4.9 * 86_400_000).toISOString();
     const end = new Date(Date.now() - 30_000).toISOString();
@@ -132,7 +138,7 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${wanted.length} rows in ${parts.length} parts, verified`);
   });
 
-  it('reports the same coverage for several parts as for one export', async () => {
+  it('reports the same start and warm-up for several parts as for one export', async () => {
     const { url: store, rows } = await filledStore(400);
     const reported = [];
     for (const args of [[], ['--max-export-rows', '60']]) {
@@ -154,8 +160,7 @@ describe('almanac export', () => {
   });
 
   it('applies the filters of the command line', async () => {
-    const { url: store, rows } = await filledStore(400);
-    const { url } = await startAccount(store);
+    const { url, rows } = await serving(400);
     const file = join(folderInTest(), 'rows.ndjson');
     const flags = [
       '--labeler',
@@ -192,9 +197,8 @@ describe('almanac export', () => {
     expect(readNdjson(file).map((part) => part.rows)).toEqual([wanted]);
   });
 
-  it('writes as JSON the same document that the service offers as a download', async () => {
-    const { url: store } = await filledStore(40);
-    const { url } = await startAccount(store);
+  it('writes a JSON document with the same members as a download', async () => {
+    const { url } = await serving(400);
     const folder = folderInTest();
     const file = join(folder, 'rows.json');
     expect((await runProgram(['export', account, '--from', url, '--out', file])).code).toBe(0);
@@ -206,7 +210,7 @@ describe('almanac export', () => {
     ]);
   });
 
-  it('does not buffer rows, so a heap that holds one page is sufficient', async () => {
+  it('does not buffer rows, so a heap that is too small for all rows is sufficient', async () => {
     const { url: store, rows } = await filledStore(50_000);
     const { url } = await startAccount(store, ['--page-rows', '500']);
     const file = join(folderInTest(), 'rows.json');
@@ -217,8 +221,7 @@ describe('almanac export', () => {
   });
 
   it('states that an account without observations may still have labels', async () => {
-    const { url: store } = await filledStore(40);
-    const { url } = await startAccount(store);
+    const { url } = await serving(400);
     const file = join(folderInTest(), 'rows.csv');
     const unlabelled = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
     const { code, stdout } = await runProgram(['export', unlabelled, '--from', url, '--format', 'csv', '--out', file]);
@@ -227,8 +230,7 @@ describe('almanac export', () => {
   });
 
   it('replaces an existing file of the same name', async () => {
-    const { url: store, rows } = await filledStore(40);
-    const { url } = await startAccount(store);
+    const { url, rows } = await serving(400);
     const file = join(folderInTest(), 'rows.json');
     for (const _time of [1, 2]) {
       expect((await runProgram(['export', account, '--from', url, '--out', file])).code).toBe(0);

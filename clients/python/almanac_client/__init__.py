@@ -1,6 +1,7 @@
 """A client for the facts API of an Almanac observatory. It requires only the standard library."""
 
 from .client import FactsClient
+from .currency import Currency, current_age, weather_currency
 from .errors import AnswerError, ClientError, FactsError, NetworkError
 from .exchange import Response, Transport
 from .reading import Reading
@@ -9,6 +10,7 @@ from .version import __version__
 __all__ = [
     "AnswerError",
     "ClientError",
+    "Currency",
     "FactsClient",
     "FactsError",
     "NetworkError",
@@ -16,4 +18,6 @@ __all__ = [
     "Response",
     "Transport",
     "__version__",
+    "current_age",
+    "weather_currency",
 ]

@@ -19,7 +19,7 @@ SUPERSEDE_SECONDS = 15 * 60
 class Reading(Generic[E]):
     """A fact as the service sent it, with its times. Treat ``value`` as read-only: later calls may return it again."""
 
-    #: The body exactly as it arrived. Its ``retrieved_at`` and ``age_seconds`` refer to the time of arrival.
+    #: The body exactly as it arrived. Its ``age_seconds`` is the age at its ``retrieved_at``, up to two minutes earlier.
     value: E
     #: Origin of the reading. ``fetched``: this call's response contained the body. ``revalidated``: the body arrived
     #: earlier, and this call's response confirmed it. ``kept``: the body is younger than its ``max-age``, so no request
@@ -54,7 +54,7 @@ def within(since: float, span: float, now: float) -> bool:
 
 def supersedes(kept: "Kept[Any]", following: Mapping[str, Any], now: float) -> bool:
     """Returns True if ``kept`` is a later computation of the fact than ``following``, which then must not replace it."""
-    before, after = _instant(kept.value), _instant(following)
+    before, after = instant(kept.value.get("generated_at")), instant(following.get("generated_at"))
     if before is None or after is None or before <= after:
         return False
     # A `generated_at` ahead of the service's clock does not prove that the cached reading is newer.
@@ -64,8 +64,8 @@ def supersedes(kept: "Kept[Any]", following: Mapping[str, Any], now: float) -> b
     return _series(kept.value) == _series(following) and within(kept.confirmed_at, SUPERSEDE_SECONDS, now)
 
 
-def _instant(value: Mapping[str, Any]) -> Optional[datetime]:
-    text = value.get("generated_at")
+def instant(text: Any) -> Optional[datetime]:
+    """Returns a timestamp of the contract, or None for any other value."""
     found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00:00)", text) if isinstance(text, str) else None
     if found is None:
         return None
@@ -83,10 +83,10 @@ def _series(value: Mapping[str, Any]) -> str:
     acquisition = _object(_object(value.get("facts")).get("acquisition"))
     return json.dumps(
         [
-            provenance.get("artifact_schema_version"),
-            provenance.get("origin"),
-            provenance.get("source_endpoint"),
-            acquisition.get("generation_id"),
+            _text(provenance.get("artifact_schema_version")),
+            _text(provenance.get("origin")),
+            _text(provenance.get("source_endpoint")),
+            _text(acquisition.get("generation_id")),
         ]
     )
 
@@ -94,3 +94,8 @@ def _series(value: Mapping[str, Any]) -> str:
 def _object(value: Any) -> Mapping[str, Any]:
     """Returns an object, or an empty one for a value of another type: the client does not check the shape of a fact."""
     return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> Optional[str]:
+    """Returns a text, or None for any other value: another value may be nested too deeply to be formatted."""
+    return value if isinstance(value, str) else None

@@ -257,9 +257,9 @@ class LegacyObservation(TypedDict):
     attempts: int
     #: Attempts that were answered, empty answers included.
     successes: int
-    #: Last attempt inside the window.
+    #: Time of the last attempt in the window.
     last_attempt_ts: Optional[str]
-    #: Last success of any attempt, in or before the window.
+    #: Time of the last successful attempt, in or before the window.
     last_success_ts: Optional[str]
 
 

@@ -7,7 +7,16 @@ from threading import Event, Thread, current_thread
 from typing import Any, List, Mapping
 from unittest import TestCase
 
-from almanac_client import AnswerError, FactsClient, FactsError, NetworkError, Reading, Response
+from almanac_client import (
+    AnswerError,
+    FactsClient,
+    FactsError,
+    NetworkError,
+    Reading,
+    Response,
+    current_age,
+    weather_currency,
+)
 
 from .server import INDEX, NOON, REFUSAL, Exchange, Scene
 
@@ -227,6 +236,51 @@ class Missing(TestCase):
                 with self.assertRaises(NetworkError) as missing:
                     scene.client.instruments()
                 self.assertEqual(("unreachable", "/v1/instruments"), (missing.exception.reason, missing.exception.path))
+
+
+def at(seconds: float) -> str:
+    return datetime.fromtimestamp(NOON + seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Currency(TestCase):
+    def test_of_a_weather_fact_adds_the_time_since_the_artifact_to_the_age_that_it_states(self) -> None:
+        fresh = {"state": "current", "age_seconds": 60, "max_age_seconds": 180}
+        for expected, elapsed, age, freshness, retrieved in (
+            ("current", 20, 100, fresh, at(0)),
+            ("old", 20.5, 100, fresh, at(0)),
+            ("current", -500, 120, fresh, at(0)),
+            ("partial", 0, 0, {**fresh, "state": "partial"}, at(0)),
+            ("old", 0, 0, {**fresh, "state": "stale"}, at(0)),
+            ("unavailable", 0, 0, {**fresh, "state": "unavailable"}, at(0)),
+            ("not_said", 0, None, fresh, at(0)),
+            ("not_said", 0, 0, {**fresh, "age_seconds": None}, at(0)),
+            ("not_said", 0, 0, {**fresh, "max_age_seconds": None}, at(0)),
+            ("current", 0, 30, fresh, at(-90)),
+            ("old", 0, 31, fresh, at(-90)),
+            ("current", 0, 0, fresh, at(-3600)),
+            ("current", 0, 120, fresh, at(3600)),
+            ("current", 0, 120, fresh, "yesterday"),
+        ):
+            with self.subTest(expected=expected, elapsed=elapsed, age=age, freshness=freshness, retrieved=retrieved):
+                value = {"retrieved_at": retrieved, "age_seconds": age, "freshness": freshness}
+                reading: Reading[Any] = Reading(value, "fetched", NOON, NOON)
+                self.assertEqual(expected, weather_currency(reading, NOON + elapsed))
+
+    def test_current_age_adds_the_time_since_the_response_was_built(self) -> None:
+        for expected, elapsed, age, retrieved in (
+            (130, 20, 100, at(-10)),
+            (100, -500, 100, at(0)),
+            (220, 0, 100, at(-3600)),
+            (100, 0, 100, at(3600)),
+            (101, 1, 100, "yesterday"),
+            (-2, 3, -5, at(0)),
+            (None, 20, None, at(0)),
+        ):
+            with self.subTest(expected=expected, elapsed=elapsed, age=age, retrieved=retrieved):
+                reading: Reading[Any] = Reading({"retrieved_at": retrieved, "age_seconds": age}, "fetched", NOON, NOON)
+                self.assertEqual(expected, current_age(reading, NOON + elapsed))
+        index: Reading[Any] = Reading({"retrieved_at": at(0)}, "fetched", NOON, NOON)
+        self.assertIsNone(current_age(index, NOON))
 
 
 class Threads(TestCase):

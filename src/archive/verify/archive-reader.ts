@@ -22,8 +22,11 @@ export function directoryReader(root: string): ArchiveReader {
     read(path) {
       const file = join(root, path);
       try {
-        const { size } = statSync(file);
-        if (size > maxBytes) throw new OperatorError(`${path} is larger than ${maxBytes} bytes`);
+        const stats = statSync(file);
+        // Accept only regular files: a hostile archive may contain links to endless devices, and pipes without a
+        // writer.
+        if (!stats.isFile()) throw new OperatorError(`${path} is not a regular file`);
+        if (stats.size > maxBytes) throw new OperatorError(`${path} is larger than ${maxBytes} bytes`);
         return Promise.resolve(readFileSync(file));
       } catch (error) {
         if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return Promise.resolve(null);
@@ -41,9 +44,9 @@ export interface ReadingLimits {
 }
 
 /**
- * Limits of a verification, so that a server that responds slowly or without end cannot keep it busy. Ten years of
- * archive have 150,000 files with 3 GB in total, each of which is read at most twice; one response every half second is
- * fast enough for that.
+ * Limits of a verification, so that a server cannot prolong it with slow or endless responses. A ten-year archive
+ * contains 150,000 files with about 3 GB, most of which are read once. Its verification stays within the limits if each
+ * response takes half a second (`limits.test.ts`).
  */
 export const verifyLimits: ReadingLimits = { ms: 24 * 3_600_000, bytes: 64_000_000_000 };
 
@@ -74,7 +77,10 @@ export interface UrlReaderOptions {
   readonly monotonic: () => number;
 }
 
-/** Reads an archive from a URL. Redirects are not followed. Rejects with ReadingLimitError once a limit is reached. */
+/**
+ * Reads an archive from a URL. Redirects are not followed. `read` rejects with ReadingLimitError once a limit is
+ * reached.
+ */
 export function urlReader(options: UrlReaderOptions): ArchiveReader {
   const { monotonic, limits } = options;
   const end = monotonic() + limits.ms;
@@ -118,7 +124,7 @@ async function request(
       ...{ headers: { 'User-Agent': userAgent }, redirect: 'manual', signal },
     });
     if (response.status !== 200) {
-      // A body that is not read would hold its connection until the timeout.
+      // Cancel the unread body, because it would hold its connection until the timeout.
       await response.body?.cancel();
       return [404, 410].includes(response.status) ? { bytes: null } : refused(`status ${response.status}`);
     }

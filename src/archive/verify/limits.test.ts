@@ -1,9 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { flip } from '../../../harness/archive/altered/alter.ts';
 import { first, intactArchive, verifiedAt } from '../../../harness/archive/altered/archives.ts';
 import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { formatIndex, type ListedDay } from '../days/index-file.ts';
+import { signCheckpoint } from '../log/checkpoint.ts';
+import { leafHash, treeHash } from '../log/merkle.ts';
+import { formatBundle, tileWidth } from '../log/tiles.ts';
 import { ReadingLimitError, type ReadingLimits, urlReader, verifyLimits } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
@@ -20,6 +25,9 @@ let kept: KeptCheckpoint | null = null;
 beforeAll(async () => {
   ({ intact, kept } = await intactArchive());
 });
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 interface Serving {
   readonly limits: Partial<ReadingLimits>;
@@ -57,7 +65,7 @@ function endlessIndex(): Buffer {
 }
 
 describe('a verification of a URL', () => {
-  it('ends at its time limit if the server responds slowly forever', async () => {
+  it('ends at its time limit if the index lists 20,000 days and every response is slow', async () => {
     const index = endlessIndex();
     const responseMs = 20_000;
     const { report, requests, elapsedMs, code } = await verifyServed({
@@ -86,12 +94,35 @@ describe('a verification of a URL', () => {
     expect(unread).toBe(0);
   });
 
-  it('returns the highest exit code even of more findings than a function call can have arguments', () => {
+  it('does not hold the entries of the log in memory, because a hostile log can have gigabytes of entries', async () => {
+    const [size, entry] = [8_192, Buffer.alloc(16_384, '{')];
+    const root = treeHash(Array.from({ length: size }, () => leafHash(entry)));
+    const note = Buffer.from(signCheckpoint({ size, root }, simulatedKey));
+    const bundle = formatBundle(Array.from({ length: tileWidth }, () => entry));
+    const days: ListedDay[] = [{ day: first, state: 'closed', sha256: '0'.repeat(64) }];
+    const index = formatIndex({ key: simulatedKey.verifier.text, days });
+    let kept = 0;
+    const { report } = await verifyServed({
+      limits: {},
+      respond(path) {
+        if (!path.startsWith('log/tile/entries/')) {
+          return path === 'index.json' ? index : path === 'log/checkpoint' ? note : null;
+        }
+        collectGarbage();
+        kept = Math.max(kept, process.memoryUsage().arrayBuffers);
+        return bundle;
+      },
+    });
+    expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'malformed', path: 'log/' }));
+    expect(kept).toBeLessThan((size * entry.length) / 2);
+  }, 60_000);
+
+  it('returns the highest exit code even if there are more findings than a function call can have arguments', () => {
     const missing = Array.from({ length: 500_000 }, () => ({ kind: 'missing', path: 'days', message: '' }) as const);
     expect(exitCodeOf([...missing, { kind: 'altered', path: 'days', message: '' }])).toBe(verifyExitCodes.altered);
   });
 
-  it('ends at its byte limit if the server sends files without end', async () => {
+  it('ends at its byte limit if the index lists 20,000 days and every file is large', async () => {
     const index = endlessIndex();
     const limits = { bytes: index.length * 3 };
     const { report, requests } = await verifyServed({
@@ -102,7 +133,7 @@ describe('a verification of a URL', () => {
     expect(requests).toBeLessThan(limits.bytes / 100_000);
   });
 
-  it('ends at its byte limit if every file is too large, although no file is kept', async () => {
+  it('ends at its byte limit if every file is too large, although it retains no file', async () => {
     const { report, requests } = await verifyServed({
       limits: { bytes: 1_000_000 },
       respond: () => Buffer.alloc(2_000_000),
@@ -111,7 +142,7 @@ describe('a verification of a URL', () => {
     expect(report.findings).toMatchObject([{ kind: 'unreadable' }]);
   });
 
-  it('keeps its findings, so that a slow server cannot hide a fork', async () => {
+  it('reports its findings if a limit ends it, so that a slow server cannot hide a fork', async () => {
     const forked = copyOf(intact);
     const other = closedDays(forked).map((leaf) => (leaf.day === first ? { ...leaf, sha256: '0'.repeat(64) } : leaf));
     signDays(forked, other, simulatedKey);
@@ -122,7 +153,7 @@ describe('a verification of a URL', () => {
     expect([report.limit, code]).toEqual(['ms', verifyExitCodes.fork]);
   });
 
-  it('keeps the findings of a complete pass if a limit ends the next pass', async () => {
+  it('reports the findings of a complete pass if a limit ends the next pass', async () => {
     const damaged = copyOf(intact);
     flip(damaged, `days/${first}/day.json`, 20);
     const { requests } = await verifyServed({ limits: {}, respond: (path) => damaged.get(path) });
@@ -133,7 +164,7 @@ describe('a verification of a URL', () => {
     expect([report.limit, code]).toEqual(['ms', verifyExitCodes.altered]);
   });
 
-  it('reaches no limit with an intact archive of ten years', async () => {
+  it('stays within every limit for an intact archive of ten years', async () => {
     let bytes = 0;
     const { report, requests } = await verifyServed({
       limits: {},
@@ -145,10 +176,10 @@ describe('a verification of a URL', () => {
     });
     expect(report).toMatchObject({ findings: [], limit: null });
     const days = report.closedDays + report.openDays;
-    // An archive of ten years has 300 MB for each year, and some files are read more than once.
+    // Assume ten years of 300 MB each, and count a file again each time it is read.
     const repeated = bytes / [...intact.values()].reduce((sum, { length }) => sum + length, 0);
     expect(10 * 300_000_000 * repeated).toBeLessThan(verifyLimits.bytes / 2);
-    // Every request may take half a second.
+    // Assume that each request takes half a second.
     expect((3_653 * requests * 500) / days).toBeLessThan(verifyLimits.ms);
   });
 

@@ -27,7 +27,7 @@ export interface LogVerification {
   readonly key: VerifierKey;
   /** Text form of the key that the archive itself names; null if the archive has no index. */
   readonly ownKey: string | null;
-  /** Checkpoint of an earlier verification, whose signature by `key` was verified; null without one. */
+  /** Checkpoint that an earlier verification kept. Its signature by `key` has been verified. Null at first contact. */
   readonly kept: Checkpoint | null;
   /** Current time in milliseconds since 1970. */
   readonly now: number;
@@ -36,7 +36,7 @@ export interface LogVerification {
 
 /**
  * Verifies the checkpoint, the tiles and the entries of a log. Resolves with null if no day can be trusted. Rejects
- * with OperatorError only if the checkpoint itself cannot be read.
+ * with OperatorError only if the checkpoint itself cannot be read, and with ReadingLimitError if a limit is reached.
  */
 export async function verifyLog(options: LogVerification): Promise<VerifiedLog | null> {
   const { reader, report } = options;
@@ -56,15 +56,14 @@ export async function verifyLog(options: LogVerification): Promise<VerifiedLog |
   }
   const isContinued = comparedHeads(checkpoint, options);
   const entries = await orReport(logFolder, report, () => readEntries(checkpoint, options));
-  const leaves = entries?.map(leafHash) ?? null;
-  if (entries === null || leaves === null || !treeHash(leaves).equals(checkpoint.root)) {
+  if (entries === null || !treeHash(entries.leaves).equals(checkpoint.root)) {
     const message = 'the entries do not match the root hash in the checkpoint';
-    if (leaves) report({ kind: 'log', path: checkpointPath, message });
+    if (entries) report({ kind: 'log', path: checkpointPath, message });
     if (isContinued === null) await orReport(logFolder, report, () => compareByTiles(checkpoint, options));
     return null;
   }
+  const { leaves, days } = entries;
   if (isContinued === null) compareTrees(leaves, checkpoint, options);
-  const days = entries.map(parseLeaf);
   verifyOrder(days, options);
   await orReport(logFolder, report, () => verifyTiles(leaves, options));
   return { checkpoint, note, days };
@@ -84,8 +83,17 @@ function openHead(note: Buffer, { key, ownKey, report }: LogVerification): Check
   return null;
 }
 
-async function readEntries({ size }: Checkpoint, { reader, report }: LogVerification): Promise<Buffer[] | null> {
-  const entries: Buffer[] = [];
+/**
+ * Entries of a log: their leaf hashes, and their days. The bytes are not kept, because a bundle of 256 entries may be
+ * 16 MiB long.
+ */
+interface LogEntries {
+  readonly leaves: Buffer[];
+  readonly days: (DayLeaf | null)[];
+}
+
+async function readEntries({ size }: Checkpoint, { reader, report }: LogVerification): Promise<LogEntries | null> {
+  const entries: LogEntries = { leaves: [], days: [] };
   for (const shape of tilesOf(size).filter(({ level }) => level === 0)) {
     const path = logFolder + bundlePath(shape);
     const bytes = await reader.read(path);
@@ -93,7 +101,8 @@ async function readEntries({ size }: Checkpoint, { reader, report }: LogVerifica
     if (!bytes) report({ kind: 'missing', path, message: 'the entries do not exist' });
     else if (!bundle) report({ kind: 'log', path, message: `the bundle does not contain ${shape.width} entries` });
     if (!bundle) return null;
-    entries.push(...bundle);
+    entries.leaves.push(...bundle.map(leafHash));
+    entries.days.push(...bundle.map(parseLeaf));
   }
   return entries;
 }
@@ -110,9 +119,9 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
 }
 
 /**
- * Compares the checkpoint with the kept one, and reports a log that is smaller or has another root at the same size.
- * Returns true if the log continues the kept checkpoint or none is kept, false after a report, and null if only a
- * consistency proof can determine this.
+ * Compares the checkpoint with the kept one. Reports a log that has fewer entries than the kept checkpoint, or the
+ * same number of entries but a different root. Returns true if the log continues the kept checkpoint or no checkpoint
+ * is kept, false after a report, and null if a consistency proof is required.
  */
 function comparedHeads({ size, root }: Checkpoint, { kept, report }: LogVerification): boolean | null {
   if (!kept) return true;

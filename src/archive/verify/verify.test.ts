@@ -12,8 +12,8 @@ import { type Content, copyOf, rewriteRecord } from '../../../harness/archive/fo
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { hourMs } from '../days/calendar.ts';
-import { exitCodeOf, verifyExitCodes } from './finding.ts';
+import { addDays, closeAfterMs, closesAt, hourMs } from '../days/calendar.ts';
+import { exitCodeOf, findingMeanings, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
@@ -47,7 +47,7 @@ describe('a verification', () => {
     expect(found).toMatchObject({ kind: 'key', message: `the key is malformed; expected ${otherKey.verifier.text}` });
   });
 
-  it('reports a key that differs from the given one, although the archive is consistent', async () => {
+  it('reports a key that differs from the given key, even if the archive is consistent', async () => {
     const { findings } = await verifyArchive({
       reader: memoryReader(intact),
       key: otherKey.verifier,
@@ -58,13 +58,23 @@ describe('a verification', () => {
     expect(findings.map(({ kind }) => kind)).toContain('key');
   });
 
-  it('reports a day that was closed too early', async () => {
+  it('has the exit code for a wrong order if a day was closed too early', async () => {
     const reader = memoryReader(intact);
     const { findings } = await verifyArchive({ reader, key: null, kept: null, now: now - 24 * hourMs, wait });
     expect(exitCodeOf(findings)).toBe(verifyExitCodes.order);
   });
 
-  it('reports a file that cannot be read in addition to the other findings', async () => {
+  it('reports a day that was closed less than 48 hours after its end, and the documented meaning of the finding states this limit', async () => {
+    const reader = memoryReader(intact);
+    const at = (time: number) => verifyArchive({ reader, key: null, kept: null, now: time, wait });
+    // Compute the due time of the fourth day, which is the last one.
+    const due = closesAt(addDays(third, 1));
+    expect((await at(due)).findings).toEqual([]);
+    expect((await at(due - 1)).findings).toMatchObject([{ kind: 'order' }]);
+    expect(findingMeanings.order).toContain(`less than ${closeAfterMs / hourMs} hours after its end`);
+  });
+
+  it('reports a file that cannot be read, and also reports all other findings', async () => {
     const content = copyOf(intact);
     flip(content, `days/${first}/day.json`, 20);
     const broken = new Set([`days/${second}/day.json`, 'log/tile/0/000.p/4']);
@@ -75,7 +85,7 @@ describe('a verification', () => {
     expect([exitCodeOf(findings), keep]).toEqual([verifyExitCodes.altered, null]);
   });
 
-  it('reads no files of a day whose record lists a name twice', async () => {
+  it('does not read the files of a day whose record lists a name twice', async () => {
     const content = copyOf(intact);
     const record = recordOf(content, third);
     rewriteRecord(content, { ...record, files: [...record.files, ...record.files] }, simulatedKey);

@@ -17,10 +17,7 @@ beforeAll(async () => {
   ({ intact } = await intactArchive());
 });
 
-/**
- * Archives the hour in which the first day is closed. Returns the archive before and after that hour, and after each
- * write.
- */
+/** Archives the hour in which the first day is closed. Returns the archive before and after that hour. */
 async function closingHour() {
   const archive = simulateArchive();
   // Archive only as many later hours as are required to close the first day; all other hours are gaps.
@@ -28,7 +25,12 @@ async function closingHour() {
   await archive.run(24, 48);
   const before = archive.copy();
   await archive.run(1, 72);
-  const writes = archive.writes() - before.writes();
+  return { before, after: archive.content, writes: archive.writes() - before.writes() };
+}
+
+/** Returns the archive after each write of the hour in which the first day is closed. */
+async function killedAtEachWrite(): Promise<Content[]> {
+  const { before, writes } = await closingHour();
   const states: Content[] = [];
   for (let count = 1; count <= writes; count++) {
     const stopped = simulateArchive({ memory: before.copy() });
@@ -36,13 +38,13 @@ async function closingHour() {
     await stopped.run(1, 72).catch(() => undefined);
     states.push(copyOf(stopped.content));
   }
-  return { before: before.content, after: archive.content, states };
+  return states;
 }
 
 const closingAt = simulatedStart + 73 * hourMs;
 
 describe('a verification of an archive that is being written', () => {
-  it('has no finding, at whichever read the archive changes to the next hour', async () => {
+  it('has no finding, no matter which of its reads coincides with the change to the next hour', async () => {
     const { before, after } = await closingHour();
     let reads = 0;
     const count = (path: string) => {
@@ -53,14 +55,14 @@ describe('a verification of an archive that is being written', () => {
     expect(reads).toBeGreaterThan(30);
     for (let change = 0; change <= reads; change++) {
       let at = 0;
-      const read = (path: string) => memoryReader(at++ < change ? before : after).read(path);
+      const read = (path: string) => memoryReader(at++ < change ? before.content : after).read(path);
       const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now: closingAt, wait });
       expect(findings, `change at read ${change}`).toEqual([]);
     }
   });
 
   it('has no finding in a directory whose archiver was killed at any of its writes', async () => {
-    const { states } = await closingHour();
+    const states = await killedAtEachWrite();
     expect(states.length).toBeGreaterThan(15);
     for (const [at, content] of states.entries()) {
       const reader = memoryReader(content);
@@ -69,7 +71,7 @@ describe('a verification of an archive that is being written', () => {
     }
   });
 
-  it('repeats a pass only while the archive changes, and makes at most five passes', async () => {
+  it('repeats a pass with findings once, repeats it again only while the archive changes, and makes at most five passes', async () => {
     let [waits, changes] = [0, 0];
     const content = copyOf(intact);
     flip(content, `days/${first}/day.json`, 20);

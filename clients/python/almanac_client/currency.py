@@ -1,0 +1,56 @@
+"""The currency of a weather fact: whether it still describes the present."""
+
+import time
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Union
+
+from .reading import Reading, instant
+
+if TYPE_CHECKING:
+    from .schemas import WeatherConditionsEnvelope, WeatherMetricsEnvelope
+
+#: Currency of a weather fact. Show a weather fact as current only if its currency is ``current`` or ``partial``.
+#: ``not_said``: the artifact does not state its age or its limit.
+Currency = Literal["current", "partial", "old", "unavailable", "not_said"]
+
+#: Maximum time from ``retrieved_at`` to the arrival: a minute in the service, and one in a cache.
+MAX_DELIVERY_SECONDS = 120.0
+
+
+def weather_currency(
+    reading: "Union[Reading[WeatherConditionsEnvelope], Reading[WeatherMetricsEnvelope]]",
+    now: Optional[float] = None,
+) -> Currency:
+    """Returns the currency of a reading at ``now``, in seconds since 1970 on this client's clock.
+
+    The service never refuses a weather fact for its age. It serves the freshness that the instrument computed when it
+    wrote the artifact, so a client must add the age of the artifact. Counts the time since ``retrieved_at``, which is at
+    most two minutes before the arrival; a wrong clock of this client changes the result by no more than that.
+    """
+    value: Mapping[str, Any] = reading.value
+    freshness: Mapping[str, Any] = value["freshness"]
+    state: Currency = freshness["state"]
+    if freshness["state"] == "stale":
+        return "old"
+    if state == "unavailable":
+        return "unavailable"
+    age, age_then, limit = value["age_seconds"], freshness["age_seconds"], freshness["max_age_seconds"]
+    if age is None or age_then is None or limit is None:
+        return "not_said"
+    return "old" if age + age_then + _elapsed(reading, now) > limit else state
+
+
+def current_age(reading: "Reading[Any]", now: Optional[float] = None) -> Optional[float]:
+    """Returns the seconds from the ``generated_at`` of a reading to ``now``; None if the artifact does not state its age.
+
+    ``now`` is in seconds since 1970 on this client's clock; a wrong clock changes the result by at most two minutes.
+    """
+    age: Optional[float] = reading.value.get("age_seconds")
+    return None if age is None else age + _elapsed(reading, now)
+
+
+def _elapsed(reading: "Reading[Any]", now: Optional[float]) -> float:
+    """Returns the seconds from ``retrieved_at`` to ``now``; the time until the arrival counts up to the maximum."""
+    held = max(0.0, (time.time() if now is None else now) - reading.received_at)
+    retrieved = instant(reading.value.get("retrieved_at"))
+    delivery = 0.0 if retrieved is None else reading.received_at - retrieved.timestamp()
+    return held + min(MAX_DELIVERY_SECONDS, max(0.0, delivery))

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { type AgedFact, currentAge, weatherCurrency } from './currency.ts';
+
+const noon = Date.UTC(2026, 10, 20, 12);
+const at = (seconds: number) => new Date(noon + seconds * 1000).toISOString();
+const now = { retrieved_at: at(0) };
+const fresh = { state: 'current', age_seconds: 60, max_age_seconds: 180 } as const;
+
+describe('the currency of a weather reading', () => {
+  it.each([
+    ['current', 20, { ...now, age_seconds: 100, freshness: fresh }],
+    ['old', 20.5, { ...now, age_seconds: 100, freshness: fresh }],
+    ['current', -500, { ...now, age_seconds: 120, freshness: fresh }],
+    ['old', 0, { ...now, age_seconds: 0, freshness: { ...fresh, state: 'stale' } }],
+    ['unavailable', 0, { ...now, age_seconds: 0, freshness: { ...fresh, state: 'unavailable' } }],
+    ['current', 0, { retrieved_at: at(-90), age_seconds: 30, freshness: fresh }],
+    ['old', 0, { retrieved_at: at(-90), age_seconds: 31, freshness: fresh }],
+    ['current', 0, { retrieved_at: at(-3600), age_seconds: 0, freshness: fresh }],
+    ['current', 0, { retrieved_at: at(3600), age_seconds: 120, freshness: fresh }],
+    ['current', 0, { retrieved_at: 'yesterday', age_seconds: 120, freshness: fresh }],
+    ['not_said', 0, { ...now, age_seconds: null, freshness: fresh }],
+  ] satisfies [string, number, AgedFact & { retrieved_at: string }][])(
+    'is %s if the clock of the client has advanced by %d seconds since the arrival and the reading states %j',
+    (currency, elapsed, value) => {
+      expect(weatherCurrency({ value, receivedAt: noon }, noon + elapsed * 1000)).toBe(currency);
+    },
+  );
+});
+
+describe('the current age of a reading', () => {
+  it.each([
+    [130, 20, { retrieved_at: at(-10), age_seconds: 100 }],
+    [100, -500, { retrieved_at: at(0), age_seconds: 100 }],
+    [220, 0, { retrieved_at: at(-3600), age_seconds: 100 }],
+    [100, 0, { retrieved_at: at(3600), age_seconds: 100 }],
+    [101, 1, { retrieved_at: 'yesterday', age_seconds: 100 }],
+    [-2, 3, { retrieved_at: at(0), age_seconds: -5 }],
+    [null, 20, { retrieved_at: at(0), age_seconds: null }],
+    [null, 20, { retrieved_at: at(0) }],
+  ])(
+    'in seconds is %s if the clock of the client has advanced by %d seconds since the arrival and the reading states %j',
+    (age, elapsed, value) => {
+      expect(currentAge({ value, receivedAt: noon }, noon + elapsed * 1000)).toBe(age);
+    },
+  );
+});

@@ -1,0 +1,60 @@
+import type { Reading } from './reading.ts';
+import type { WeatherFreshness } from './schemas.ts';
+
+/**
+ * Currencies of a weather fact: whether it still describes the present. The service never refuses a weather fact for its
+ * age. It serves the freshness that the instrument computed when it wrote the artifact, so a client must add the age of
+ * the artifact. Show a weather fact as current only if its currency is `current` or `partial`.
+ */
+export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
+/** Currency of a weather fact. `not_said`: the artifact does not state its age or its limit. */
+export type Currency = (typeof currencies)[number];
+
+/** Fields of a weather fact on which its currency depends. */
+export interface AgedFact {
+  readonly age_seconds: number | null;
+  readonly freshness: Pick<WeatherFreshness, 'state' | 'age_seconds' | 'max_age_seconds'>;
+}
+
+/** Returns the currency of a weather fact a number of seconds after the service sent it. */
+export function currencyAfter({ age_seconds: age, freshness }: AgedFact, seconds: number): Currency {
+  const { state, age_seconds: ageThen, max_age_seconds: limit } = freshness;
+  if (state === 'stale') return 'old';
+  if (state === 'unavailable') return 'unavailable';
+  if (age === null || ageThen === null || limit === null) return 'not_said';
+  return age + ageThen + seconds > limit ? 'old' : state;
+}
+
+/** Maximum time in milliseconds from `retrieved_at` to the arrival: a minute in the service, and one in a cache. */
+const maxDeliveryMs = 120_000;
+
+/** Reading of a fact that states its age. */
+type AgedReading<E> = Pick<Reading<E & { readonly retrieved_at: string }>, 'value' | 'receivedAt'>;
+
+/**
+ * Returns the currency of a reading at `now`, in milliseconds since 1970 on this client's clock. Counts the time since
+ * `retrieved_at`, which is at most two minutes before the arrival; a wrong clock of this client changes the result by no
+ * more than that.
+ */
+export function weatherCurrency(reading: AgedReading<AgedFact>, now = Date.now()): Currency {
+  return currencyAfter(reading.value, elapsedSeconds(reading, now));
+}
+
+/**
+ * Returns the seconds from the `generated_at` of a reading to `now`, in milliseconds since 1970 on this client's clock;
+ * null if the artifact does not state its age. A wrong clock of this client changes the result by at most two minutes.
+ */
+export function currentAge(
+  reading: AgedReading<{ readonly age_seconds?: number | null }>,
+  now = Date.now(),
+): number | null {
+  const { age_seconds: age } = reading.value;
+  return typeof age === 'number' ? age + elapsedSeconds(reading, now) : null;
+}
+
+/** Returns the seconds from `retrieved_at` to `now`. The time until the arrival counts up to `maxDeliveryMs`. */
+function elapsedSeconds({ value, receivedAt }: AgedReading<unknown>, now: number): number {
+  const held = Math.max(0, now - receivedAt);
+  const delivery = receivedAt - Date.parse(value.retrieved_at);
+  return (held + Math.min(maxDeliveryMs, Math.max(0, delivery) || 0)) / 1000;
+}

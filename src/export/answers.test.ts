@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { accountExportSchema } from '../contract/account.ts';
+import { parseCreated, parsePage } from './answers.ts';
+
+const manifest = {
+  schema: accountExportSchema,
+  account: 'did:web:a.example',
+  interval: { start: '2026-11-19T00:00:00Z', end: '2026-11-20T00:00:00Z' },
+  frontier: '2026-11-20T00:00:00Z',
+  created_at: '2026-11-20T00:00:00Z',
+  expires_at: '2026-11-21T00:00:00Z',
+  clipped: false,
+  count_bound: 1,
+  filters: {},
+  coverage: { status: 'unknown' },
+  acquisition: { generation_id: '5f4b8f04-6a0f-4d7e-9d5c-0d5a4c1f9b11' },
+};
+const row = {
+  labeler_did: 'did:web:l.example',
+  uri: 'did:web:a.example',
+  value: 'spam',
+  action: 'apply',
+  source_timestamp: '2026-11-19T10:00:00Z',
+  observed_at: '2026-11-19T10:00:00Z',
+  signature: 'verified',
+};
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+/** Returns an object as JSON, with an unknown property of the given depth. */
+const withDepth = (object: object, depth: number): string =>
+  `${JSON.stringify(object).slice(0, -1)},"later":${nested(depth)}}`;
+
+describe('a response with properties of a later version', () => {
+  it('is accepted', () => {
+    const created = `{"manifest":${withDepth(manifest, 20)},"cursor":"a","later":${nested(20)}}`;
+    expect(parseCreated(created)).toMatchObject({ manifest, cursor: 'a' });
+    const page = `{"manifest":${withDepth(manifest, 20)},"rows":[${withDepth(row, 20)}],"terminal":false,"next_cursor":"b","later":${nested(20)}}`;
+    expect(parsePage(page)).toMatchObject({ manifest, rows: [row], next: { cursor: 'b' } });
+  });
+
+  it.each([33, 100_000])('counts as damaged if it is nested too deeply to compute its digest (%i levels)', (depth) => {
+    const created = `{"manifest":${withDepth(manifest, depth)},"cursor":"a"}`;
+    expect(() => parseCreated(created)).toThrow('nested too deeply');
+    const page = `{"manifest":${JSON.stringify(manifest)},"rows":[${withDepth(row, depth)}],"terminal":false,"next_cursor":"b"}`;
+    expect(() => parsePage(page)).toThrow('nested too deeply');
+  });
+});

@@ -1,12 +1,16 @@
-import { OperatorError } from '../ops/errors.ts';
 import { unknown } from '../ops/settings.ts';
 import { packageVersion } from './command.ts';
 import { commandNames, commands, knownFlags } from './commands.ts';
+import { exitWithCodeOf } from './exit-code.ts';
 import { commandHelp, overview } from './help.ts';
 
-/** Finds the command, runs it, and returns its exit code. */
+/**
+ * Runs the command that the first argument names, or prints the help or the version. Resolves with the exit code.
+ * Rejects with OperatorError for an unknown command.
+ */
 async function main(argv: readonly string[]): Promise<number> {
   endWithParent();
+  continueWithoutReader();
   const [first = 'help', ...rest] = argv;
   // `help COMMAND` is equivalent to `COMMAND --help`.
   const helped = first === 'help' ? rest[0] : undefined;
@@ -28,7 +32,7 @@ function print(line: string): number {
   return 0;
 }
 
-/** Makes this process exit when its parent, another process of this program, is killed. */
+/** Makes this process exit when its parent process, which also runs this program, ends. */
 function endWithParent(): void {
   if (process.env.__ALMANAC_PARENT === undefined || !process.connected) return;
   delete process.env.__ALMANAC_PARENT;
@@ -36,13 +40,17 @@ function endWithParent(): void {
   process.channel?.unref();
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    if (error instanceof OperatorError) process.stderr.write(`almanac: ${error.message}\n`);
-    else process.stderr.write(`almanac: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    process.exit(1);
-  },
-);
+/**
+ * Makes this process continue without output once the reader of its stdout or stderr has exited. Otherwise a command
+ * would print a stack trace if it is piped into a program such as `head`, and a service would stop together with the
+ * program that reads its messages.
+ */
+function continueWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+exitWithCodeOf(main(process.argv.slice(2)));

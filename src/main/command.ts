@@ -17,10 +17,18 @@ export interface Command {
   readonly summary: string;
   /** Operands after the command's name, as the help shows them. */
   readonly operands: string;
+  /** Actions of the command with their descriptions, for its help. */
+  readonly actions?: readonly ActionHelp[];
   readonly settings: Settings;
   /** Meanings of the exit codes, for a command with more codes than 0 (success) and 1 (error). */
   readonly exitCodes?: readonly ExitCode[];
   run(context: CommandContext): Promise<number>;
+}
+
+/** An action of a command: its operands and its description. */
+export interface ActionHelp {
+  readonly usage: string;
+  readonly does: string;
 }
 
 /** An exit code and its meaning, for the help and the docs. */
@@ -29,7 +37,10 @@ export interface ExitCode {
   readonly meaning: string;
 }
 
-/** Returns the directory of the installed package: the parent of the built program, or of its sources in a checkout. */
+/**
+ * Returns the directory of the installed package: the parent of the built program, or of its sources in a checkout.
+ * Throws an error if no such directory exists.
+ */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackage(folder)) {
@@ -49,7 +60,7 @@ function isPackage(folder: string): boolean {
   }
 }
 
-/** Returns the version of the package. */
+/** Returns the version of the package, or `unknown` if its package.json states no version. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
   const found = typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : null;

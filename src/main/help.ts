@@ -19,7 +19,10 @@ export function overview(): string {
 const width = 36;
 
 /** Returns the output of `almanac COMMAND --help`. */
-export function commandHelp(name: string, { summary, operands, settings, exitCodes = [] }: Command): string {
+export function commandHelp(
+  name: string,
+  { summary, operands, actions = [], settings, exitCodes = [] }: Command,
+): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
@@ -28,6 +31,7 @@ export function commandHelp(name: string, { summary, operands, settings, exitCod
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
     return `  ${head}${description}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });
+  const actionLines = actions.map(({ usage, does }) => `  ${usage.padEnd(width)}${does}`);
   const codeLines = exitCodes.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`);
   const codes = codeLines.length === 0 ? [] : ['', 'exit codes:', ...codeLines];
   return [
@@ -35,6 +39,7 @@ export function commandHelp(name: string, { summary, operands, settings, exitCod
     '',
     summary,
     '',
+    ...(actionLines.length === 0 ? [] : [...actionLines, '']),
     ...rows,
     ...codes,
   ].join('\n');

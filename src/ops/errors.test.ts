@@ -8,7 +8,7 @@ function thrown(work: () => unknown): unknown {
   } catch (error) {
     return error;
   }
-  throw new Error('nothing was thrown');
+  throw new Error('no error was thrown');
 }
 
 it('a system error is described with its code', () => {
@@ -17,10 +17,11 @@ it('a system error is described with its code', () => {
 
 it.each([
   ['with its own description', 'EACCES', 'permission denied (EACCES)'],
+  ['that concerns a path', 'EISDIR', 'the path is a directory (EISDIR)'],
   ['that the system describes', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
   ['without a description', 'EPECULIAR', 'EPECULIAR'],
-  ['with the name of a property of objects', 'constructor', 'constructor'],
-])('describeCode returns the description, or the code itself, for a code %s', (_what, code, words) => {
+  ['that is also the name of an object property', 'constructor', 'constructor'],
+])('for a code %s (%s), describeCode returns "%s"', (_what, code, words) => {
   expect(describeCode(code)).toBe(words);
 });
 
@@ -35,7 +36,7 @@ it.each(['Unknown system error -122', 'UNKNOWN'])(
 
 it.each([
   ['an error without a code', new Error('x')],
-  ['a thrown text', 'x'],
-])('the description of %s is the text for unknown errors', (_what, error) => {
+  ['a thrown string', 'x'],
+])('the description of %s is "unknown error"', (_what, error) => {
   expect(systemWords(error)).toBe('unknown error');
 });

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 
-/** An error that an operator can correct: printed as one line, without a stack; the process exits with 1. */
+/** An error that an operator can correct: printed as one line, without a stack trace; the process exits with 1. */
 export class OperatorError extends Error {
   constructor(message: string) {
     super(message);
@@ -32,9 +32,9 @@ const meanings: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota is used up',
   EEXIST: 'a file with that name already exists',
   EFBIG: 'the file would exceed the size limit of the file system or user',
-  EHOSTUNREACH: 'no route to that machine',
+  EHOSTUNREACH: 'no route to that host',
   EIO: 'the disk reported an error',
-  EISDIR: 'it is a directory',
+  EISDIR: 'the path is a directory',
   EMFILE: 'too many open files',
   ENAMETOOLONG: 'the name is too long',
   ENETUNREACH: 'no route to that network',
@@ -53,9 +53,15 @@ const meanings: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown authority',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection was not established in time',
   UND_ERR_SOCKET: 'the connection was reset',
 };
+
+/** Returns advice for a system error caused by a missing permission, or null for any other error. */
+export function permissionAdvice(error: unknown): string | null {
+  const isDenied = ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
+  return isDenied ? 'check its owner and mode, and the user of this process' : null;
+}
 
 /**
  * Describes a system error code, such as `permission denied (EACCES)`. Returns a code without a description unchanged.

@@ -27,17 +27,11 @@ export function firstSignal(signals: Signals = process): Promise<void> {
 export async function stopInTime(stop: () => Promise<void>): Promise<void> {
   let stuck: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    stuck = setTimeout(() => reject(new Error(`did not stop within ${stopWithinMs} ms`)), stopWithinMs);
+    stuck = setTimeout(() => reject(new Error(`the process did not stop within ${stopWithinMs} ms`)), stopWithinMs);
   });
   try {
     await Promise.race([stop(), late]);
   } finally {
     clearTimeout(stuck);
   }
-}
-
-/** Waits for the first SIGTERM or SIGINT, then calls `stop`. */
-export async function stopOnSignal(stop: () => Promise<void>, signals: Signals = process): Promise<void> {
-  await firstSignal(signals);
-  await stopInTime(stop);
 }

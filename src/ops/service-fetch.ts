@@ -21,9 +21,9 @@ const maxRedirects = 20;
 const bodiless = [204, 205, 304];
 
 /**
- * Implements the part of `fetch` that requests to an operator's services need: GET with headers, a signal and redirects.
- * Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error ends the
- * process. This function accepts at most one coding, and rejects all other responses.
+ * Implements the part of `fetch` that requests to an operator's services need: GET with headers, a signal and
+ * redirects. Node's `fetch` rejects a response with more than five content codings but keeps its body, whose next error
+ * ends the process. This function accepts at most one coding, and rejects all other responses.
  */
 export const serviceFetch: typeof globalThis.fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
@@ -44,10 +44,13 @@ export const serviceFetch: typeof globalThis.fetch = async (input, init = {}) =>
 function requested(url: URL, headers: Record<string, string>, signal?: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
-    // The listener stays for the whole exchange, so that no later error is unhandled.
+    // Keep the error listener for the whole exchange, so that no later error is unhandled.
+    const failed = (cause: Error): void => reject(new TypeError('the request failed', { cause }));
     const request = send(url, { headers, ...(signal ? { signal } : {}) })
       .on('response', resolve)
-      .on('error', (cause) => reject(new TypeError('the request failed', { cause })));
+      .on('error', failed);
+    // If the server switches to another protocol, Node closes the request without a response and without an error.
+    request.on('close', () => failed(Object.assign(new Error('no response'), { code: 'ECONNRESET' })));
     let informed = 0;
     request.on('information', () => {
       informed += 1;
@@ -76,7 +79,7 @@ function answerOf(message: IncomingMessage): Response {
     bytes += piece.length;
     if (pieces > maxPieces(bytes)) message.destroy(new TypeError('the body arrives in too many pieces'));
   });
-  // The stream of the response reports an error of either stream to its reader.
+  // An error of either stream reaches the reader of the response, so the callback ignores it.
   const decoded = pipeline(message, decoder(), () => undefined);
   return new Response(Readable.toWeb(decoded) as ReadableStream<Uint8Array>, { status, headers });
 }

@@ -94,7 +94,8 @@ export function number(
   const parse = (texts: readonly string[]): number => {
     const value = /^\d{1,9}(\.\d{1,6})?$/.test(last(texts)) ? Number(last(texts)) : Number.NaN;
     if (value >= bounds.min && value <= bounds.max) return value;
-    throw new Error(`requires a number from ${bounds.min} to ${bounds.max}`);
+    const limit = /^\d+\.\d{7,}$/.test(last(texts)) ? ' with at most six decimals' : '';
+    throw new Error(`requires a number from ${bounds.min} to ${bounds.max}${limit}`);
   };
   return { flag, placeholder, help, fallback, repeatable: false, parse };
 }

@@ -6,3 +6,11 @@ export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
+
+/**
+ * Returns the time for which this thread did not use the processor, in milliseconds since an arbitrary start. It is
+ * constant if the runtime does not provide the processor time of a thread.
+ */
+export function threadIdleMs(): number {
+  return performance.now() - threadCpuMs();
+}

@@ -2,9 +2,13 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { freePort } from '../../harness/net/ports.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { until } from '../../harness/process/until.ts';
+import { commandNames } from '../../src/main/commands.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-cli-'));
 afterAll(() => {
@@ -23,9 +27,9 @@ const aFile = file('a-file', 'x');
 
 describe('an error on the command line', () => {
   it.each<[string, readonly string[], Record<string, string>, string]>([
-    ['a command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
-    ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
-    ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
+    ['a misspelt command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
+    ['a misspelt flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
+    ['an old flag name', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
     [
       'an unknown flag without a similar one',
       ['facts', '--zzzzzzzzzzzzzzzz'],
@@ -35,12 +39,12 @@ describe('an error on the command line', () => {
     ['a flag with two letters swapped', ['facts', '--hots', 'x'], {}, 'unknown setting --hots; did you mean --host?'],
     ['a flag with a slightly similar one', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
     ['a command with a slightly similar one', ['logs'], {}, 'unknown command logs'],
-    ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
+    ['a wrong variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
     [
-      'a key of the config file',
+      'a misspelt key of the config file',
       ['facts', '--config', config({ 'bse-path': '/a' })],
       {},
-      'unknown setting config key "bse-path"; did you mean "base-path"?',
+      'unknown key "bse-path" in the config file; did you mean "base-path"?',
     ],
     ['a flag without its value', ['facts', '--port'], {}, '--port requires a value'],
     [
@@ -50,7 +54,7 @@ describe('an error on the command line', () => {
       '--port requires a whole number from 0 to 65535; got "http"',
     ],
     [
-      'a port too high',
+      'a port that is too high',
       ['facts', '--port', '65536'],
       {},
       '--port requires a whole number from 0 to 65535; got "65536"',
@@ -62,7 +66,7 @@ describe('an error on the command line', () => {
       {},
       '--max-age-seconds requires a whole number from 0 to 31622400; got "1.5"',
     ],
-    ['no workers', ['facts', '--workers', '0'], {}, '--workers requires a whole number from 1 to 64; got "0"'],
+    ['zero workers', ['facts', '--workers', '0'], {}, '--workers requires a whole number from 1 to 64; got "0"'],
     [
       'a bad number in a variable',
       ['facts'],
@@ -103,9 +107,9 @@ describe('an error on the command line', () => {
       'an argument that is not a setting',
       ['facts', folder],
       {},
-      `accepts only settings, such as --NAME VALUE; got ${folder}`,
+      `this command accepts only settings, such as --NAME VALUE; got ${folder}`,
     ],
-    ['a missing folder', ['facts', '--artifacts', missing], {}, `no such directory: ${missing}`],
+    ['a missing directory', ['facts', '--artifacts', missing], {}, `no such directory: ${missing}`],
     ['a file in place of a directory', ['facts', '--artifacts', aFile], {}, `not a directory: ${aFile}`],
     [
       'a directory in place of a file',
@@ -134,7 +138,7 @@ describe('an error on the command line', () => {
     ['check without a file', ['check'], {}, 'check requires exactly one FILE'],
     ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
     ['check of a directory', ['check', folder], {}, `not a file: ${folder}`],
-    ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
+    ['check of a missing file', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
   ])('is reported in one line on stderr, with exit code 1 (%s)', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
@@ -210,7 +214,7 @@ describe('an error on the command line', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'is reported in one line on stderr, with exit code 1, if a file may not be read',
+    'is reported in one line on stderr, with exit code 1, if the program has no permission to read a file',
     async () => {
       const path = file('secret.json', {});
       chmodSync(path, 0);
@@ -272,8 +276,8 @@ describe('almanac check', () => {
     ['a list', '[]', 2, 'not_an_artifact', null],
     ['half an artifact', JSON.stringify(recent).slice(0, 500), 2, 'not_an_artifact', null],
     ['an empty file', '', 2, 'not_an_artifact', null],
-    ['a text', 'labels', 2, 'not_an_artifact', null],
-  ])('judges %s', async (what, content, code, verdict, state) => {
+    ['plain text', 'labels', 2, 'not_an_artifact', null],
+  ])('reports the verdict and the freshness state of %s', async (what, content, code, verdict, state) => {
     const path = file(`${what}.json`, content);
     const [text, json] = await Promise.all([runProgram(['check', path]), runProgram(['check', path, '--json'])]);
     expect([text.code, json.code, text.stderr, json.stderr]).toEqual([code, code, [], []]);
@@ -285,7 +289,7 @@ describe('almanac check', () => {
     for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });
 
-  it('reports that no page has been accepted yet, without blaming a clock', async () => {
+  it('reports as the only reason that no page has been accepted yet if observed_through is null', async () => {
     const path = file('no page.json', { ...recent, coverage: { ...recent.coverage, observed_through: null } });
     const { stdout } = await runProgram(['check', path, '--json']);
     const { reasons } = JSON.parse(stdout.join('\n')) as { reasons: string[] };
@@ -319,6 +323,27 @@ describe('almanac check', () => {
   });
 });
 
+describe('a program whose output pipe is closed', () => {
+  it('exits with the exit code of its command and without a stack trace', async () => {
+    const program = startProgramInTest(['--help']);
+    (program.child.stdout as Readable).destroy();
+    expect([await program.ended(), program.stderr]).toEqual([0, []]);
+  });
+
+  it('continues to respond to requests if it is a service', async () => {
+    const port = await freePort();
+    const program = startProgramInTest(['facts', '--artifacts', folder, '--port', String(port)]);
+    for (const stream of [program.child.stdout, program.child.stderr]) (stream as Readable).destroy();
+    const isServing = () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until('the service responds', isServing);
+    expect([program.child.exitCode, await program.stop()]).toEqual([null, 0]);
+  });
+});
+
 describe('--help', () => {
   it.each([
     [
@@ -332,7 +357,7 @@ describe('--help', () => {
     ['check', 'FILE --json'],
     ['up', '--data --host --port --account-port'],
     ['demo', '--data --host --port --account-port'],
-  ])('lists every fixed flag of the command %s', async (command, flags) => {
+  ])('lists the main flags of the command %s', async (command, flags) => {
     const { code, stdout, stderr } = await runProgram([command, '--help']);
     expect([code, stderr]).toEqual([0, []]);
     const words = stdout.join(' ').split(/\s+/);
@@ -351,10 +376,20 @@ describe('--help', () => {
     ]);
   });
 
+  it('states what each action of the command labels does, without reference to another action', async () => {
+    const { stdout } = await runProgram(['labels', '--help']);
+    const again = stdout.filter((line) => line.endsWith(' again')).map((line) => line.trim().split(/ {2,}/)[1]);
+    expect(again).toEqual([
+      'serve the label facts again',
+      'read a denied labeler, or the labelers of a denied domain, again',
+    ]);
+  });
+
   it('lists every command of the program', async () => {
     const { code, stdout } = await runProgram(['--help']);
     expect(code).toBe(0);
-    const names = stdout.map((line) => /^ {2}(\w+) /.exec(line)?.[1]);
+    const names = stdout.flatMap((line) => /^ {2}(\w+) /.exec(line)?.[1] ?? []);
+    expect(names).toEqual(commandNames);
     expect(names).toEqual(expect.arrayContaining(['facts', 'check', 'up', 'demo']));
   });
 });

@@ -36,7 +36,7 @@ describe('almanac labeler', () => {
     expect(stdout).toContain('Not read on 2 of the last 7 days; what it did then is not known.');
   });
 
-  it('finds a labeler by a handle that the list marks as confirmed, and by no other handle', async () => {
+  it('finds a labeler by a handle only if the list marks that handle as confirmed', async () => {
     const other = 'did:web:other.example.com';
     const list = [
       { did: other, handle: { name: 'claimed.example.com', confirmed: false } },
@@ -75,9 +75,9 @@ describe('almanac labeler', () => {
 
   it.each<[string, number, object | string, number, string]>([
     ['a labeler that the service does not know', 404, labelerErrorBody('unknown_labeler'), 4, 'unknown_labeler'],
-    ['a reading that is held back', 503, labelerErrorBody('source_held'), 2, errorTable.source_held.message],
+    ['held facts', 503, labelerErrorBody('source_held'), 2, errorTable.source_held.message],
     ['a page of another program', 200, '<html></html>', 2, 'is not a facts service with documents about labelers'],
-    ['a document of another shape', 200, { ...document, facts: {} }, 2, 'does not have the published shape'],
+    ['a document with an unexpected shape', 200, { ...document, facts: {} }, 2, 'does not have the published shape'],
   ])('reports %s', async (_, status, body, wanted, message) => {
     const { url } = await serve(status, typeof body === 'string' ? body : JSON.stringify(body));
     const { code, stdout, stderr } = await runProgram(['labeler', did, '--facts', url]);
@@ -87,15 +87,16 @@ describe('almanac labeler', () => {
 
   it('reports a service that cannot be reached', async () => {
     const { code, stderr } = await runProgram(['labeler', did, '--facts', 'http://127.0.0.1:1']);
-    expect([code, stderr]).toEqual([labelerExitCodes.unreachable, ['almanac: http://127.0.0.1:1 cannot be reached']]);
+    const said = 'almanac: http://127.0.0.1:1 cannot be reached; --facts URL selects another service';
+    expect([code, stderr]).toEqual([labelerExitCodes.unreachable, [said]]);
   });
 
   it.each<[string, readonly string[], string]>([
     ['no name', ['labeler'], 'labeler requires exactly one DID or handle'],
     ['two DIDs', ['labeler', did, did], 'labeler requires exactly one DID or handle'],
-    ['a text that is neither', ['labeler', 'mod'], 'labeler requires a handle, or a DID: '],
-    ['an address of another scheme', ['labeler', did, '--facts', 'ftp://host'], '--facts requires a URL'],
-  ])('rejects %s', async (_, args, message) => {
+    ['neither a DID nor a handle', ['labeler', 'mod'], 'labeler requires a handle, or a DID: '],
+    ['a URL with an unsupported scheme', ['labeler', did, '--facts', 'ftp://host'], '--facts requires a URL'],
+  ])('rejects invalid arguments (%s)', async (_, args, message) => {
     const { code, stderr } = await runProgram(args);
     expect(code).toBe(1);
     expect(stderr.join('\n')).toContain(message);

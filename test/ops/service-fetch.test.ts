@@ -30,7 +30,7 @@ it.each([
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test', 'accept-encoding': 'gzip, br' });
 });
 
-it('serviceFetch follows redirects unless the caller refuses them, at most 20, and only to addresses of HTTP', async () => {
+it('serviceFetch follows at most 20 redirects, and only to HTTP URLs, unless the caller refuses redirects', async () => {
   const places = new Map([
     ['/', '/there'],
     ['/endless', '/endless'],
@@ -55,6 +55,16 @@ it('serviceFetch returns a response without a body', async () => {
     response.writeHead(304).end();
   });
   expect(await (await serviceFetch(`${url}unchanged`)).text()).toBe('');
+});
+
+it.each([
+  ['with', 'Connection: Upgrade\r\nUpgrade: x\r\n'],
+  ['without', ''],
+])('serviceFetch rejects a response that switches to another protocol (%s upgrade headers)', async (_, fields) => {
+  const url = await serve((_response, { socket }) => {
+    socket.end(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n`);
+  });
+  await expect(serviceFetch(url)).rejects.toThrow(TypeError);
 });
 
 it('serviceFetch rejects a status that no response can have', async () => {
@@ -91,7 +101,7 @@ it('an unread body that breaks off does not end the process', async () => {
   await new Promise((resolve) => setTimeout(resolve, 100));
 });
 
-it('serviceFetch rejects informational responses without end, and a body in pieces of one byte', async () => {
+it('serviceFetch rejects too many informational responses, and a body in too many pieces', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_001);
   const url = await serve((response, { socket, url: path }) => {
     if (path === '/early') socket.write(early);

@@ -52,7 +52,7 @@ export const parameterComponents = {
   ),
   Language: query(
     'lang',
-    'Language of the page. Default, and for any other value: selected by `Accept-Language`, else English. Codes, exports and labelers’ texts are not translated.',
+    'Language of the page. Without the parameter, and for any other value, `Accept-Language` selects the language; the default is English. Codes, exports and labelers’ texts are not translated.',
     { type: 'string', enum: ['en', 'de', 'es', 'pt', 'ja'] },
   ),
   Cursor: query('cursor', 'A cursor, sent unchanged as the only parameter.', {
@@ -80,7 +80,10 @@ const below = {
   '500': response('InternalError'),
 };
 const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
-/** Refusals that are sent as HTML pages. Malformed requests get JSON errors, as on every other path. */
+/**
+ * Redirect to the page of the DID, and refusals that are sent as HTML pages. Malformed requests get JSON errors, as on
+ * every other path.
+ */
 const pageRefusals = {
   '303': response('ToDid'),
   '409': response('PageRefused'),
@@ -97,7 +100,11 @@ const resources: Record<string, OwnResource> = {
     description:
       'Observed applications and removals of labels, those on the account itself first, with the coverage. The page never states which labels are active. A handle redirects to its DID. Refusals are pages too.',
     parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before', 'Language'),
-    ok: { description: 'The page.', headers: pageHeaders('ContentLanguage', 'Vary'), content: htmlContent },
+    ok: {
+      description: 'The page.',
+      headers: pageHeaders('ContentEncoding', 'ContentLanguage', 'Vary'),
+      content: htmlContent,
+    },
     more: pageRefusals,
   },
   [accountPaths.exports]: {

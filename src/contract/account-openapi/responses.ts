@@ -13,7 +13,8 @@ export const headerComponents = {
   ),
   CacheControl: textHeader('On every response: caches must not store it.', 'no-store'),
   ContentLanguage: textHeader('Language of the page: en, de, es, pt or ja.', 'de'),
-  Vary: textHeader('The page depends on this request header unless the query selects a language.', 'Accept-Language'),
+  ContentEncoding: textHeader('br or gzip, chosen by Accept-Encoding; absent for identity.', 'br'),
+  Vary: textHeader('The page depends on these request headers.', 'Accept-Language, Accept-Encoding'),
   ContentDisposition: textHeader('Save the response as a file.', 'attachment; filename="account-export.json"'),
   Location: textHeader(
     'The same query for the DID, relative to the host.',
@@ -31,6 +32,7 @@ const names: Record<keyof typeof headerComponents, string> = {
   ...commonHeaderNames,
   CacheControl: 'Cache-Control',
   ContentLanguage: 'Content-Language',
+  ContentEncoding: 'Content-Encoding',
   Vary: 'Vary',
   ContentDisposition: 'Content-Disposition',
   Location: 'Location',
@@ -75,8 +77,8 @@ export const htmlContent = { 'text/html': { schema: { type: 'string', descriptio
 
 function errorPage(description: string, ...more: 'RetryAfter'[]) {
   return {
-    description: `${description} As a page.`,
-    headers: pageHeaders('ContentLanguage', 'Vary', ...more),
+    description: `${description} Sent as an HTML page.`,
+    headers: pageHeaders('ContentEncoding', 'ContentLanguage', 'Vary', ...more),
     content: htmlContent,
   };
 }

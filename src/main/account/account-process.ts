@@ -16,12 +16,14 @@ import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
+import { compactStyles } from '../../web/style-sheet.ts';
 import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { directoriesOf } from '../plc-setting.ts';
+import { parseSampleAccounts } from '../sample-account-setting.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
 import { handleFinder } from './handle-finder.ts';
@@ -34,7 +36,7 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Divisor of the limit on unsent bytes: its quotient is the limit for one client. */
+/** Limit on the unsent bytes of all clients, divided by the limit for one client. */
 const clientShare = 8;
 
 /**
@@ -56,8 +58,9 @@ interface Parts {
 }
 
 /**
- * Starts the account-view surface over a store. `asked` aborts when the process must stop during startup. Throws
- * OperatorError if the server cannot listen or has no secret.
+ * Starts the account-view surface over a store. If `asked` aborts during startup, the promise rejects. Rejects with
+ * OperatorError if a setting is invalid, if the server cannot listen, or if its secret can be neither read nor
+ * created.
  */
 export async function startAccount(
   settings: AccountValues,
@@ -116,7 +119,7 @@ function poolOf({ settings, log, metrics }: Parts): ReadingPool {
   return reading;
 }
 
-/** Creates the application. Throws OperatorError if no secret is configured. */
+/** Creates the application. Throws OperatorError if the secret can be neither read nor created. */
 function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHandle: FindHandle | null): AccountApp {
   const alarm = (route: string, error: unknown): void =>
     log.error('a request failed', { route, ...errorFields(error) });
@@ -135,9 +138,10 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
     openapi: assetFile(join(packageRoot(), 'assets', 'account-openapi.json')),
     pages: accountPages({
       base: basePath(settings.basePath),
-      styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
+      styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name), compactStyles)])),
       findHandle,
       factsUrl: factsUrlOf(settings),
+      samples: parseSampleAccounts(settings.sampleAccounts),
       alarm,
     }),
     alarm,
@@ -148,7 +152,10 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
   });
 }
 
-/** Returns the address of the facts API without a trailing slash, or null if no address is configured. */
+/**
+ * Returns the address of the facts API without a trailing slash, or null if no address is configured. Throws
+ * OperatorError if the address is invalid.
+ */
 function factsUrlOf({ factsUrl }: Values<typeof accountSettings>): string | null {
   if (factsUrl === null) return null;
   return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');

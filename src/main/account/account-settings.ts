@@ -2,6 +2,7 @@ import { integer, optionalText, text, toggle } from '../../ops/setting.ts';
 import { contactSetting } from '../contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
 import { plcSetting } from '../plc-setting.ts';
+import { sampleAccountSetting } from '../sample-account-setting.ts';
 
 /** Settings of `almanac account`. */
 export const accountSettings = {
@@ -30,6 +31,7 @@ export const accountSettings = {
   pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum number of rows on one page of an export'),
   exportTtlSeconds: integer('export-ttl-seconds', 'S', 900, { min: 1, max: 43_200 }, 'lifetime of an export'),
   factsUrl: optionalText('facts-url', 'URL', 'URL of the facts API, for links to the pages of labelers'),
+  sampleAccounts: sampleAccountSetting,
   plc: plcSetting,
   contact: contactSetting,
   noHandles: toggle('no-handles', 'accept only DIDs: do not resolve handles'),

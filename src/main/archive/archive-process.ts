@@ -26,7 +26,7 @@ import { hoursReader } from './hours-reader.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 10_000;
-/** Maximum time between two checks of the clock, in milliseconds. Checking regularly notices when the clock is set. */
+/** Maximum time between two checks of the clock, in milliseconds. Regular checks detect a changed clock. */
 const maxWaitMs = 60_000;
 
 /** Archives until a signal arrives. Resolves with the exit code. */
@@ -40,6 +40,7 @@ export function archive(values: ArchiveValues, print: CommandContext['print']): 
       const telemetry = registry ? (await import('./archive-metrics.ts')).archiveMetrics(registry) : noTelemetry;
       const running = startArchive(values, log, telemetry);
       print(`almanac archive writing to ${values.archive}`);
+      if (values.artifacts === null) print('without --artifacts, the tables of the archive stay empty');
       return running;
     },
   });

@@ -3,9 +3,9 @@ import { silentLog } from '../../ops/log.ts';
 import { optionalText } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import type { Command } from '../command.ts';
+import { takeDemoFolder } from '../demo-folder.ts';
 import { assertFree } from '../listen.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
-import { takeDemoFolder } from '../up/demo-folder.ts';
 import { startObservatory } from '../up/observatory.ts';
 import { openLog } from '../up/observatory-log.ts';
 import { type Extra, metricsPorts, observatoryParts, observatorySettings } from '../up/observatory-parts.ts';
@@ -57,6 +57,7 @@ export const demoCommand: Command = {
               parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
               remarks: (urls) => [
                 'SIMULATED: none of this data is real',
+                ...['labelers', 'archive'].map((path) => `${path.padEnd(9)}${urls.get('facts') ?? ''}/${path}`),
                 ...network.accounts.map(({ did, shows }) => `account  ${pageOf(did, urls.get('account'))}  ${shows}`),
               ],
               screen,
@@ -79,13 +80,14 @@ function pageOf(did: string, url: string | undefined): string {
   return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
 }
 
-/** Returns flags that make the parts observe the simulated network, whatever the variables and the config file say. */
+/** Returns flags that make the parts observe the simulated network, regardless of variables and the config file. */
 function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork): Extra {
+  const samples = accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]);
   return {
     ...{ archive, archiveFollows: archived },
     linksAccounts: true,
-    facts: accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]),
-    account: ['--plc', plc],
+    facts: samples,
+    account: ['--plc', plc, ...samples],
     weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
     labels: [
       ...['--jetstream', jetstream, '--allow-loopback', '--plc', plc, '--relay', relay, '--seeds', seeds],

@@ -3,8 +3,9 @@ import type { Values } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import { type Command, packageRoot } from '../command.ts';
 import { userAgentFor } from '../contact-setting.ts';
+import { isDemoFolder } from '../demo-folder.ts';
 import { doctorSettings } from './doctor-settings.ts';
-import { type Finding, type Level, line, worst } from './finding.ts';
+import { type Finding, type Level, line, ok, worst } from './finding.ts';
 
 /** Exit codes of `almanac doctor`. Code 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
@@ -18,8 +19,8 @@ export const doctorCommand: Command = {
   settings: doctorSettings,
   exitCodes: [
     { code: exitCodes.ok, meaning: 'everything is ok' },
-    { code: exitCodes.fail, meaning: 'something fails (fail), or a setting is invalid' },
-    { code: exitCodes.warn, meaning: 'nothing fails, something needs attention (warn)' },
+    { code: exitCodes.fail, meaning: 'a check failed (fail), or a setting is invalid' },
+    { code: exitCodes.warn, meaning: 'no check failed, but something needs attention (warn)' },
   ],
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(doctorSettings, { args, env, knownFlags });
@@ -32,28 +33,26 @@ export const doctorCommand: Command = {
   },
 };
 
-/** Runs all checks, the slow ones concurrently. Takes at most 10 s, even if nothing responds. */
+/** Runs all checks, the slow ones concurrently. Takes at most 10 s, even if no host responds. */
 async function examine(values: DoctorValues): Promise<Finding[]> {
   const asked = examineUpstreams(values);
   const here = examineMachine(values);
   const listeners = here.then(({ generation }) => examinePorts(values, generation));
-  const { findings, offsets, network } = await asked;
-  const { checkClock } = await import('./clock.ts');
-  return [
-    ...(await here).findings,
-    ...(await listeners),
-    ...findings,
-    ...(network === null ? [] : [network]),
-    checkClock(offsets),
-  ];
+  return [...(await here).findings, ...(await listeners), ...(await asked)];
 }
 
-/** Contacts the hosts of both instruments and reports which of them respond. */
-async function examineUpstreams(values: DoctorValues) {
-  // Load modules on demand, here and below, because other commands do not need the store and the websocket.
-  const [{ checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
+/**
+ * Contacts the hosts of both instruments, reports which of them respond, and compares the clocks. Contacts no host if
+ * the data directory belongs to a demo, because the upstreams of a demo are simulated.
+ */
+async function examineUpstreams(values: DoctorValues): Promise<Finding[]> {
+  if (isDemoFolder(values.data))
+    return [ok('upstreams', 'not contacted, because the data directory contains the simulated data of a demo')];
+  // Load the modules for the store and the websocket on demand, because most commands do not need them.
+  const [{ checkUpstreams, networkFinding }, { readSeeds }, { checkClock }] = await Promise.all([
     import('./upstreams.ts'),
     import('../../labels/roster/seeds.ts'),
+    import('./clock.ts'),
   ]);
   const { jetstream, relay: relays, plc: directories } = values;
   const [did = ''] = await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
@@ -63,7 +62,8 @@ async function examineUpstreams(values: DoctorValues) {
     { allowLoopback: values.allowLoopback },
     Date.now,
   );
-  return { findings, offsets, network: networkFinding(tried) };
+  const network = networkFinding(tried);
+  return [...findings, ...(network === null ? [] : [network]), checkClock(offsets)];
 }
 
 /** Checks the runtime, the directories, the stores and the artifacts. */

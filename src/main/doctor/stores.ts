@@ -55,7 +55,7 @@ export async function checkStore(url: string, now: number): Promise<StoreFinding
         ...(writing ? [await standby(url)] : []),
         ...removals(pendingPurges),
       ],
-      // A database may be on another machine.
+      // Report no disk usage for a database, which may be on another machine.
       bytes: isPostgresUrl(url) ? 0 : bytes,
       generation: epoch.generationId,
     };
@@ -71,7 +71,7 @@ function writer(writing: boolean, silence: number | null): Finding {
     return warn(
       check,
       `none is running${seconds === null ? '' : `; the last one was active ${seconds}`}`,
-      'start almanac labels: the time until then is a gap',
+      'start almanac labels: the time until it runs is a gap',
     );
   }
   if (silence !== null && silence > silentMs) {
@@ -91,7 +91,7 @@ const beatMs = 1_500;
 async function standby(url: string): Promise<Finding> {
   const check = 'label standby';
   const { standby: first } = await storeProcesses(url);
-  if (first === null) return ok(check, 'none is running; a restart of the writer causes a gap: docs/standby.md');
+  if (first === null) return ok(check, 'no standby is running; a restart of the writer causes a gap: docs/standby.md');
   await wait(beatMs);
   const { standby: second } = await storeProcesses(url);
   if (second?.beat === first.beat) {
@@ -101,11 +101,11 @@ async function standby(url: string): Promise<Finding> {
   return warn(check, `${first.name} is not ready yet`, 'wait a minute; if this persists, see the log of the standby');
 }
 
-/** Reports purges in progress. Returns no finding if there are none. */
+/** Reports purges in progress. Returns no finding if no purge is in progress. */
 function removals(pending: readonly Purge[]): Finding[] {
   if (pending.length === 0) return [];
   const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);
-  const found = `rows of ${pending.length} labelers are being removed, ${days} days left (almanac labels purge shows them)`;
+  const found = `rows of ${pending.length} labelers are being removed; stored days to process: ${days} (almanac labels purge shows them)`;
   return [ok('removal of rows', found)];
 }
 
@@ -116,6 +116,7 @@ const remedies: Partial<Record<StoreErrorCode, string>> = {
   io_failed: 'check the disk and the permissions of the directory: docs/operations/incidents.md',
   unfinished_copy: 'repeat almanac store copy until it has finished: docs/operations/copy.md',
   commits_lost: 'start the instrument again: docs/operations/postgres.md',
+  misconfigured: 'correct the setting, the file that it names, or the server: docs/operations/postgres.md',
   unexpected: 'start again; if it recurs: docs/operations/incidents.md',
   busy: 'try again',
   unreachable: 'check the server, its name and the TLS settings in the URL: docs/operations/postgres.md',

@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks';
 import { servableArchive } from '../../archive/serving/servable.ts';
 import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
 import type { LabelersSource } from '../../artifact/labelers/labelers-source.ts';
-import { isDid } from '../../contract/identifiers.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { archivePrefix, archiveReplies, archiveRoute } from '../../facts/archive/archive-replies.ts';
 import { type FactsDocuments, factsDocuments } from '../../facts/documents.ts';
@@ -18,7 +17,6 @@ import { clientAddress } from '../../http/connections/client-address.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';
 import { pathOf } from '../../http/target.ts';
 import { httpSchemes } from '../../input/url.ts';
-import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { findIdentityIn } from '../archived-identity.ts';
@@ -27,6 +25,7 @@ import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
 import { operatorUrl } from '../operator-url.ts';
+import { parseSampleAccounts } from '../sample-account-setting.ts';
 import { artifactSources } from './artifact-sources.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
@@ -38,7 +37,9 @@ export interface RunningFacts {
   stop(): Promise<void>;
 }
 
-/** Starts the facts API of one process. Throws OperatorError if the server cannot listen. */
+/**
+ * Starts the facts API of one process. Rejects with OperatorError if a setting is invalid or the server cannot listen.
+ */
 export async function startFacts(
   settings: Values<typeof factsSettings>,
   log: Log,
@@ -115,12 +116,7 @@ function documentsOf(settings: Values<typeof factsSettings>, accountUrl: string 
 
 function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
   const url = accountUrl === null ? null : operatorUrl('account-url', accountUrl, { schemes: httpSchemes }).href;
-  const samples = sampleAccounts.map((text) => {
-    const [did = '', ...words] = text.trim().split(/\s+/);
-    if (!isDid(did)) throw new OperatorError(`--sample-account requires a DID; got ${JSON.stringify(text)}`);
-    return { did, shows: words.length === 0 ? null : words.join(' ') };
-  });
-  return url === null ? null : { url: url.replace(/\/+$/, ''), samples };
+  return url === null ? null : { url: url.replace(/\/+$/, ''), samples: parseSampleAccounts(sampleAccounts) };
 }
 
 type ObserveAnswer = (route: string, status: number, client: string | undefined) => void;
@@ -133,7 +129,7 @@ function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>
   return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, findIdentityIn, failed });
 }
 
-/** Returns the responses that serve the archive's files, or none if no archive is configured. */
+/** Returns the server option that serves the archive's files, or no option if no archive is configured. */
 function archiveFiles(
   settings: Values<typeof factsSettings>,
   observe: ObserveAnswer | null,

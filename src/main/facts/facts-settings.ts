@@ -1,7 +1,8 @@
 import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../../contract/limits.ts';
 import { logLevels } from '../../ops/log.ts';
-import { choice, integer, list, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
+import { choice, integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
 import { contactSetting } from '../contact-setting.ts';
+import { sampleAccountSetting } from '../sample-account-setting.ts';
 
 /** Default data directory, relative to the working directory. */
 export const defaultData = 'almanac-data';
@@ -74,12 +75,7 @@ export const factsSettings = {
     { min: 0, max: 86_400 },
     'an artifact URL that has not responded for this long counts as unreadable',
   ),
-  sampleAccounts: list(
-    'sample-account',
-    'DID',
-    [],
-    'DID of an account that the observatory page links to at --account-url, a space, and a description; repeatable',
-  ),
+  sampleAccounts: sampleAccountSetting,
   accountUrl: optionalText('account-url', 'URL', 'URL of the account-view surface, for links on the observatory page'),
   archive: optionalText('archive', 'DIR', 'directory of an archive to serve below /archive/; default: none'),
   workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'number of processes that share the port'),

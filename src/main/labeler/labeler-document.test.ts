@@ -15,7 +15,7 @@ async function found(handle: string, labelers: unknown) {
 
 const claimed = (did: string, name: string, confirmed: boolean) => ({ did, handle: { name, confirmed } });
 
-test('the handle look-up finds the labeler with the confirmed handle although another labeler claims the same handle', async () => {
+test('the handle look-up finds the labeler with the confirmed handle, even if a different labeler claims the same handle', async () => {
   const list = [claimed(impostor, 'mod.example.com', false), claimed(owner, 'Mod.Example.com', true)];
   expect(await found('mod.example.com', list)).toBe(owner);
 });
@@ -31,6 +31,10 @@ test('the handle look-up rejects a handle that is only claimed, and names the la
 
 test('the handle look-up rejects a handle that two labelers have confirmed, and a response without a list', async () => {
   const twice = [claimed(owner, 'mod.example.com', true), claimed(impostor, 'mod.example.com', true)];
-  expect(await found('mod.example.com', twice)).toMatchObject({ kind: 'unknown' });
+  const claim = claimed('did:web:third.example.com', 'mod.example.com', false);
+  expect(await found('mod.example.com', [...twice, claim])).toEqual({
+    kind: 'unknown',
+    why: `the handle mod.example.com is confirmed for each of ${owner}, ${impostor}; give the DID instead of the handle`,
+  });
   expect(await found('mod.example.com', 'none')).toMatchObject({ kind: 'refused' });
 });

@@ -39,8 +39,8 @@ export async function fetchLabeler(did: string, request: LabelerRequest): Promis
 }
 
 /**
- * Looks up a handle in the service's list. Returns the DID of the labeler for which the handle is confirmed. `handle`
- * is in lower case.
+ * Looks up a handle in the service's list. Resolves with the DID of the only labeler for which the handle is confirmed,
+ * or with the reason why there is no such labeler. `handle` is in lower case.
  */
 export async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
   const answer = await asked(labelerPaths.list, maxListBytes, request);
@@ -51,22 +51,28 @@ export async function findLabeler(handle: string, request: LabelerRequest): Prom
   const named = labelers.filter(({ name }) => name === handle);
   const [confirmed, ...more] = named.filter((one) => one.confirmed);
   if (confirmed !== undefined && more.length === 0) return confirmed.did;
-  const claims = named.map(({ did }) => did).join(', ');
-  const why =
-    claims === ''
-      ? `no labeler of the service has the handle ${handle}; /labelers of the service lists all of them`
-      : `the handle ${handle} is claimed by ${claims} but not confirmed; give the DID instead of the handle`;
-  return { kind: 'unknown', why };
+  return { kind: 'unknown', why: ambiguity(handle, named) };
 }
 
-/** A labeler of the list that has a handle. */
+/** Returns the reason why a handle does not identify a labeler. `named` contains the labelers with this handle. */
+function ambiguity(handle: string, named: readonly Named[]): string {
+  if (named.length === 0) {
+    return `no labeler of the service has the handle ${handle}; /labelers of the service lists all of them`;
+  }
+  const confirmed = named.filter((one) => one.confirmed);
+  const dids = (confirmed.length === 0 ? named : confirmed).map(({ did }) => did).join(', ');
+  const why = confirmed.length === 0 ? `claimed by ${dids} but not confirmed` : `confirmed for each of ${dids}`;
+  return `the handle ${handle} is ${why}; give the DID instead of the handle`;
+}
+
+/** An entry of the service's list: a labeler with a handle. */
 interface Named {
   readonly did: string;
   readonly name: string;
   readonly confirmed: boolean;
 }
 
-/** Returns the labelers of a list that have a handle, or null if the value is not a list. */
+/** Returns the labelers with a handle in a response, or null if the response contains no list of labelers. */
 function listIn(body: unknown): readonly Named[] | null {
   const labelers = isRecord(body) && isRecord(body.facts) ? body.facts.labelers : null;
   if (!Array.isArray(labelers)) return null;
@@ -84,7 +90,7 @@ async function asked(path: string, bytes: number, request: LabelerRequest): Prom
   } catch (error) {
     if (error instanceof NetworkError) {
       const what = error.reason === 'timeout' ? 'did not respond in time' : 'cannot be reached';
-      return { kind: 'unreachable', why: `${request.base} ${what}` };
+      return { kind: 'unreachable', why: `${request.base} ${what}; --facts URL selects another service` };
     }
     if (error instanceof AnswerError) return notFacts(request.base, 'its response is too large or not UTF-8');
     throw error;

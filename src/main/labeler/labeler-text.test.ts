@@ -20,7 +20,7 @@ describe('the document of a labeler on a terminal', () => {
     ]);
   });
 
-  it('shows days without reading as not read, and never as zero', () => {
+  it('shows unread days as not read, and never as zero', () => {
     const lines = text().split('\n');
     const from = lines.indexOf('Events by day (UTC)');
     expect(lines.slice(from + 1, from + 6)).toEqual([
@@ -32,7 +32,7 @@ describe('the document of a labeler on a terminal', () => {
     ]);
   });
 
-  it('shows a span in which nothing was read as not read', () => {
+  it('shows an unread span as not read', () => {
     const events = { window: 30, week: 0, day: null };
     expect(text({ events })).toContain('30 in the window, 0 in 7 days, not read in 24 hours');
   });
@@ -47,14 +47,22 @@ describe('the document of a labeler on a terminal', () => {
     expect(text()).toContain('2026-07-04 11:00 UTC to 2026-07-04 12:00 UTC');
   });
 
-  it('shows a small count in words and a withheld one as not published', () => {
-    expect(text()).toContain('spam: 1,200 events; defined since 2026-06-20');
+  it('shows a small count in words and a withheld count as not published', () => {
+    expect(text()).toContain('spam: 1,200 events; seen in its definitions since 2026-06-20');
     expect(text()).toContain('rude: fewer than 5 events');
     expect(text()).toContain('bot: number not published');
     expect(text()).toContain('all other values: fewer than 5 events');
   });
 
-  it("quotes the labeler's own definitions, and names those that are withheld", () => {
+  it('shows neither a small count nor a zero if the labeler was not read in the window', () => {
+    const unread = text({ events: { window: null, week: null, day: null } });
+    expect(unread).toContain('rude: not read; seen in its definitions since');
+    expect(unread).toContain('all other values: not read');
+    expect(unread).toContain('No label of the labeler is known in the window.');
+    expect(unread).not.toMatch(/^unsigned/m);
+  });
+
+  it("quotes the labeler's own definitions, and states that a definition is withheld", () => {
     expect(text()).toContain('“Spam: Unwanted advertising.”');
     expect(text()).toContain('Its definition is withheld, because it contains an identity.');
   });
@@ -65,7 +73,7 @@ describe('the document of a labeler on a terminal', () => {
     }
   });
 
-  it('removes control characters from every text of the service', () => {
+  it('removes control characters from the names, descriptions and sentences of the service', () => {
     const hostile = JSON.parse(
       JSON.stringify(document, (key, value: unknown) =>
         ['conclusion', 'remedy', 'name', 'description', 'caveats'].includes(key) && typeof value === 'string'
@@ -89,11 +97,11 @@ describe('the shape of a response', () => {
   });
 
   it.each([
-    ['another contract', { ...document, contract: 'almanac.labeler/v2' }, '/contract'],
+    ['a different contract', { ...document, contract: 'almanac.labeler/v2' }, '/contract'],
     ['a missing conclusion', { ...document, facts: { ...document.facts, conclusion: undefined } }, '/facts'],
-    ['a text for a count', { ...document, facts: { ...document.facts, repeats: '3' } }, '/facts/repeats'],
-    ['no object', 'text', '/'],
-  ])('does not match the published schema with %s', (_, value, pointer) => {
+    ['a string instead of a count', { ...document, facts: { ...document.facts, repeats: '3' } }, '/facts/repeats'],
+    ['a string instead of an object', 'text', '/'],
+  ])('does not match the published schema because of %s', (_, value, pointer) => {
     expect(shapeProblem(JSON.parse(JSON.stringify(value)))).toContain(pointer);
   });
 });

@@ -1,6 +1,7 @@
 import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
-import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
+import { gapParts } from '../../facts/labelers/page/gap-parts.ts';
+import { enumeration, foundText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from '../terminal-text.ts';
 
@@ -43,8 +44,8 @@ function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
     ['state', `${stateText[state]}, since ${minuteOf(state_since)}`],
     ['found by', found_by.length === 0 ? 'not known' : enumeration(found_by.map((way) => foundText[way]))],
     ['read by', read_by === null ? 'not being read' : readByText[read_by]],
-    ['responded', facts.first_answered === null ? 'never' : respondedText(facts)],
-    ['last label', facts.last_row === null ? 'none in the window' : minuteOf(facts.last_row)],
+    ['read', facts.first_answered === null ? 'never' : readText(facts)],
+    ['last row', facts.last_row === null ? 'none in the window' : minuteOf(facts.last_row)],
     [
       'events',
       `${eventsIn(facts, 'window')} in the window, ${eventsIn(facts, 'week')} in 7 days, ${eventsIn(facts, 'day')} in 24 hours`,
@@ -69,7 +70,7 @@ function eventsIn({ events }: LabelerFacts, span: keyof LabelerFacts['events']):
   return count === null ? 'not read' : countText(count);
 }
 
-function respondedText({ first_answered: first, last_answered: last }: LabelerFacts): string {
+function readText({ first_answered: first, last_answered: last }: LabelerFacts): string {
   return `first ${minuteOf(first ?? '')}, last ${minuteOf(last ?? '')}`;
 }
 
@@ -91,37 +92,50 @@ function dayLines({ days }: LabelerFacts): string[] {
   return aligned(rows, new Set([1, 2]));
 }
 
-function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number): string[] {
-  if (gaps.length === 0) return ['No gap is recorded in the window.'];
-  const rows = gaps.map(({ start, end, reason }) => {
+function gapLines(facts: LabelerFacts, width: number): string[] {
+  const { gap_overflow: overflow } = facts;
+  const parts = gapParts(facts);
+  if (parts.length === 0) return ['No gap is recorded in the window.'];
+  const rows = parts.map(({ start: { value: start }, end: { value: end }, text }) => {
     // Show seconds only if both ends would otherwise look the same.
     const format = minuteOf(start) === minuteOf(end) ? secondOf : minuteOf;
-    return `${format(start)} to ${format(end)}: ${labelerGapText[reason]}`;
+    return `${format(start)} to ${format(end)}: ${text}`;
   });
-  const note = overflow ? ['There were more gaps than listed; adjacent gaps are shown as one.'] : [];
+  const note = overflow
+    ? ['There were more gaps than listed; the closest gaps are merged, including the time between them.']
+    : [];
   return [...rows, ...note].flatMap((row) => wrapped(row, width, 2));
 }
 
 function valueLines(
-  { values, values_omitted: omitted, undeclared, definitions }: LabelerFacts,
+  { values, values_omitted: omitted, undeclared, definitions, events: { window } }: LabelerFacts,
   width: number,
 ): string[] {
   const texts = new Map(definitions?.values.map((definition) => [definition.value, definition]));
   const rows = values.flatMap((value) => [
-    ...wrapped(valueText(value), width, 2),
+    ...wrapped(valueText(value, window), width, 2),
     ...definitionLines(texts.get(value.value), width),
   ]);
-  const others = `all other values: ${valueCount(undeclared)}`;
+  const others = `all other values: ${valueCount(undeclared, window)}`;
   const note = omitted === 0 ? [] : [`${countText(omitted)} declared values are not listed.`];
   return [...rows, others, ...note].flatMap((row) => wrapped(row, width, 2));
 }
 
-function valueText({ value, events, first_defined: first, last_defined: last }: LabelerValue): string {
-  const defined = last === null ? `defined since ${first}` : `defined from ${first} to ${last}`;
-  return `${terminalText(value)}: ${valueCount(events)}; ${defined}`;
+type WindowEvents = LabelerFacts['events']['window'];
+
+function valueText(
+  { value, events, first_defined: first, last_defined: last }: LabelerValue,
+  window: WindowEvents,
+): string {
+  const defined =
+    last === null ? `seen in its definitions since ${first}` : `seen in its definitions from ${first} to ${last}`;
+  return `${terminalText(value)}: ${valueCount(events, window)}; ${defined}`;
 }
 
-/** Returns the labeler's own description of a value, in English if available. */
+/**
+ * Returns the labeler's own description of a value, in English if available, or a note that it is withheld. Returns no
+ * lines if there is no definition.
+ */
 function definitionLines(definition: LabelerDefinition | undefined, width: number): string[] {
   if (definition === undefined) return [];
   if (definition.withheld !== undefined)
@@ -131,8 +145,9 @@ function definitionLines(definition: LabelerDefinition | undefined, width: numbe
   return wrapped(`  “${terminalText(locale.name)}: ${terminalText(locale.description)}”`, width, 2);
 }
 
-function signatureLines({ signatures }: LabelerFacts): string[] {
+function signatureLines({ signatures, events: { window } }: LabelerFacts): string[] {
   if (signatures === null) return ['Signatures are not counted yet.'];
+  if (window === null) return ['No label of the labeler is known in the window.'];
   return aligned(
     Object.entries(signatures).map(([verdict, events]) => [verdict.replaceAll('_', ' '), countText(events)]),
     new Set([1]),
@@ -151,9 +166,12 @@ function since({ counted_since: at }: LabelerFacts): string {
   return at === null ? '' : `, counted since ${minuteOf(at)}`;
 }
 
-/** Formats the count of a value. The count is withheld if another withheld count could be derived from it. */
-function valueCount(events: LabelerValue['events']): string {
-  if (events === fewerThanFive) return 'fewer than 5 events';
+/**
+ * Formats the count of a value. The artifact withholds the count if another withheld count could be derived from it. If
+ * nothing was read in the window, a count of fewer than five is shown as not read.
+ */
+function valueCount(events: LabelerValue['events'], window: WindowEvents): string {
+  if (events === fewerThanFive) return window === null ? 'not read' : 'fewer than 5 events';
   return events === null ? 'number not published' : `${countText(events)} ${events === 1 ? 'event' : 'events'}`;
 }
 

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
 import { type DenyEntry, DenyList, maxDenyReasonLength } from '../../labels/operator/deny-list.ts';
-import { parseDenyTarget, targetText } from '../../labels/operator/deny-target.ts';
+import { parseDenyOperand, targetText } from '../../labels/operator/deny-target.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { RosterRow } from '../../store/roster.ts';
@@ -21,7 +21,7 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
   if (reason !== null && reason.length > maxDenyReasonLength) {
     throw new OperatorError(`--reason takes at most ${maxDenyReasonLength} characters`);
   }
-  const targets = operands.map(parseDenyTarget);
+  const targets = operands.map(parseDenyOperand);
   const since = formatTimestamp(Date.now());
   const { before } = await changeDenyFile(folder, (denied) =>
     targets.reduce((all, target) => {
@@ -40,16 +40,19 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
     print(`${targetText(target)} ${before.entryOf(target) ? 'was already denied' : 'is denied'}`);
     if (known !== null) printMatches(new DenyList([{ target, reason: null, since, purge: null }]), known, print);
   }
-  print('a running instrument stops reading within 10 s; almanac labels allow resumes it');
+  print('a running instrument stops reading denied labelers within 10 s; almanac labels allow ends a denial');
   return 0;
 };
 
-/** Removes the denials of the given DIDs or domains, so that their labelers may be read again. */
+/**
+ * Removes the denials of the given DIDs or domains, so that their labelers may be read again. Rejects with
+ * OperatorError if no operand is given, or while the rows of one of these labelers are being purged.
+ */
 export const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   if (operands.length === 0)
     throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
   const folder = storeFolder({ store: url, state });
-  const targets = operands.map(parseDenyTarget);
+  const targets = operands.map(parseDenyOperand);
   const { before, after } = await changeDenyFile(folder, async (denied) => {
     for (const target of targets) {
       const entry = denied.entryOf(target);

@@ -20,11 +20,11 @@ export const purge: LabelsAction = async ({ store: url, state }, print, operands
     known.delete(target.did);
     return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
   });
-  // List these purges too, because they continue for labelers that are no longer denied.
+  // Also list the purges of labelers that are no longer denied, because these purges continue.
   for (const one of known.values())
     lines.push(`${one.source} requested ${formatMicros(one.requestedAt)}: ${progress(one)}`);
   for (const line of lines) print(line);
-  if (lines.length === 0) print('no purge is requested');
+  if (lines.length === 0) print('no purge has been requested');
   if (dids.length > 0)
     print('almanac labels removes the rows while it is running; exports in progress respond with 410');
   return 0;
@@ -35,7 +35,8 @@ export async function refuseWhileRemoved(url: string, did: string): Promise<void
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;
   throw new OperatorError(
-    `rows of ${did} are being removed (${pending.daysLeft} days left); allow it when almanac labels purge reports completion`,
+    `rows of ${did} are still being removed (stored days to process: ${pending.daysLeft}); ` +
+      'allow this labeler after almanac labels purge reports completion',
   );
 }
 
@@ -62,7 +63,7 @@ function didOf(operand: string): string {
 
 function progress({ completedAt, rows, daysLeft }: Purge): string {
   if (completedAt !== null) return `completed ${formatMicros(completedAt)}, ${rows} rows removed`;
-  return `${daysLeft} days left, ${rows} rows removed`;
+  return `${daysLeft} stored days to process, ${rows} rows removed`;
 }
 
 async function purgesOf(url: string): Promise<Purge[]> {

@@ -4,10 +4,15 @@ import type { Command } from '../command.ts';
 import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';
 
-/** One action: its operands as the help shows them, their maximum number, and its module. */
+/**
+ * One action: its operands in the form that usage and help show, their maximum number, its description and its
+ * module.
+ */
 interface ActionEntry {
   readonly usage?: string;
+  readonly optional?: string;
   readonly operands: number;
+  readonly does: string;
   readonly load: () => Promise<LabelsAction>;
 }
 
@@ -19,16 +24,60 @@ const many = Number.POSITIVE_INFINITY;
  * store.
  */
 const actions: Readonly<Record<string, ActionEntry>> = {
-  hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },
-  release: { operands: 0, load: async () => (await import('./labels-actions.ts')).release },
-  verify: { operands: 0, load: async () => (await import('./labels-verify.ts')).verify },
-  'new-epoch': { operands: 0, load: async () => (await import('./labels-new-epoch.ts')).newEpoch },
-  restore: { usage: 'FROM', operands: 1, load: async () => (await import('./labels-restore.ts')).restoreFrom },
-  deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
-  allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
-  sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
-  'hand-over': { operands: 0, load: async () => (await import('./labels-hand-over.ts')).handOver },
-  purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
+  hold: {
+    operands: 0,
+    does: 'withhold the label facts: they are refused as held',
+    load: async () => (await import('./labels-actions.ts')).hold,
+  },
+  release: {
+    operands: 0,
+    does: 'serve the label facts again',
+    load: async () => (await import('./labels-actions.ts')).release,
+  },
+  verify: {
+    operands: 0,
+    does: 'recompute every counter of the store, and compare every checksum',
+    load: async () => (await import('./labels-verify.ts')).verify,
+  },
+  'new-epoch': {
+    operands: 0,
+    does: 'move the store aside; the next start begins a new epoch',
+    load: async () => (await import('./labels-new-epoch.ts')).newEpoch,
+  },
+  restore: {
+    usage: 'FROM',
+    operands: 1,
+    does: 'verify a backup and install it as the store',
+    load: async () => (await import('./labels-restore.ts')).restoreFrom,
+  },
+  deny: {
+    optional: 'DID-or-domain',
+    operands: many,
+    does: 'stop reading a labeler, or every labeler of a domain; without operand: list the denials',
+    load: async () => (await import('./labels-deny.ts')).deny,
+  },
+  allow: {
+    optional: 'DID-or-domain',
+    operands: many,
+    does: 'read a denied labeler, or the labelers of a denied domain, again',
+    load: async () => (await import('./labels-deny.ts')).allow,
+  },
+  sources: {
+    operands: 0,
+    does: 'list the cost of each labeler',
+    load: async () => (await import('./labels-sources.ts')).sources,
+  },
+  'hand-over': {
+    operands: 0,
+    does: 'replace the active instrument with its standby',
+    load: async () => (await import('./labels-hand-over.ts')).handOver,
+  },
+  purge: {
+    optional: 'DID',
+    operands: many,
+    does: 'remove the rows of a denied labeler; without operand: show the progress',
+    load: async () => (await import('./labels-purge.ts')).purge,
+  },
 };
 const names = Object.keys(actions);
 const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].filter(Boolean).join(' '));
@@ -37,6 +86,10 @@ const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].
 export const labelsCommand: Command = {
   summary: 'the label instrument: observes every labeler and writes labels-overview.json and the labelers artifact',
   operands: `[${usages.join(' | ')}]`,
+  actions: Object.entries(actions).map(([name, { usage, optional, does }]) => ({
+    usage: [name, usage ?? optional].filter(Boolean).join(' '),
+    does,
+  })),
   settings: labelsSettings,
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(labelsSettings, { args, env, knownFlags });

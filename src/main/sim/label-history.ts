@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { OddKind } from '../../../sim/labelers/odd-labels.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { split } from '../../labels/ingest/acceptance.ts';
+import { split } from '../../labels/ingest/accepted-page.ts';
 import { type AdmissionReason, admit } from '../../labels/ingest/admission.ts';
 import { writePosition } from '../../labels/label/position.ts';
 import { markOf } from '../../labels/poll/last-row.ts';
@@ -22,7 +23,7 @@ const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
 ] as const;
-/** Time since the labelers that are unreachable at the end of the history failed, in microseconds. */
+/** Time in microseconds before the end of the history at which the unreachable labelers began to fail. */
 const deadFor = 31 * hour;
 
 /** Options for writing a label history. */
@@ -33,6 +34,8 @@ export interface LabelHistory {
   readonly labelers: Sim['labelers'];
   /** End of the history, at which the instrument continues. */
   readonly end: Micros;
+  /** Aborts the writing between two pages; without it, writing cannot be aborted. */
+  readonly signal?: AbortSignal;
 }
 
 /** A labeler and the progress of reading it. */
@@ -46,18 +49,21 @@ interface Reading {
 
 /**
  * Writes the data that a running instrument would have stored: the labels that it would have accepted and refused by
- * its rules, its interruptions and the labels read after them, its roster and its positions. Resolves with sample
- * accounts.
+ * its rules, its interruptions and the labels read after each interruption, its roster and its positions. Resolves
+ * with sample accounts. Rejects with the reason of the signal if it aborts.
  */
-export async function writeLabelHistory({ store, labelers, end }: LabelHistory): Promise<SampleAccounts> {
+export async function writeLabelHistory({ store, labelers, end, signal }: LabelHistory): Promise<SampleAccounts> {
   const { startedAt } = await store.epoch();
   const samples = sampleAccounts();
   const readings = labelers.list.map((labeler): Reading => {
     const until = lastAnswer(labeler, end);
     return { labeler, read: labeler.log.pace.edge(startedAt - 1), until };
   });
-  const accept = (at: number): Promise<void> =>
-    acceptPages({ store, readings, epoch: startedAt, at: micros(at), samples });
+  const accept = async (at: number): Promise<void> => {
+    await nextTurn();
+    signal?.throwIfAborted();
+    await acceptPages({ store, readings, epoch: startedAt, at: micros(at), samples });
+  };
   let from = startedAt + pageEvery;
   for (const { reason, ...before } of interruptions) {
     const gap = { start: micros(end - before.start), end: micros(end - before.end) };
@@ -90,7 +96,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** Accepts the labels of every labeler that are due at the time `at`. */
+/** Accepts all labels of all labelers that are due at the time `at`. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();

@@ -1,6 +1,6 @@
 import type { Sim, SimAddresses } from '../../../sim/index.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
-import { stopOnSignal } from '../../ops/lifecycle.ts';
+import { firstSignal, stopInTime } from '../../ops/lifecycle.ts';
 import { createLog, logLevels } from '../../ops/log.ts';
 import { choice, integer, number, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
@@ -32,6 +32,13 @@ export const simSettings = {
     'number of labels per second from all labelers together',
   ),
   historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back in time a replay can start'),
+  cacheMegabytes: integer(
+    'cache-megabytes',
+    'N',
+    32,
+    { min: 1, max: 16_000 },
+    'memory for encoded events; a replay of events outside it encodes them again',
+  ),
   labelHistory: optionalText(
     'label-history',
     'URL',
@@ -60,6 +67,9 @@ export const simCommand: Command = {
     const values = resolveSettingsAlone(simSettings, { args, env, knownFlags });
     const log = createLog('sim', values.logLevel);
     const sim = await createFrom(values);
+    // A signal that arrives during startup is handled once startup is complete.
+    const asked = new AbortController();
+    const stop = firstSignal().then(() => asked.abort());
     const addresses = await sim.start().catch((error: unknown) => {
       throw new OperatorError(
         `cannot listen on ${values.host}:${values.jetstreamPort}: ${systemWords(error)}; ` +
@@ -68,22 +78,42 @@ export const simCommand: Command = {
     });
     print(announcement(addresses));
     log.info('listening', { host: values.host, seed: values.seed, rate: values.rate });
-    if (values.labelHistory !== null) print(JSON.stringify({ accounts: await writeHistory(sim, values.labelHistory) }));
-    await stopOnSignal(() => sim.stop());
+    if (values.labelHistory !== null) {
+      const accounts = await writeHistory(sim, values.labelHistory, asked.signal);
+      if (accounts === null) log.warn('the label history is incomplete, because a signal stopped the process');
+      else print(JSON.stringify({ accounts }));
+    }
+    await stop;
+    await stopInTime(() => sim.stop());
     log.info('stopped');
     return 0;
   },
 };
 
-/** Creates the simulated network. Loads its module on demand, because most commands do not need it. */
+/**
+ * Creates the simulated network. Loads its module on demand, because most commands do not need it. Rejects with
+ * OperatorError if the recorded frames cannot be read.
+ */
 async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   const { createSim } = await import('../../../sim/index.ts');
-  const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay, labelers, labelRate } = values;
+  const {
+    seed,
+    rate,
+    historyHours,
+    host,
+    jetstreamPort: port,
+    seqCursors,
+    replay,
+    labelers,
+    labelRate,
+    cacheMegabytes,
+  } = values;
   try {
     return createSim({
       seed,
       rate,
       historyHours,
+      cacheMegabytes,
       host,
       port,
       seqCursors,
@@ -102,8 +132,8 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   }
 }
 
-/** Writes the history into a new store. Resolves with sample accounts. */
-async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccount[]> {
+/** Writes the history into a new store. Resolves with sample accounts, or null if the signal aborts. */
+async function writeHistory({ labelers }: Sim, url: string, signal: AbortSignal): Promise<SampleAccount[] | null> {
   const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
     await Promise.all([
       import('../../store/open.ts'),
@@ -116,7 +146,10 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccou
   const store = await opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
   try {
     await claimOrigin(store, 'simulated');
-    return (await writeLabelHistory({ store, labelers, end })).choose();
+    return (await writeLabelHistory({ store, labelers, end, signal })).choose();
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return null;
+    throw error;
   } finally {
     await store.close();
   }

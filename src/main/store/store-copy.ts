@@ -23,14 +23,18 @@ export interface StoreCopyOptions {
   readonly handOver: boolean;
 }
 
-/** Copies a store, prints the progress, and resolves with the exit code. */
+/**
+ * Copies a store, prints the progress, and resolves with the exit code. Rejects with OperatorError if the copy cannot
+ * be completed.
+ */
 export async function copyStores(options: StoreCopyOptions, print: CommandContext['print']): Promise<number> {
   const { from, to, state, once, handOver } = options;
   // Validate the URLs before opening a store.
   parseStoreUrl(to);
   if (handOver && parseStoreUrl(from).kind === 'postgres') {
     throw new OperatorError(
-      '--hand-over can stop only an instrument on this machine: stop the instrument of a database yourself',
+      '--hand-over requires a store in SQLite, because it can stop only an instrument on this machine; ' +
+        'stop the instrument that writes to PostgreSQL yourself',
     );
   }
   try {
@@ -61,11 +65,14 @@ export async function copyStores(options: StoreCopyOptions, print: CommandContex
     throw new OperatorError(`the copy has not finished: ${error.message}`);
   }
   print(`${to} is complete and equal to ${from}; no instrument can write to the original any more`);
-  print(`start almanac labels --store ${to}, and restart almanac account with it`);
+  print(`start almanac labels --store ${to}, and restart almanac account with the same --store`);
   return 0;
 }
 
-/** Makes a store writable again after it was copied elsewhere. */
+/**
+ * Makes a store writable again after it was copied elsewhere. Rejects with OperatorError if an instrument is writing
+ * the store.
+ */
 export async function reopenStore(url: string, print: CommandContext['print']): Promise<number> {
   try {
     const source = await openCopySource(url);
@@ -73,14 +80,14 @@ export async function reopenStore(url: string, print: CommandContext['print']): 
       if (!(await source.freeze()))
         throw new OperatorError('an instrument is writing this store; there is nothing to do');
       const isReopened = await source.reopen();
-      print(isReopened ? `${url} can be written again; do not also write to its copy` : `${url} was not moved`);
+      print(isReopened ? `${url} can be written again; do not also write to its copy` : `${url} is already writable`);
     } finally {
       await source.close();
     }
     return 0;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new OperatorError(`cannot open the store ${url}: ${error.message}`);
+    throw new OperatorError(`the store ${url} cannot be written again: ${error.message}`);
   }
 }
 
@@ -91,7 +98,11 @@ async function copyDenials(from: string, to: string): Promise<void> {
   if (denied.entries.length > 0) await changeDenyFile(to, () => denied);
 }
 
-/** Asks the instrument that is writing the source to stop once every row is copied. */
+/**
+ * Asks the instrument that is writing the source to stop once every row is copied. Does nothing after the first attempt
+ * or if no instrument is writing. Rejects with OperatorError if the store has a standby, or if the instrument cannot be
+ * identified.
+ */
 async function stopWriter(from: string, attempts: number, print: CommandContext['print']): Promise<void> {
   if (attempts > 0) return;
   const { writer, standby } = await storeProcesses(from);

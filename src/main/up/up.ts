@@ -2,9 +2,9 @@ import { silentLog } from '../../ops/log.ts';
 import { optionalText } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import type { Command } from '../command.ts';
+import { refuseDemoFolder } from '../demo-folder.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
-import { refuseDemoFolder } from './demo-folder.ts';
 import { startObservatory } from './observatory.ts';
 import { openLog } from './observatory-log.ts';
 import { dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
@@ -22,7 +22,7 @@ const upSettings = {
   ...observatorySettings,
 };
 
-/** `almanac up`: the observatory against the live network. */
+/** `almanac up`: runs the observatory against the live network. */
 export const upCommand: Command = {
   summary: 'the observatory against the live network: both instruments and both servers, each in its own process',
   operands: '',

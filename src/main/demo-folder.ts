@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OperatorError, systemWords } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
-import { StoreError } from '../../store/errors.ts';
-import type { WriterLock } from '../../store/sqlite/base/lock.ts';
+import { OperatorError, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/folder.ts';
+import { StoreError } from '../store/errors.ts';
+import type { WriterLock } from '../store/sqlite/base/lock.ts';
 
 /** Name of the file that marks a demo directory: everything in it is simulated and may be deleted. */
 const markName = 'SIMULATED.txt';
@@ -21,9 +21,9 @@ export interface DemoFolder {
 }
 
 /**
- * Returns an empty, marked directory: a temporary one if `named` is null, otherwise the named one after removing the
- * files of an earlier demo. Rejects with OperatorError if the named directory has other content or belongs to a running
- * demo.
+ * Returns an empty, marked directory: a temporary directory if `named` is null, otherwise the named directory, from
+ * which the files of a previous demo are removed. Rejects with OperatorError if the named directory has other content
+ * or belongs to a running demo.
  */
 export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
   if (named === null) {
@@ -40,7 +40,8 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
       );
     }
     lock = await takeLock(named);
-    // Create the mark first and remove it last, so that a partly emptied directory is still recognised as a demo's.
+    // Keep the mark while the other files are removed, so that a partly emptied directory is still recognized as a
+    // demo directory.
     for (const entry of entries.filter((name) => name !== markName && name !== lockName))
       rmSync(join(named, entry), { recursive: true });
     writeFileSync(join(named, markName), mark);
@@ -65,10 +66,10 @@ function temporaryFolder(): string {
 
 /**
  * Acquires the lock on the directory. The lock is released when the process ends for any reason. Loads the store's
- * module on demand.
+ * module on demand. Rejects with OperatorError if another demo holds the lock.
  */
 async function takeLock(folder: string): Promise<WriterLock> {
-  const { takeWriterLock } = await import('../../store/sqlite/base/lock.ts');
+  const { takeWriterLock } = await import('../store/sqlite/base/lock.ts');
   try {
     return takeWriterLock(join(folder, lockName));
   } catch (error) {
@@ -83,7 +84,12 @@ async function takeLock(folder: string): Promise<WriterLock> {
  * Throws OperatorError if `data` is the directory of a demo, because simulated data must never be mixed with live data.
  */
 export function refuseDemoFolder(data: string): void {
-  if (existsSync(join(data, markName))) {
+  if (isDemoFolder(data)) {
     throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);
   }
+}
+
+/** Returns true if `data` is the directory of a demo, which contains only simulated data. */
+export function isDemoFolder(data: string): boolean {
+  return existsSync(join(data, markName));
 }

@@ -5,9 +5,9 @@ import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
 import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
-/** Requests and rows for the benchmark of the account view. */
+/** Sends requests and stores rows for the benchmark of the account view. */
 
-/** A DID that belongs to none of the generated accounts and labelers. */
+/** DID of the hot account. No generated account or labeler has this DID. */
 export const denseDid = accountDid(9_999_999);
 
 /** Formats the median, the 99th percentile and the maximum of durations, in milliseconds. */
@@ -18,7 +18,10 @@ export function times(milliseconds: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
-/** Stores rows of the hot account in batches of the maximum size, so that many rows share one acceptance time. */
+/**
+ * Stores rows of the hot account in batches of the maximum size. The acceptance times within a batch are consecutive
+ * microseconds.
+ */
 export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
   for (let first = 0; first < rows; first += 2_000) {
     const observations = Array.from(
@@ -39,7 +42,7 @@ export async function appendDense(writer: StoreWriter, rows: number, now: () => 
   }
 }
 
-/** Enrols labelers. Each has one-hour gaps spread over the window, which the account pages show. */
+/** Enrols labelers, and records one-hour gaps of each labeler, spread over the 30-day window. */
 export async function enrolWithGaps(
   writer: StoreWriter,
   { count, gaps }: { readonly count: number; readonly gaps: number },
@@ -72,20 +75,26 @@ export async function appendSteadily(writer: StoreWriter, now: () => number, sig
   return took;
 }
 
-/** Sends requests one after another. Resolves with the duration of each request, in milliseconds. */
+/**
+ * Sends requests one after another. Resolves with the duration of each request, in milliseconds. Rejects if a response
+ * has a status other than 200.
+ */
 export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
     const began = performance.now();
     const answer = await fetch(url(n + 1));
     await answer.arrayBuffer();
-    if (answer.status !== 200) throw new Error(`${answer.status} of ${url(n + 1)}`);
+    if (answer.status !== 200) throw new Error(`${url(n + 1)} responded with ${answer.status}`);
     took.push(performance.now() - began);
   }
   return took;
 }
 
-/** Reads all pages of an export. Resolves with the number of rows and the durations. */
+/**
+ * Creates an export of an account's last 7 days and reads all its pages. Resolves with the number of rows, the total
+ * duration of the pages in seconds, and the duration of each page in milliseconds.
+ */
 export async function followExport(url: string, did: string) {
   const created = (await (await fetch(`${url}/exports?did=${did}&days=7`)).json()) as ExportCreated;
   const began = performance.now();
@@ -103,8 +112,9 @@ export async function followExport(url: string, did: string) {
 }
 
 /**
- * Runs concurrent clients, each of which requests ordinary accounts one after another. A refused client waits for the
- * time given in the response.
+ * Runs concurrent clients, each of which creates exports of ordinary accounts one after another. A refused client waits
+ * for the time that the response states. Resolves with the durations of the admitted requests in milliseconds, the
+ * number of refusals, and the status codes of all other responses.
  */
 export async function crowd(url: string, clients: number, seconds: number) {
   const admitted: number[] = [];

@@ -1,12 +1,14 @@
 /**
- * Bundles src/ and sim/ into dist/, and the script of the pages into assets/built/. A bundle starts in a third of the
- * time that separate modules need and uses 20 MB less, because the schema library alone has 700 modules.
+ * Bundles src/ and sim/ into dist/, and the script of the pages into assets/built/. Also generates the types of the
+ * client and writes the licences of the bundled packages. A bundle starts in a third of the time and uses 20 MB less
+ * memory than separate modules, because the schema library has 700 modules.
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { httpModule } from './packages/http-module.mjs';
 import { bundledPackages, licencesFile, licenceTexts } from './packages/licences.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -25,6 +27,7 @@ const program = await build({
   platform: 'node',
   // Leave better-sqlite3 out of the bundle, because this native module loads its binary from its own directory.
   external: ['better-sqlite3'],
+  plugins: [httpModule],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
 });
@@ -34,7 +37,8 @@ const page = await build({
   cwd: root,
   input: { observatory: 'src/facts/page/live.tsx' },
   platform: 'browser',
-  output: { dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true },
+  // Leave out annotations for bundlers, which would be a tenth of the script.
+  output: { dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true, comments: false },
   logLevel: 'warn',
 });
 
@@ -53,5 +57,5 @@ const declared = spawnSync(
 );
 if (declared.status !== 0) throw new Error('the types of the client could not be generated');
 
-// The licences of the bundled packages require that their texts are shipped with the code.
+// The bundled packages may be shipped only together with the texts of their licences.
 writeFileSync(join(root, 'dist', licencesFile), licenceTexts(bundledPackages(root, [program, page])));

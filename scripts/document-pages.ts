@@ -79,7 +79,6 @@ export function renderedPage(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <meta name="description" content="${description}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
@@ -89,15 +88,18 @@ ${styles}
 <a class="skip" href="#main">Skip to the content</a>
 <header class="site"><nav aria-label="Site"><a class="name" href="${up === '' ? './' : up}">Almanac</a> ${links}</nav></header>
 <main id="main"${style === undefined ? '' : ' class="reference"'}>
-${blocks(file, markdown)}
+${blocks(file, markdown, style !== undefined)}
 </main>
 </body>
 </html>
 `;
 }
 
-/** Renders the subset of Markdown that these documents use. Throws for any other Markdown. */
-function blocks(file: string, markdown: string): string {
+/**
+ * Renders the subset of Markdown that these documents use. Throws for any other Markdown. Headings and rows have
+ * anchors only if `isCited` is true, because other pages link only to parts of the method pages.
+ */
+function blocks(file: string, markdown: string, isCited: boolean): string {
   let section = '';
   return markdown
     .trim()
@@ -108,9 +110,10 @@ function blocks(file: string, markdown: string): string {
       if (heading?.[1] && heading[2]) {
         const id = slug(heading[2]);
         if (heading[1].length === 2) section = id;
-        return `<h${heading[1].length} id="${id}">${inline(heading[2])}</h${heading[1].length}>`;
+        const anchor = isCited ? ` id="${id}"` : '';
+        return `<h${heading[1].length}${anchor}>${inline(heading[2])}</h${heading[1].length}>`;
       }
-      if (first.startsWith('|')) return table(block.split('\n'), section);
+      if (first.startsWith('|')) return table(block.split('\n'), isCited ? section : null);
       if (first.startsWith('- ')) return tag('ul', items(block, /^- /m));
       if (first.startsWith('1. ')) return tag('ol', items(block, /^\d\. /m));
       if (/^[#>|!<]|^```|^ {4}/.test(first)) throw new Error(`docs/${file}: cannot render: ${first}`);
@@ -124,8 +127,11 @@ function items(block: string, mark: RegExp): string {
   return `\n${texts.map((text) => tag('li', inline(text.trim()))).join('\n')}\n`;
 }
 
-/** Renders a table. A row that begins with a word in code gets an anchor made of its section and that word. */
-function table(lines: readonly string[], section: string): string {
+/**
+ * Renders a table. A row that begins with a word in code gets an anchor made of its section and that word, unless the
+ * section is null.
+ */
+function table(lines: readonly string[], section: string | null): string {
   const [head = [], , ...rows] = lines.map((line) =>
     line
       .split('|')
@@ -135,7 +141,7 @@ function table(lines: readonly string[], section: string): string {
   const heads = head.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('');
   const body = rows.map((cells) => {
     const word = /^`([a-z_]+)`$/.exec(cells[0] ?? '')?.[1];
-    const start = word === undefined ? '<tr>' : `<tr id="${section}-${word}">`;
+    const start = word === undefined || section === null ? '<tr>' : `<tr id="${section}-${word}">`;
     return `${start}${cells.map((cell) => tag('td', inline(cell))).join('')}</tr>`;
   });
   return `<table>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${body.join('\n')}\n</tbody>\n</table>`;
@@ -150,8 +156,8 @@ function slug(heading: string): string {
 }
 
 /**
- * Renders code, bold text and links to pages of the same directory, and joins the lines of a paragraph. Throws for
- * other links.
+ * Renders code, bold text and links to pages of the same directory, escapes HTML, and joins the lines of a paragraph.
+ * Throws for other links.
  */
 function inline(text: string): string {
   const escaped = text

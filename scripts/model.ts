@@ -1,8 +1,8 @@
 /**
- * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: sends random cases to the program and compares
- * every response with the models of the contract. The cases run in parts with separate seeds. With a state file, a run
- * continues where the last one ended. Exits with 1 if a response differs, and prints the seed and the smallest failing
- * case.
+ * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: sends random cases to the program and
+ * compares every response with the models of the contract. The cases run in parts with separate seeds. With a state
+ * file, a run continues where the previous run ended. Exits with 1 if a response differs, and prints the seed and the
+ * smallest failing case.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const wanted = Number(values.cases);
 if (!(wanted > 0)) throw new Error('--cases must be a number above zero');
 const names = (values.only ?? Object.keys(tests)) as Name[];
 const unknown = names.find((name) => !Object.hasOwn(tests, name));
-if (unknown !== undefined) throw new Error(`unknown model ${unknown}`);
+if (unknown !== undefined) throw new Error(`unknown model ${unknown}; choose from ${Object.keys(tests).join(', ')}`);
 
 const state: Partial<Record<Name, Progress>> =
   values.state !== undefined && existsSync(values.state)

@@ -1,12 +1,14 @@
 /**
- * Prepares a checkout: installs the packages if any package in the lock file is missing, and builds the program if a
- * source has changed since the last build. Reports each step. Runs on any Node version.
+ * Prepares a checkout: installs the packages if a required package of the lock file is missing or has another version,
+ * and builds the program if a source has changed since the last build. Reports each step. Runs on any Node version.
+ * Simultaneous starts wait for each other: two installs would remove each other's files.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { oneAtATime } from './one-at-a-time.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamps = join(root, 'dist');
@@ -45,15 +47,15 @@ function run(command, args) {
   // Print the steps to stderr, because stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
-    process.stderr.write(
-      `almanac: ${command} ${args.join(' ')} failed; if another start of this clone was installing or building at the same time, run it again\n`,
-    );
+    process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);
     process.exit(done.status ?? 1);
   }
 }
 
 /**
- * Returns true if every package that the lock file requires on this platform is installed, whatever tool installed it.
+ * Returns true if every package of the lock file that is not optional is installed in the locked version, according to
+ * npm's own record in `node_modules`, and the package's files exist. The files are checked because an interrupted
+ * install removes files but not the record.
  */
 function installed() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
@@ -61,7 +63,8 @@ function installed() {
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const found = JSON.parse(readFileSync(hidden, 'utf8')).packages;
   return Object.entries(wanted).every(
-    ([path, { version, optional }]) => path === '' || optional || found[path]?.version === version,
+    ([path, { version, optional }]) =>
+      path === '' || optional || (found[path]?.version === version && existsSync(join(root, path, 'package.json'))),
   );
 }
 
@@ -71,19 +74,46 @@ function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
+/** Returns a digest of everything from which the program is built. */
+function sources() {
+  const own = [
+    'package-lock.json',
+    'scripts/build.mjs',
+    'scripts/packages/http-module.mjs',
+    'scripts/packages/licences.mjs',
+  ];
+  return digest([...own, ...filesUnder('src'), ...filesUnder('sim')]);
+}
+
+function isBuilt() {
+  return stampIs('built', sources()) && existsSync(join(root, 'dist', 'almanac.js'));
+}
+
+function prepare(steps) {
+  oneAtATime(join(root, '.data', 'preparing'), steps, (holder, lock) =>
+    process.stderr.write(`almanac: waiting for process ${holder}, which installs or builds this clone (${lock})\n`),
+  );
+}
+
 /** Builds the program if a source has changed since the last build. */
 export function build() {
-  const own = ['package-lock.json', 'scripts/build.mjs', 'scripts/packages/licences.mjs'];
-  const sources = digest([...own, ...filesUnder('src'), ...filesUnder('sim')]);
-  if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;
+  if (!isBuilt()) prepare(buildAlone);
+}
+
+function buildAlone() {
+  if (isBuilt()) return;
   process.stderr.write('almanac: building the program once\n');
+  const built = sources();
   run('node', ['scripts/build.mjs']);
-  stamp('built', sources);
+  stamp('built', built);
 }
 
 export function ready() {
-  install();
-  build();
+  if (installed() && isBuilt()) return;
+  prepare(() => {
+    install();
+    buildAlone();
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) ready();

@@ -1,6 +1,6 @@
 /**
  * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: runs the label instrument against hostile labelers,
- * within the limits of its unit. Prints the result. Exits with 1 if there is any problem.
+ * within the limits of its systemd unit. Prints the result. Exits with 1 if there is any problem.
  */
 import { parseArgs } from 'node:util';
 import type { Lag } from '../harness/siege/honest.ts';
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     late: { type: 'string', default: '0.2' },
     flood: { type: 'string', default: '60' },
     disk: { type: 'string', default: '4000' },
+    'sync-ms': { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     csv: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -26,7 +27,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Maximum 99th percentile of the delay of honest labels, in seconds. */
+/** The 99th percentile of the delay of honest labels must be below this number of seconds. */
 const maxLagSeconds = 10;
 
 if (values.list) {
@@ -48,6 +49,7 @@ const report = await runSiege({
   lateShare: Number(values.late),
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
+  syncMs: Number(values['sync-ms']),
   csv: values.csv ?? null,
   // Do not render the page: the runtime can strip types, but does not support JSX.
   readPage: null,
@@ -70,7 +72,7 @@ function print(): void {
       `${rows.stored} stored of ${rows.emitted}, ${rows.lost} lost, ${rows.replaced} replaced before they were read, ${rows.surplus} too many`,
     ],
     ['lag before', lag(rows.before)],
-    ['lag in the attack', lag(rows.streamed)],
+    ['lag during attack', lag(rows.streamed)],
     ['lag, polled', lag(rows.polled)],
     ['lag after', lag(rows.after)],
     ['wrong states', String(report.undeserved.length)],
@@ -83,7 +85,7 @@ function print(): void {
     ],
     ['disk', `${report.diskMegabytes.toFixed(0)} MB, of ${report.floodMegabytes.toFixed(0)} MB of floods`],
     [
-      'as before',
+      'recovered',
       report.recoveredAfterSeconds === null ? 'never' : `after ${report.recoveredAfterSeconds.toFixed(0)} s`,
     ],
     ['overview', JSON.stringify(report.factsStatuses)],
@@ -95,7 +97,7 @@ function print(): void {
       `${kind.padEnd(20)} ${[pages, streams, records, documents, announced].map((n) => String(n).padStart(7)).join(' ')}`,
     );
   }
-  console.log(problems.length === 0 ? 'held' : 'NOT HELD');
+  console.log(problems.length === 0 ? 'the siege found no problem' : 'the siege found PROBLEMS');
   for (const problem of problems) console.log(`  ${problem}`);
 }
 

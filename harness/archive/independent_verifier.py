@@ -2,8 +2,8 @@
 
 Written from the texts of C2SP (tlog-tiles, tlog-checkpoint, signed-note) and from RFC 6962 and RFC 8032, without the code
 of Almanac. Prints a line for each directory: "intact", or the first difference after a word for its kind. Exits with 0 if
-all are intact, otherwise with 1. `--key` is a key that the publisher named elsewhere, `--checkpoint` the file that an
-earlier verification kept.
+all are intact, with 2 if an option is wrong, otherwise with 1. `--key` is a key that the publisher named elsewhere,
+`--checkpoint` the file that an earlier verification kept.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def read(path):
 def parse_key(key):
     name, identifier, encoded = key.split("+", 2)
     key_bytes = base64.b64decode(encoded, validate=True)
-    if key_bytes[0] != 1 or sha256(f"{name}\n".encode() + key_bytes)[:4].hex() != identifier:
+    if key_bytes[:1] != b"\x01" or sha256(f"{name}\n".encode() + key_bytes)[:4].hex() != identifier:
         raise ValueError("the key is malformed")
     return name, identifier, key_bytes[1:]
 
@@ -212,7 +212,8 @@ def verify(root, key, kept):
     try:
         parse_key(trusted)
     except ValueError:
-        raise Difference("malformed", "the index names no key") from None
+        place = "kept checkpoint" if kept else "index"
+        raise Difference("malformed", f"the key in the {place} is malformed") from None
     if named != trusted:
         raise Difference("key", "the archive names another key")
     entries = verify_log(root / "log", trusted, kept)
@@ -232,6 +233,11 @@ parser.add_argument("--key")
 parser.add_argument("--checkpoint", type=pathlib.Path)
 parser.add_argument("directories", nargs="+", type=pathlib.Path)
 options = parser.parse_args()
+if options.key is not None:
+    try:
+        parse_key(options.key)
+    except ValueError:
+        parser.error("the key of --key is malformed")
 checkpoint = options.checkpoint and json.loads(options.checkpoint.read_text())
 lines = [describe(root, options.key, checkpoint) for root in options.directories]
 print("\n".join(lines))

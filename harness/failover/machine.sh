@@ -1,9 +1,9 @@
 # First process of a machine in the failover proof: `machine.sh NAME ADDRESS DIRECTORY`. It has its own network, process
 # and mount namespaces, and ends with the process that started it. Runs etcd and Patroni as their units do, and restarts
-# them if they exit.
+# them if they exit. Patroni is not restarted while the file `stopped` exists.
 set -eu
 name=$1 address=$2 home=$3
-# Wait for this line: the other end of the network link exists once it has been read.
+# Wait for a line on standard input: the parent process writes it once the network link exists.
 read -r _
 ip link set lo up
 ip address add "$address/24" dev eth0

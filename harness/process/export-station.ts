@@ -10,6 +10,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { listenForTest } from '../net/listen.ts';
+import type { Later } from './once-in-file.ts';
 import type { Program } from './program.ts';
 import { startProgramInTest } from './program-in-test.ts';
 
@@ -34,10 +35,16 @@ function labelNumber(n: number): ReceivedLabel {
   };
 }
 
-/** Creates a store with labels from the last days. Resolves with its URL and the expected rows of the account. */
-export async function filledStore(labels: number): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
+/**
+ * Creates a store with labels from the last days. Resolves with its URL and the expected rows of the account. The store
+ * is removed after the test, or when `later` releases it.
+ */
+export async function filledStore(
+  labels: number,
+  later: Later = onTestFinished,
+): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-export-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  later(() => rmSync(folder, { recursive: true, force: true }));
   const end = micros(Date.now() * 1000 - minute);
   const begin = micros(end - 5 * day);
   const store = openSqliteWriter({ folder, at: begin });
@@ -92,31 +99,22 @@ function rowOf(label: ReceivedLabel, observedAt: Micros): AccountRow {
   };
 }
 
-/** Creates a temporary directory that is removed after the test. */
-export function folderInTest(): string {
+/** Creates a temporary directory that is removed after the test, or when `later` releases it. */
+export function folderInTest(later: Later = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-export-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  later(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts the account program on a store, with its secret in `data`. */
+/** Starts the account program on a store, with its secret in `data`. It runs until the test has finished, or `later` ends it. */
 export async function startAccount(
   store: string,
   args: readonly string[] = [],
   data = folderInTest(),
+  later: Later = onTestFinished,
 ): Promise<{ url: string; program: Program; data: string }> {
-  const program = startProgramInTest([
-    'account',
-    '--port',
-    '0',
-    '--store',
-    store,
-    '--data',
-    data,
-    '--page-rows',
-    '50',
-    ...args,
-  ]);
+  const own = ['account', '--port', '0', '--store', store, '--data', data, '--page-rows', '50'];
+  const program = startProgramInTest([...own, ...args], {}, later);
   const { url } = await program.listening();
   return { url, program, data };
 }
@@ -130,7 +128,7 @@ export interface Passing {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** Response to the client. If `change` has already ended it, the proxy sends nothing. */
+  /** Response to the client. If `change` has already ended the response, the proxy sends nothing. */
   readonly response: ServerResponse;
 }
 

@@ -1,10 +1,15 @@
 import { onTestFinished } from 'vitest';
+import type { Later } from './once-in-file.ts';
 import { type Program, type ProgramOptions, startProgram } from './program.ts';
 
-/** Starts the built program with the given arguments, and kills it after the test. */
-export function startProgramInTest(args: readonly string[], options: ProgramOptions = {}): Program {
+/** Starts the built program with the given arguments, and kills it after the test, or when `later` releases it. */
+export function startProgramInTest(
+  args: readonly string[],
+  options: ProgramOptions = {},
+  later: Later = onTestFinished,
+): Program {
   const program = startProgram(args, options);
-  onTestFinished(() => program.kill());
+  later(() => program.kill());
   return program;
 }
 

@@ -36,7 +36,7 @@ const stateRules: Readonly<Record<LabelerState, string>> = {
   undated_only: 'None of its labels so far has a usable date.',
   provider_rejects: 'Its host responds with something other than labels: a web page, invalid JSON, 400, 404 or 501.',
   unavailable: `It has not responded for ${several(delayLimit / minute, 'minute')} and ${several(minAttempts, 'attempt')}.`,
-  departed: `It is no longer followed: it stopped being a labeler, or did not respond for ${several(unreachableAfter / day, 'day')}.`,
+  departed: `It is no longer followed: it stopped being a labeler, could not be read for ${several(unreachableAfter / day, 'day')}, or never could in its first ${several(trialPeriod / hour, 'hour')}.`,
   denied: 'The operator of this service decided not to read it.',
 };
 
@@ -61,7 +61,7 @@ const coverageRules: Readonly<Record<CoverageStatus, string>> = {
 
 const gapRules: Readonly<Record<GapReason, string>> = {
   not_observed: 'A labeler was found late, or had not been read yet.',
-  source_unavailable: `A labeler did not respond for more than ${several(delayLimit / minute, 'minute')}, or left.`,
+  source_unavailable: `A labeler could not be read for more than ${several(delayLimit / minute, 'minute')}, or left.`,
   ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share of the daily budget.',
   cursor_reset: 'The position in a labeler’s stream was lost, for example after its database was reset.',
   maintenance: 'Almanac was stopped under a hold, or rows were removed.',
@@ -80,7 +80,8 @@ const freshnessRules: Readonly<Record<FreshnessState, string>> = {
 const signatureRules: Readonly<Record<SignatureVerdict, string>> = {
   verified: 'The key in the labeler’s DID document verifies it.',
   verified_earlier_key: 'A key that the labeler had at the date of the label verifies it.',
-  invalid: 'No key of the labeler verifies it. This is usual for old labels after a change of key.',
+  invalid:
+    'No known key of the labeler verifies it. Old labels may be invalid after a change of key if the earlier key is not known.',
   unsigned: 'It has no signature.',
   unverified: 'No key was available.',
 };
@@ -102,7 +103,10 @@ const words = <W extends string>(all: readonly W[], rules: Readonly<Record<W, st
 
 const freshnessOrder: readonly FreshnessState[] = ['unavailable', 'held', 'stale', 'warming_up', 'fresh'];
 
-/** Returns the page about the method of the label instrument as Markdown. */
+/**
+ * Returns the page about the method of the label instrument as Markdown. Throws if `freshnessOrder` does not list every
+ * freshness state.
+ */
 export function labelsMethod(): string {
   if (freshnessOrder.length !== freshnessStates.length) throw new Error('a freshness state has no place in the order');
   return `# How labels are counted

@@ -14,6 +14,13 @@ import { conditionTexts } from '../../src/weather/publish/condition-words.ts';
 import { thresholds } from '../../src/weather/publish/conditions.ts';
 import { maxAgeSeconds, weatherExclusions } from '../../src/weather/publish/summary.ts';
 import { bearable, interactions } from '../../src/weather/silence/interactions.ts';
+import {
+  frequentRate,
+  minPauseWindows,
+  minWindows,
+  missingEvents,
+  pauseFactor,
+} from '../../src/weather/silence/silence.ts';
 import { minDays, minMinutes } from '../../src/weather/window/earlier-days.ts';
 import { eligibleUs, maxUncounted } from '../../src/weather/window/minute.ts';
 import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
@@ -104,7 +111,8 @@ Almanac reads one host of Jetstream, the public event stream of the AT Protocol 
 published after the first was in trouble for ${windows(failoverUs)}: not observed for more than ${windows(bearableGapUs)}, or silent. The
 first is published again after ${several(quietUs / dayUs, 'day')} without trouble. A caveat names each change.
 
-Each event is reduced to one of a fixed list of names, such as \`like.create\`; nothing else is kept.
+Each event is reduced to names of a fixed list, such as \`like.create\`; nothing else is kept. Names overlap: \`post.create\` includes
+\`post.create.reply\` and \`post.create.quote\`. Do not add them up.
 
 ## Windows
 
@@ -112,7 +120,9 @@ Each event is reduced to one of a fixed list of names, such as \`like.create\`; 
 - A fact covers the 24 hours before the newest closed window. \`window\` states the bounds, and \`coverage_ratio\` the observed share.
 - Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out and never estimated.
 - A collection without events while others continue is silent. That time does not count as observed for it, and a collection that was silent
-  throughout is null.
+  throughout is null. A collection that usually has at least ${several(frequentRate, 'event')} in each window is silent after at least ${several(minWindows, 'window')}
+  without an event in which it usually has ${several(missingEvents, 'event')} or more. Any other collection is silent once its pause is ${pauseFactor} times its longest pause of
+  earlier days, and at least ${several(minPauseWindows, 'window')} long. Without earlier days, longer spans apply.
 
 ## Level and history
 
@@ -123,8 +133,9 @@ A window is **comparable** if at least ${eligibleUs / 1_000_000} of its ${window
 and it was read within ${compactionHours} hours, before hosts compact their history.
 
 The level is compared with the windows of the same UTC hour on the last ${keptDays} days. A day belongs to the history if at least ${minMinutes} windows of the
-hour are comparable. **p05**, **p50**, **p75** and **p95** are percentiles of these windows: 5, 50, 75 and 95 per cent of them were lower.
-The level is **uneven** if the variation over ${several(turbulenceMinutes, 'window')} is above that of 95 per cent of the history.
+hour are comparable. **p05**, **p50**, **p75** and **p95** are percentiles of these windows: 5, 50, 75 and 95 per cent of them were lower,
+interpolated linearly between two windows. The level is **uneven** if the coefficient of variation (standard deviation divided by mean) of the last ${several(turbulenceMinutes, 'window')} is
+above that of 95 per cent of such runs in the history.
 
 ## Conditions
 
@@ -159,7 +170,8 @@ ${table(
 
 ## Freshness
 
-\`freshness\` is the judgement of the instrument at \`generated_at\`. Add the \`age_seconds\` of the envelope to get the current age.
+\`freshness\` is the judgement of the instrument at \`generated_at\`. The service never refuses weather for its age:
+add the \`age_seconds\` of the envelope to the age in \`freshness\`. If the sum exceeds \`max_age_seconds\`, the fact does not describe the present.
 
 ${table(
   ['word', 'rule'],

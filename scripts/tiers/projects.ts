@@ -39,17 +39,19 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         pool: 'forks',
         maxWorkers: cores,
         sequence: { groupOrder: 0 },
-        // By default, test files share the modules of their worker, because these tests start no process and change no
-        // global state.
+        // By default, the test files of a worker share loaded modules, because these tests start no process and change
+        // no global state.
         isolate: isolates,
         testTimeout: 60_000,
+        // Simulated archives are created in hooks, which a busy machine does not finish in the default of ten seconds.
+        hookTimeout: 60_000,
       },
     },
     {
       test: {
         ...withPrograms('system', builds),
-        // Test files share the modules of their worker, which saves a tenth of the tier's processor time. Spies are
-        // restored before each test, and a test that sets anything else of its process restores it.
+        // The test files of a worker share loaded modules, which saves a tenth of the tier's processor time. Vitest
+        // restores spies before each test; a test that changes any other state of its process must restore it.
         isolate: isolates,
         restoreMocks: true,
         include: ['test/**/*.test.ts', ...outsideUnitTier],
@@ -60,7 +62,7 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
     {
       test: {
         ...withPrograms('proof', builds),
-        // Proofs use more processor time than tests, and some of them require responses in time.
+        // Use fewer workers than the system tier: proofs use more processor time, and some need timely responses.
         maxWorkers: 2 * cores,
         sequence: { groupOrder: 2 },
         include: [...proofTier],

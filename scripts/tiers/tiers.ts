@@ -1,6 +1,6 @@
 /**
- * Lists the test files of `npm test` by tier, and those of `npm run test:proof`. A test file that is in no list belongs
- * to the tier of its directory.
+ * Lists the test files of `npm test` by tier, and the test files of `npm run test:proof`. A test file that is in no
+ * list belongs to the tier of its directory.
  */
 
 /**
@@ -26,8 +26,8 @@ export const pagesTier: readonly string[] = [
 ];
 
 /**
- * Long proofs: repeated kills, simulated days, comparisons with the data that was sent, sieges, failing system calls
- * and random damage.
+ * Long proofs: repeated kills, simulated days, comparisons with the data that was sent, sieges, failing system calls,
+ * random damage, installed packages and the independent verifier of archives.
  */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
@@ -36,8 +36,12 @@ export const proofTier: readonly string[] = [
   'test/account/observed.test.ts',
   'test/account/siege-proxies.test.ts',
   'test/account/siege.test.ts',
+  'test/archive/independent.test.ts',
   'test/archive/kill.test.ts',
   'test/archive/month.test.ts',
+  'test/client/client-package.test.ts',
+  'test/client/generated-clients.test.ts',
+  'test/client/package.test.ts',
   'test/facts/model.test.ts',
   'test/facts/mutation.test.ts',
   'test/input/fuzz.test.ts',
@@ -48,6 +52,8 @@ export const proofTier: readonly string[] = [
   'test/labels/truth.test.ts',
   'test/main/day.test.ts',
   'test/main/labeler-states.test.ts',
+  'test/main/packed.test.ts',
+  'test/store/conformance/copying-others.test.ts',
   'test/store/conformance/model.test.ts',
   'test/store/copy-kill.test.ts',
   'test/store/damage-cases.test.ts',
@@ -64,8 +70,8 @@ export const proofTier: readonly string[] = [
 ];
 
 /**
- * Test files that take longer than 16 seconds on two busy cores, the longest first of each tier. A long file that started last would run alone at the
- * end.
+ * Test files that take longer than 16 seconds on two busy cores. In each tier, the longest comes first, because a long
+ * file that starts last would delay the end of the run.
  */
 export const longFiles: readonly string[] = [
   'test/labels/hand-over.test.ts',
@@ -90,6 +96,7 @@ export const longFiles: readonly string[] = [
   'test/weather/liar.test.ts',
   'test/labels/truth.test.ts',
   'test/input/fuzz.test.ts',
+  'test/store/conformance/copying-others.test.ts',
   'test/store/conformance/model.test.ts',
   'test/account/fuzz.test.ts',
   'test/weather/muted.test.ts',
@@ -100,7 +107,7 @@ export const longFiles: readonly string[] = [
   'test/labels/command.test.ts',
   'test/main/demo.test.ts',
   'test/main/doctor.test.ts',
-  'test/account/surface.test.ts',
+  'test/account/processes.test.ts',
   'test/store/space-rows.test.ts',
   'test/main/few-kills.test.ts',
   'test/main/up.test.ts',

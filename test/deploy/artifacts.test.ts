@@ -19,6 +19,7 @@ async function startArtifacts(artifacts: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
   const port = await freePort();
   const config = readFileSync(join(root, 'deploy/nginx/artifacts.conf'), 'utf8')
+    .replace(/ *listen \[::\]:.*\n/, '')
     .replace('listen 8443 ', `listen 127.0.0.1:${port} `)
     .replace('/etc/ssl/almanac/artifacts.fullchain.pem', join(tls, 'localhost.cert.pem'))
     .replace('/etc/ssl/almanac/artifacts.key.pem', join(tls, 'localhost.key.pem'))
@@ -66,6 +67,10 @@ describe.skipIf(lacks('nginx'))('deploy/nginx/artifacts.conf', () => {
     const port = await startArtifacts(folder.path);
     expect(await ask(port, `/${artifactNames.labels}`)).toBe(200);
     expect(await ask(port, `/${artifactNames.labels}`, 'PUT')).toBe(403);
+    writeFileSync(join(folder.path, 'other.json'), '{}');
+    for (const path of ['/', '/other.json', `/${artifactNames.labels}.new`, `/x/${artifactNames.labels}`]) {
+      expect(await ask(port, path), path).toBe(404);
+    }
 
     const base = `https://localhost:${port}`;
     const sources = ['--labels-artifact', `${base}/${artifactNames.labels}`];

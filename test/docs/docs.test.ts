@@ -73,7 +73,7 @@ const readme = page('README.md');
 const scripts = JSON.parse(page('package.json')).scripts as Record<string, string>;
 
 describe('README', () => {
-  it('names only commands that the program has', () => {
+  it('names only npm scripts that package.json has, as does CONTRIBUTING.md', () => {
     const named = [...`${readme}${page('CONTRIBUTING.md')}`.matchAll(/npm (?:run )?(\w+)/g)].map(([, name]) => name);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => name === undefined || !Object.hasOwn(scripts, name))).toEqual([]);
@@ -111,7 +111,8 @@ describe('README', () => {
     ]
       .map(page)
       .join('\n');
-    const named = [...pages.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+    // Flags of systemd's programs are not settings of Almanac.
+    const named = [...pages.matchAll(/(?<!systemd-tmpfiles )--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !known.includes(flag) && flag !== 'config' && flag !== 'help')).toEqual([]);
   });
 
@@ -141,7 +142,7 @@ describe('docs/api.md', () => {
     expect(firstCells(api, '## The archive')).toEqual([archivePagePath, archiveRoute]);
   });
 
-  it('lists every route of the labelers, and the error code that only they have', () => {
+  it('lists every route about labelers, and the error code that only these routes return', () => {
     expect(firstCells(api, '## Labelers by name').toSorted()).toEqual(Object.values(labelerRoutes).toSorted());
     for (const [code, { status }] of Object.entries(labelerErrorTable)) expect(api).toContain(`${status} \`${code}\``);
   });
@@ -185,8 +186,8 @@ describe('docs/account.md', () => {
   });
 });
 
-describe('docs/operations.md', () => {
-  it('lists exactly the metrics, each with its dimensions', async () => {
+describe('the documentation for operators', () => {
+  it('lists exactly the operational metrics, but no metrics of the runtime or of the facts', async () => {
     const section = page('docs/operations.md').split('\n## Metrics\n')[1] ?? '';
     expect(
       rowsOf(section)
@@ -212,7 +213,7 @@ describe('docs/operations.md', () => {
     expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);
   });
 
-  it('names exactly the reasons for which labels are not accepted', () => {
+  it('names exactly the reasons for which the instrument accepts no labels', () => {
     const section =
       page('docs/operations/incidents.md').split('\n## Labels are not accepted\n')[1]?.split('\n## ')[0] ?? '';
     expect(
@@ -241,7 +242,7 @@ describe('docs/operations.md', () => {
 });
 
 describe('docs/input-limits.md', () => {
-  it('has the table that the code uses', () => {
+  it('equals the document that is generated from the code', () => {
     expect(page('docs/input-limits.md')).toBe(inputLimitsDocument());
   });
 });
@@ -294,7 +295,7 @@ describe('docs/threat-model.md', () => {
     expect(claims.filter((cells) => testsOf(cells.at(-1) ?? '').length === 0)).toEqual([]);
   });
 
-  it('names every process that has a unit, and the directories to which it may write', () => {
+  it('names every process that has a unit', () => {
     const units = readdirSync(join(root, 'deploy', 'systemd'))
       .filter((name) => name.endsWith('.service'))
       .map((name) => name.replace(/^almanac-|\.service$/g, ''));
@@ -314,7 +315,7 @@ describe('ARCHITECTURE.md', () => {
 });
 
 describe('docs/client.md', () => {
-  it('names every method and option of the client, and every example', () => {
+  it('names every method of the client, and every example', () => {
     const text = page('docs/client.md');
     const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
     expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
@@ -327,7 +328,7 @@ describe('docs/client.md', () => {
 describe('docs/export.md', () => {
   const text = page('docs/export.md');
 
-  it('lists every exit code with its name, and no other', () => {
+  it('lists exactly the exit codes, each with its name', () => {
     const listed = rowsOf(text.split('\n## Exit codes\n')[1] ?? '').map(([code, name]) => [name, Number(code)]);
     expect(listed.filter(([name]) => name !== '')).toEqual(Object.entries(exportExitCodes));
     expect(listed.filter(([name]) => name === '')).toEqual([['', 1]]);
@@ -342,13 +343,13 @@ describe('docs/export.md', () => {
 describe('docs/archive.md', () => {
   const text = page('docs/archive.md');
 
-  it('lists every exit code of a verification with its name, and no other', () => {
+  it('lists exactly the exit codes of a verification, each with its name', () => {
     const listed = rowsOf(text.split('\n## Verify\n')[1]?.split('\n## ')[0] ?? '');
     const named = listed.filter(([, name]) => name !== '').map(([code, name]) => [name, Number(code)]);
     expect(named).toEqual(Object.entries(verifyExitCodes));
   });
 
-  it('names every archived file, every reason for a missing response, and no other line file', () => {
+  it('names exactly the archived line files, and every reason for a missing response', () => {
     const files = [...text.matchAll(/`days\/DAY\/([a-z-]+\.jsonl)`/g)].map(([, name]) => name);
     expect(files).toEqual(factNames.map(lineFileOf));
     for (const reason of failureReasons) expect(text).toContain(`\`${reason}\``);

@@ -44,7 +44,7 @@ async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixt
 
 // A missing tool is an error in CI, and a reason to skip elsewhere.
 describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
-  it.each(named)('describe the activity of the network, in %s', async (language) => {
+  it.each(named)('describe the activity of the network (%s)', async (language) => {
     const { url, fact } = await serving();
     const { facts, caveats } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
     const { window, total_events, collections } = facts;
@@ -52,8 +52,9 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.trimEnd().split('\n')).toEqual([
       'origin\tlive',
+      'currency\tcurrent',
       `window\t${window.start}\t${window.end}`,
-      `watched\t${window.observed_seconds} of ${window.span_seconds} seconds`,
+      `observed\t${window.observed_seconds} of ${window.span_seconds} seconds`,
       `all events\t${total_events.total}\t${total_events.mean_rate_per_s} a second`,
       ...Object.entries(collections).map(([name, metrics]) =>
         metrics ? `${name}\t${metrics.total}\t${metrics.mean_rate_per_s} a second` : `${name}\tnot observed`,
@@ -62,10 +63,10 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     ]);
   });
 
-  it.each(named)('describe the activity of labelers, in %s', async (language) => {
+  it.each(named)('describe the activity of labelers (%s)', async (language) => {
     const { url, fact } = await serving();
     const { facts, freshness, caveats } = (await fact('/v1/labels/overview')) as LabelsOverview;
-    if (!('counts' in facts)) throw new Error('the recent overview was meant');
+    if (!('counts' in facts)) throw new Error('the fixture is not a recent overview');
     const { coverage, counts } = facts;
     const { code, stdout, stderr } = await example(language, 'labelers', url);
     expect([code, stderr]).toEqual([0, '']);
@@ -95,7 +96,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   );
 
   it.each(named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const)))(
-    'report a refused fact without showing a number, in %s (%s)',
+    'report a refused fact without showing a number (%s, %s)',
     async (language, name) => {
       const { url, folder, fact } = await serving();
       rmSync(join(folder, artifactNames.labels));
@@ -111,7 +112,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
 
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
 
-  it.each(all)('report in one line that no server is listening, in %s (%s)', async (language, name) => {
+  it.each(all)('report in one line that no server is listening (%s, %s)', async (language, name) => {
     // Occupy the port on another address, so that no process can start listening on it during the test.
     const { port } = await listenForTest(createServer());
     const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
@@ -127,7 +128,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   });
 
   it.each(all.flatMap(([language, name]) => [200, 404].map((status) => [language, name, status] as const)))(
-    'report in one line that another server responds, in %s (%s, status %i)',
+    'report in one line that another server responds (%s, %s, status %i)',
     async (language, name, status) => {
       const server = createServer((_request, response) => response.writeHead(status).end('<!doctype html>'));
       const { port } = await listenForTest(server);

@@ -82,7 +82,10 @@ describe('/policy', () => {
   });
 
   it('links to a page for operators of labelers, which names the program and the contact', async () => {
-    const response = await fetch(`${program.url}/for-labelers`);
+    const from = `${program.url}/policy`;
+    const [, link = ''] = /<a href="([^"]+)">For labelers</.exec(await (await fetch(from)).text()) ?? [];
+    expect(new URL(link, from).href).toBe(`${program.url}/for-labelers`);
+    const response = await fetch(new URL(link, from));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await response.text();
     expect(page).toContain(`<code>Almanac/${packageVersion()} (+ops@example.org)</code>`);
@@ -97,41 +100,46 @@ describe('/policy', () => {
     ['/for-labelers', 'dark'],
     ['/method/weather', 'light'],
     ['/method/labels', 'dark'],
-  ] as const)('is accessible on a phone without a request to another origin (%s, %s)', async (path, colorScheme) => {
-    const browser = await startBrowser();
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
-    const asked: string[] = [];
-    const complaints: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    page.on('console', (message) => complaints.push(message.text()));
-    await page.goto(`${program.url}${path}`);
-    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
-      `${program.url}${path}`,
-      `${program.url}/assets/almanac.css`,
-      ...(path.startsWith('/method/') ? [`${program.url}/assets/docs.css`] : []),
-    ]);
-    expect(complaints).toEqual([]);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect(wide).toBe(0);
-    // A table heading must not have more lines than words, because a word would then be broken.
-    const lines = await page.locator('thead th').evaluateAll((cells) =>
-      cells.map((cell) => {
-        const range = document.createRange();
-        range.selectNodeContents(cell);
-        return [cell.textContent, range.getClientRects().length];
-      }),
-    );
-    expect(lines.length).toBeGreaterThan(1);
-    expect(lines.filter(([, count]) => count !== 1)).toEqual([]);
-    await page.evaluate(axe.source);
-    const found = await page.evaluate(async () =>
-      (await window.axe.run({ rules: { 'target-size': { enabled: true } } })).violations.map(
-        ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
-      ),
-    );
-    expect(found).toEqual([]);
-  });
+  ] as const)(
+    'is accessible on a phone, and sends no request to another origin (%s, %s)',
+    async (path, colorScheme) => {
+      const browser = await startBrowser();
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
+      const asked: string[] = [];
+      const complaints: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      page.on('console', (message) => complaints.push(message.text()));
+      await page.goto(`${program.url}${path}`);
+      expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+        `${program.url}${path}`,
+        `${program.url}/assets/almanac.css`,
+        ...(path.startsWith('/method/') ? [`${program.url}/assets/docs.css`] : []),
+      ]);
+      expect(complaints).toEqual([]);
+      const wide = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(wide).toBe(0);
+      // A table heading must not have more lines than words, because a word would then be broken.
+      const lines = await page.locator('thead th').evaluateAll((cells) =>
+        cells.map((cell) => {
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          return [cell.textContent, range.getClientRects().length];
+        }),
+      );
+      expect(lines.length).toBeGreaterThan(1);
+      expect(lines.filter(([, count]) => count !== 1)).toEqual([]);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () =>
+        (await window.axe.run({ rules: { 'target-size': { enabled: true } } })).violations.map(
+          ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
+        ),
+      );
+      expect(found).toEqual([]);
+    },
+  );
 });
 
 declare global {

@@ -64,5 +64,9 @@ if __name__ == "__main__":
     address = sys.argv[1].rstrip("/")
     try:
         download(address, sys.argv[2], pathlib.Path(sys.argv[3]))
+    except urllib.error.HTTPError as error:
+        missing = error.code == 404 and error.url == f"{address}/index.json"
+        hint = "; there is no archive at this address, which usually ends in /archive" if missing else ""
+        sys.exit(f"archive_month: {error.url}: {error}{hint}")
     except (urllib.error.URLError, ValueError, TimeoutError) as error:
         sys.exit(f"archive_month: {address}: {error}")

@@ -39,3 +39,16 @@ def answer_of(address):
 def known(value):
     """Null means not known. It is not a zero."""
     return "not known" if value is None else value
+
+
+def currency(body):
+    """Whether a weather fact still describes the present: its age when it was written, plus its age since then."""
+    freshness, age = body["freshness"], body["age_seconds"]
+    state, age_then, limit = freshness["state"], freshness["age_seconds"], freshness["max_age_seconds"]
+    if state == "stale":
+        return "old"
+    if state == "unavailable":
+        return state
+    if age is None or age_then is None or limit is None:
+        return "not_said"
+    return "old" if age + age_then > limit else state

@@ -17,7 +17,7 @@ if "counts" in facts:
     print("events in the window", counts["events_window"], sep="\t")
     print("labelers active in 7 days", counts["labelers_active_7d"], sep="\t")
 else:
-    # The legacy producer counts alerts, and says how well it watched.
+    # The legacy producer counts alerts, and states how complete its observation was.
     print("observation", facts.get("observation", {}).get("adequacy", "not known"), sep="\t")
     print("signals", ", ".join(facts["network_weather"]["signals"]), sep="\t")
     print("alerts in 7 days", known(facts["alert_count_window"]), sep="\t")

@@ -18,7 +18,7 @@ jq -r '
       ["events in the window", ($counts.events_window | tostring)],
       ["labelers active in 7 days", ($counts.labelers_active_7d | tostring)]
     else
-      # The legacy producer counts alerts, and says how well it watched.
+      # The legacy producer counts alerts, and states how complete its observation was.
       ["observation", ($facts.observation.adequacy | known)],
       ["signals", ($facts.network_weather.signals | join(", "))],
       ["alerts in 7 days", ($facts.alert_count_window | known)]

@@ -6,10 +6,16 @@ body=$(fact "${1:-http://127.0.0.1:8400}" /v1/weather/metrics)
 jq -r '
   # Null means not known. It is not a zero.
   def known: if . == null then "not known" else tostring end;
+  # Weather is never refused for its age: unless this is `current` or `partial`, the numbers do not describe the present.
+  def currency: .age_seconds as $age | .freshness |
+    if .state == "stale" then "old" elif .state == "unavailable" then .state
+    elif $age == null or .age_seconds == null or .max_age_seconds == null then "not_said"
+    elif $age + .age_seconds > .max_age_seconds then "old" else .state end;
   .facts.window as $window | .facts.total_events as $all |
   (["origin", .provenance.origin // "not stated"],
+   ["currency", currency],
    ["window", ($window.start | known), ($window.end | known)],
-   ["watched", "\($window.observed_seconds) of \($window.span_seconds) seconds"],
+   ["observed", "\($window.observed_seconds) of \($window.span_seconds) seconds"],
    ["all events", ($all.total | known), "\($all.mean_rate_per_s | known) a second"],
    # Missing or null means that it was not observed.
    (.facts.collections | to_entries[] |

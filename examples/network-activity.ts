@@ -1,14 +1,17 @@
 /** How busy is the network? `node network-activity.ts BASE-ADDRESS`. Exit code 3 when the service refuses the fact. */
-import { AnswerError, createFactsClient, FactsError, NetworkError } from 'almanac/client';
+import { AnswerError, createFactsClient, FactsError, NetworkError, weatherCurrency } from 'almanac/client';
 
 const base = process.argv[2] ?? 'http://127.0.0.1:8400';
 const client = createFactsClient(base);
 try {
-  const { value } = await client.weatherMetrics();
+  const reading = await client.weatherMetrics();
+  const { value } = reading;
   const { window, collections, total_events } = value.facts;
   console.log(`origin\t${value.provenance.origin ?? 'not stated'}`);
+  // Weather is never refused for its age: unless this is `current` or `partial`, the numbers do not describe the present.
+  console.log(`currency\t${weatherCurrency(reading)}`);
   console.log(`window\t${window.start ?? 'not known'}\t${window.end ?? 'not known'}`);
-  console.log(`watched\t${window.observed_seconds} of ${window.span_seconds} seconds`);
+  console.log(`observed\t${window.observed_seconds} of ${window.span_seconds} seconds`);
   console.log(
     `all events\t${total_events.total ?? 'not known'}\t${total_events.mean_rate_per_s ?? 'not known'} a second`,
   );

@@ -7,6 +7,12 @@ const besideSubjects = ['src/**/*.test.{ts,tsx}', 'sim/**/*.test.ts', 'scripts/*
 const cores = Math.max(2, availableParallelism());
 
 /**
+ * Arguments of the processes that run test files. The V8 of Node 24 can abort a process with `Check failed: jit_page.has_value()`
+ * if several of its threads compile code, on processors with memory protection keys. The flag switches their use off.
+ */
+const execArgv = Number(process.versions.node.split('.')[0]) >= 24 ? ['--no-memory-protection-keys'] : [];
+
+/**
  * Returns the settings of a tier that runs the real programs. If `builds` is true, the program is built before the
  * first test.
  */
@@ -14,8 +20,9 @@ function withPrograms(name: string, builds: boolean) {
   return {
     name,
     pool: 'forks' as const,
-    // Use more workers than cores, because these tests spend most of their time waiting for a program or a timer.
-    maxWorkers: 3 * cores,
+    // One test file per core: with more, a program waits for a processor while its test waits for the program.
+    maxWorkers: cores,
+    execArgv,
     sequence: { groupOrder: 1 },
     globalSetup: builds ? ['harness/process/build.ts'] : [],
     testTimeout: 120_000,
@@ -38,6 +45,7 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         exclude: [...outsideUnitTier],
         pool: 'forks',
         maxWorkers: cores,
+        execArgv,
         sequence: { groupOrder: 0 },
         // By default, the test files of a worker share loaded modules, because these tests start no process and change
         // no global state.
@@ -62,8 +70,6 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
     {
       test: {
         ...withPrograms('proof', builds),
-        // Use fewer workers than the system tier: proofs use more processor time, and some need timely responses.
-        maxWorkers: 2 * cores,
         sequence: { groupOrder: 2 },
         include: [...proofTier],
       },

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { longFiles, outsideUnitTier, pagesTier, proofTier } from './tiers.ts';
+import { longFiles, outsideUnitTier, pagesTier, proofsThatRunAlone, proofTier } from './tiers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -14,6 +14,10 @@ describe('the lists of test tiers', () => {
   it('list each file only once', () => {
     const named = [...outsideUnitTier, ...pagesTier, ...proofTier];
     expect(named.filter((file, index) => named.indexOf(file) !== index)).toEqual([]);
+  });
+
+  it('contain every proof that runs alone', () => {
+    expect(proofsThatRunAlone.filter((file) => !proofTier.includes(file))).toEqual([]);
   });
 
   it('leave at least one test of every invariant outside the proof tier', () => {

@@ -69,6 +69,9 @@ export const proofTier: readonly string[] = [
   'test/weather/truth.test.ts',
 ];
 
+/** Proofs that run one at a time, after the others, because they measure states and recoveries by time. */
+export const proofsThatRunAlone: readonly string[] = ['test/labels/siege.test.ts'];
+
 /**
  * Test files that take longer than 16 seconds on two busy cores. In each tier, the longest comes first, because a long
  * file that starts last would delay the end of the run.

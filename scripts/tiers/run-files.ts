@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunResults, resultsVariable } from './file-results.ts';
 
-/** What one run of Vitest includes. */
+/** Options for one run of Vitest. */
 export interface RunOptions {
   /** Names of the tiers. */
   readonly tiers: readonly string[];

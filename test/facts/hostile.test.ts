@@ -1,7 +1,5 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
-import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
@@ -30,16 +28,6 @@ const host = 'Host: a\r\n';
 function residentMb(): number {
   const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-}
-
-function read(agent: Agent): Promise<{ status: number | undefined; ms: number }> {
-  const started = performance.now();
-  return new Promise((resolve, reject) => {
-    get(`${program.url}/v1/labels/overview`, { agent }, (response) => {
-      response.resume().on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode, ms: performance.now() - started }));
-    }).on('error', reject);
-  });
 }
 
 async function stillServes(): Promise<void> {
@@ -159,38 +147,6 @@ describe('a request whose body is invalid after its response was sent', () => {
 });
 
 describe('a server with many connections', () => {
-  it('responds to a reader despite 10,000 idle and 200 slow connections', async () => {
-    const sockets: Socket[] = [];
-    for (let at = 0; at < 10_200; at += 200) {
-      sockets.push(...(await Promise.all(Array.from({ length: 200 }, () => opened(port)))));
-    }
-    for (const socket of sockets) socket.on('error', () => undefined).resume();
-    const slow = sockets.slice(10_000);
-    const letters = plain.slice(0, -4);
-    let sent = 0;
-    const drip = setInterval(() => {
-      for (const socket of slow) socket.write(letters.charAt(sent % letters.length));
-      sent++;
-    }, 1_000);
-    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    const slowest: number[] = [];
-    try {
-      await until('three bytes of each slow connection', async () => {
-        const answers = await Promise.all(Array.from({ length: 20 }, () => read(agent)));
-        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-        slowest.push(Math.max(...answers.map(({ ms }) => ms)));
-        return sent >= 3;
-      });
-      expect(sockets.filter((socket) => socket.destroyed || socket.readableEnded)).toEqual([]);
-      expect(Math.max(...slowest)).toBeLessThan(2_000);
-      expect(residentMb()).toBeLessThan(400);
-    } finally {
-      clearInterval(drip);
-      agent.destroy();
-      for (const socket of sockets) socket.destroy();
-    }
-  });
-
   it('responds to an incomplete request with 408', async () => {
     const answers = answersIn(await exchange(port, ['GET /health HTTP/1.1\r\nHost: a'], false));
     expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([

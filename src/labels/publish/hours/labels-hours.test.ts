@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
-import { longestTurn } from '../../../../harness/process/longest-turn.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
@@ -303,33 +302,6 @@ test('the counts of each hour equal the counts of its rows in every read while r
     ),
     { numRuns: 50 },
   );
-});
-
-test('the hours of thousands of labelers with gaps are created in turns of less than 10 ms', async () => {
-  const letters = (index: number): string => `${index}`.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
-  const dids = Array.from({ length: 3_000 }, (_, at) => `did:plc:${letters(at).padStart(24, 'z')}`);
-  const now = micros(start + 72 * hour + minute);
-  const starts = Array.from({ length: 72 }, (_, at) => start + at * hour);
-  const hours = { start, end: micros(start + 72 * hour), starts };
-  const counts = dids.map((labeler) => ({ labeler, applied: 7, removed: 1 }));
-  const counted = starts.map((at) => ({ start: micros(at), end: micros(at + hour), counts }));
-  const gaps = dids.flatMap((source, at) =>
-    Array.from({ length: 10 }, (_, nth): StoredGap => {
-      const from = start + ((at + nth * 7) % 70) * hour;
-      return { source, start: micros(from), end: micros(from + minute), reason: 'source_unavailable' };
-    }),
-  );
-  const reading = await new WindowReader(
-    windowStore(() => ({ startedAt: start, rows: [], observedThrough: now })),
-  ).read(now, 30);
-  const inputs = {
-    ...{ reading: { ...reading, gaps }, hours, counted, entries: dids.map((did) => listed(did)) },
-    ...{ sources: new SourceHistory(), origin: 'live' as const },
-  };
-  const turns: number[] = [];
-  // Measure several runs, because garbage collection makes single turns longer.
-  for (let run = 0; run < 5; run += 1) turns.push(await longestTurn(() => makeHours(inputs)));
-  expect(Math.min(...turns)).toBeLessThan(10);
 });
 
 test('the source states are read from a file of several megabytes without its list of labelers', async () => {

@@ -10,7 +10,11 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const wanted = [22, 18];
+/** First minor version of each release line in which zstd supports the dictionary of the compressed Jetstream. */
+const firstMinors = new Map([
+  [22, 19],
+  [24, 6],
+]);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const program = join(root, 'dist', 'almanac.js');
 const readiness = join(root, 'scripts', 'ready.mjs');
@@ -18,7 +22,7 @@ const readiness = join(root, 'scripts', 'ready.mjs');
 if (!existsSync(program) && existsSync(readiness)) (await import(readiness)).ready();
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major > wanted[0] || (major === wanted[0] && minor >= wanted[1])) {
+if (major > 24 || minor >= (firstMinors.get(major) ?? Number.POSITIVE_INFINITY)) {
   await import(program);
 } else {
   handOver(pinnedRuntime());
@@ -33,7 +37,9 @@ function pinnedRuntime() {
   } catch {
     // The runtime is not installed for this platform; the message below states the remedy.
   }
-  process.stderr.write(`almanac: needs Node ${wanted.join('.')} or later; this is ${process.versions.node}\n`);
+  process.stderr.write(
+    `almanac: needs Node 22.19 or later of Node 22, or Node 24.6 or later; this is ${process.versions.node}\n`,
+  );
   process.exit(1);
 }
 

@@ -3,11 +3,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
+import { maxClosingBytes } from '../../src/network/websocket/attended-socket.ts';
 import { ConnectError } from '../../src/network/websocket/connect-error.ts';
+import { FrameLane } from '../../src/network/websocket/frame-lane.ts';
 import { type GuardedSocket, openSocket, type SocketOptions } from '../../src/network/websocket/websocket.ts';
 
 const defaults = {
@@ -613,6 +615,42 @@ describe('an open websocket connection', () => {
     socket.close();
     expect(await socket.closed).toEqual({ reason: 'local_close' });
   }, 10_000);
+
+  it.each([
+    ['messages', 'local_close', [0x82, 2, 1, 2], [0x82, 2, 1, 2]],
+    ['pings', 'local_close', [0x89, 0], [0x89, 0]],
+    ['fragments', 'local_close', [0x02, 1, 1], [0x00, 1, 1]],
+    ['protocol violations', 'protocol_error', [0x02, 1, 1], [0x02, 1, 1]],
+  ])(
+    'receives a bounded number of bytes from a peer that ignores the closing handshake and goes on sending %s',
+    async (_, reason, first, next) => {
+      const frame = Buffer.from(next);
+      const flood = Buffer.concat(Array.from({ length: 4_000 }, () => frame));
+      let sent = 0;
+      const url = await serve((peer) => {
+        const socket = rawSocket(peer);
+        // Ignore everything that the client sends, including the end of its side.
+        socket.removeAllListeners('data').removeAllListeners('end').resume();
+        socket.allowHalfOpen = true;
+        socket.write(Buffer.from(first));
+        const send = (): void => {
+          sent += flood.length;
+          if (!socket.destroyed) socket.write(flood, send);
+        };
+        send();
+      });
+      const parsed = vi.spyOn(FrameLane.prototype, 'chunk');
+      onTestFinished(() => parsed.mockRestore());
+      const stop = new AbortController();
+      // Use a closing timeout that is much longer than the test, because the number of bytes must end the connection.
+      const socket = await open(url, { closeMs: 600_000, maxFragments: 1e9, maxFrameBytes: 1e9 }, stop.signal);
+      stop.abort();
+      const atStop = parsed.mock.calls.length;
+      expect(await socket.closed).toEqual({ reason });
+      expect(parsed.mock.calls.length).toBe(atStop);
+      expect(sent).toBeGreaterThan(maxClosingBytes);
+    },
+  );
 
   it('closes when the caller aborts it', async () => {
     const stop = new AbortController();

@@ -75,9 +75,19 @@ export interface GuardedSocket {
   /** Stops reading, so that the peer must wait; messages already read may still arrive. Deadlines are suspended. */
   pause(): void;
   resume(): void;
-  /** Closes the connection from this side; `closed` resolves when the connection has ended. */
+  /**
+   * Closes the connection from this side; `closed` resolves when the connection has ended. No byte that arrives after
+   * this call is parsed, and a peer that sends more than `maxClosingBytes` is disconnected.
+   */
   close(): void;
 }
+
+/**
+ * Maximum number of bytes received from the peer after `close`. The peer's last frames may still arrive before its
+ * response; a peer that goes on sending would otherwise cost processor time until `closeMs`, on every connection of a
+ * process that stops.
+ */
+export const maxClosingBytes = 256 * 1024;
 
 /** Last phase that the connection reached while it opened, to attribute a failure. */
 export interface Phase {
@@ -99,6 +109,8 @@ export class AttendedSocket implements GuardedSocket {
   /** Function that stops taking messages from the chunks of the transport. */
   #leaveLane: () => void = () => undefined;
   #isPaused = false;
+  /** Transport of the open connection. */
+  #transport: Socket | null = null;
   /** First reason why the connection ended; all errors after it are consequences. */
   #ending: CloseInfo | null = null;
 
@@ -124,6 +136,7 @@ export class AttendedSocket implements GuardedSocket {
     ws.on('error', (error) => {
       this.#leaveLane();
       this.#end(reasonOf(error));
+      if (this.#transport) discardUntilEnd(this.#transport);
     });
     ws.on('close', (code, text) => resolve(this.#closed(code, text)));
   }
@@ -146,9 +159,8 @@ export class AttendedSocket implements GuardedSocket {
 
   close(): void {
     if (!this.#end({ reason: 'local_close' })) return;
-    // Resume reading, so that the peer's response to the close frame is received.
-    this.#ws.resume();
     this.#ws.close(1000);
+    if (this.#transport) discardUntilEnd(this.#transport);
   }
 
   #message(data: Buffer, isBinary: boolean): void {
@@ -165,6 +177,7 @@ export class AttendedSocket implements GuardedSocket {
 
   #opened(phase: Phase): void {
     const { socket } = phase;
+    this.#transport = socket ?? null;
     if (socket && !this.#enterLane(socket)) this.#watchChunks(socket);
     this.#liveness = watchLiveness(this.#options, {
       ping: () => this.#ws.ping(),
@@ -249,6 +262,22 @@ export class AttendedSocket implements GuardedSocket {
     this.#end(code === 1006 ? { reason: 'dropped' } : closing);
     return this.#ending ?? { reason: 'dropped' };
   }
+}
+
+/**
+ * Ends this side of a connection after its close frame, and discards what arrives until the peer ends its side. Reading
+ * goes on even if it was paused: with unread bytes, the system would reset the connection, and the peer would possibly
+ * not receive the close frame.
+ */
+function discardUntilEnd(socket: Socket): void {
+  let received = 0;
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > maxClosingBytes) socket.destroy();
+  });
+  socket.end();
+  socket.resume();
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneAtATime } from './one-at-a-time.mjs';
@@ -104,6 +104,8 @@ function buildAlone() {
   if (isBuilt()) return;
   process.stderr.write('almanac: building the program once\n');
   const built = sources();
+  // Compiled code of former sources is never used again.
+  rmSync(join(root, '.data', 'compiled'), { recursive: true, force: true });
   run('node', ['scripts/build.mjs']);
   stamp('built', built);
 }

@@ -45,7 +45,7 @@ export interface Server extends Program, Address {}
 
 /** Options for starting the program. */
 export interface ProgramOptions {
-  /** Environment variables in addition to `PATH`. */
+  /** Environment variables in addition to `PATH` and the directory of compiled code. */
   readonly env?: Readonly<Record<string, string>>;
   /** Path of the Node.js binary; defaults to the binary that runs this process. */
   readonly runtime?: string;
@@ -60,7 +60,7 @@ export function startProgram(
 ): Program {
   const child = spawn(runtime ?? process.execPath, [bin, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...compiledCode(), ...env },
   });
   const stdout: string[] = [];
   const stderr: string[] = [];
@@ -120,6 +120,12 @@ export async function startServer(
 ): Promise<Server> {
   const program = startProgram(args, { env });
   return { ...program, ...(await program.listening()) };
+}
+
+/** Returns the variable for the directory of compiled code, if this process uses one. */
+function compiledCode(): Readonly<Record<string, string>> {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
 /** Rejects if the promise does not settle within the maximum time of a start or stop. */

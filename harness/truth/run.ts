@@ -186,6 +186,8 @@ async function passTwoDays(run: Run): Promise<void> {
   // Change the documents in the event-loop turn in which the clock is advanced; otherwise a labeler could be discovered
   // too early.
   for (const { labeler } of found) sim.labelers.directory.set(labeler.did, 'whole');
+  // The event precedes the document: the directory serves the former one once more.
+  for (const { labeler } of found) sim.labelers.directory.lag(labeler.did, { requests: 1, state: 'no_service' });
   clock.advance(24.5 * hour);
   for (const { labeler } of found) sim.labelers.announceIdentity(labeler.did);
   const foundFrom = clock.wall();

@@ -21,7 +21,12 @@ export function handleOf({ did, handle }: Pick<Identified, 'did' | 'handle'>): s
 }
 
 /** States of a DID document. */
-export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
+export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | FalseAnswer;
+
+/** Responses with status 200 that are not the requested document. */
+export const falseAnswers = ['html', 'other_did', 'empty', 'no_id', 'list'] as const;
+/** A response with status 200 that is not the requested document. */
+export type FalseAnswer = (typeof falseAnswers)[number];
 
 /** States of the directory. They affect all of its responses. */
 export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
@@ -34,6 +39,8 @@ interface Entry {
   endpoint: string | null;
   /** Key in an outdated document, as a multikey, or null to use the current key. */
   key: string | null;
+  /** Former state, in which the document is served to the next requests. */
+  former: { readonly state: DocumentState; readonly endpoint: string | null; requests: number } | null;
 }
 
 /** A DID document as this directory serves it. */
@@ -43,6 +50,13 @@ interface SimulatedDocument {
   readonly alsoKnownAs: readonly string[];
   readonly verificationMethod: readonly { readonly id: string; readonly publicKeyMultibase: string }[];
   readonly service: readonly { readonly id: string; readonly type: string; readonly serviceEndpoint: string }[];
+}
+
+/** Former state of a document, and the number of requests that it is served to. */
+export interface LagOptions {
+  readonly requests: number;
+  readonly state?: DocumentState;
+  readonly endpoint?: string | null;
 }
 
 /** Path of a DID's audit log, relative to the DID. */
@@ -113,7 +127,7 @@ export class Directory {
 
   /** Adds a labeler to the directory. */
   enter(labeler: Identified, state: DocumentState = 'whole'): void {
-    this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null });
+    this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null, former: null });
   }
 
   /** Appends an operation to the export stream: a labeler's current document, or its removal. */
@@ -125,6 +139,14 @@ export class Directory {
   /** Sets the state of a DID's document. */
   set(did: string, state: DocumentState): void {
     this.#entry(did).state = state;
+  }
+
+  /**
+   * Serves a DID's document in a former state to the next requests, like a directory that has not received a change
+   * yet. `endpoint` is the labeler's former endpoint.
+   */
+  lag(did: string, { requests, state = 'no_document', endpoint = null }: LagOptions): void {
+    this.#entry(did).former = { state, endpoint, requests };
   }
 
   /** Freezes a DID document in its current state. Later changes to the endpoint and the key do not appear in it. */
@@ -149,8 +171,23 @@ export class Directory {
   /** Returns the current document of a DID, or null if it does not exist. */
   async document(did: string): Promise<SimulatedDocument | null> {
     const entry = this.#entries.get(did);
-    if (entry === undefined || entry.state === 'no_document' || entry.state === 'tombstone') return null;
+    return entry === undefined ? null : this.#documentOf(entry);
+  }
+
+  /** Starts listening on a free port. Resolves with the origin. */
+  start(host: string): Promise<string> {
+    return this.#host.listen(host);
+  }
+
+  /** Ends every connection and stops listening. */
+  stop(): Promise<void> {
+    return this.#host.stop();
+  }
+
+  async #documentOf(entry: Entry): Promise<SimulatedDocument | null> {
+    if (entry.state === 'no_document' || entry.state === 'tombstone') return null;
     const { labeler, state } = entry;
+    const { did } = labeler;
     const id = state === 'other_did' ? 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' : did;
     const key = entry.key ?? (await labeler.key.multikey());
     const method = { id: `${id}#atproto_label`, type: 'Multikey', controller: id, publicKeyMultibase: key };
@@ -169,26 +206,37 @@ export class Directory {
     };
   }
 
-  /** Starts listening on a free port. Resolves with the origin. */
-  start(host: string): Promise<string> {
-    return this.#host.listen(host);
-  }
-
-  /** Ends every connection and stops listening. */
-  stop(): Promise<void> {
-    return this.#host.stop();
-  }
-
   async #answer(did: string): Promise<{ status: number; body: unknown }> {
     const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
     const other = entry === undefined ? this.others(did, this.asked.get(did) ?? 0) : null;
     if (other !== null) return { status: 200, body: other };
     if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
-    this.#count(entry.state);
-    if (entry.state === 'no_document') return { status: 404, body: { message: `DID not registered: ${did}` } };
-    if (entry.state === 'tombstone') return { status: 410, body: { message: `DID not available: ${did}` } };
-    if (entry.state === 'html') return { status: 200, body: '<html><body>maintenance</body></html>' };
-    return { status: 200, body: await this.document(did) };
+    const served = this.#served(entry);
+    this.#count(served.state);
+    switch (served.state) {
+      case 'no_document':
+        return { status: 404, body: { message: `DID not registered: ${did}` } };
+      case 'tombstone':
+        return { status: 410, body: { message: `DID not available: ${did}` } };
+      case 'html':
+        return { status: 200, body: '<html><body>maintenance</body></html>' };
+      case 'empty':
+        return { status: 200, body: {} };
+      case 'no_id':
+        return { status: 200, body: { ...(await this.#documentOf(served)), id: undefined } };
+      case 'list':
+        return { status: 200, body: [await this.#documentOf(served)] };
+      default:
+        return { status: 200, body: await this.#documentOf(served) };
+    }
+  }
+
+  /** Returns the entry as the next request for its document sees it. */
+  #served(entry: Entry): Entry {
+    const { former } = entry;
+    if (former === null || former.requests <= 0) return entry;
+    former.requests -= 1;
+    return { ...entry, state: former.state, endpoint: former.endpoint ?? entry.endpoint };
   }
 
   /**

@@ -34,7 +34,7 @@ export interface DirectoryOperations {
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
-  roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
+  roster: Pick<Roster, 'add' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
   const { host } = new URL(directory);
@@ -53,13 +53,12 @@ export async function directoryOperations(
 
 /** Creates the handler for operations from the directory on `host`. */
 export function operationHandler(
-  roster: Pick<Roster, 'add' | 'labeler' | 'documentChanged'>,
+  roster: Pick<Roster, 'add' | 'documentChanged'>,
   host: string,
 ): (operation: Pick<DirectoryOperation, 'did' | 'isLabeler'>) => void {
   return ({ did, isLabeler }) => {
-    const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
-    // Adding a labeler schedules the read of its document, so only a known labeler needs this call.
-    if (isKnown) roster.documentChanged(did);
+    // Even a new labeler needs this call, because a replica of the directory may have the operation later.
+    roster.documentChanged(did);
   };
 }

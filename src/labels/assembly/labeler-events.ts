@@ -36,12 +36,10 @@ export async function labelerEvents(
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
-    if (event.kind !== 'service') {
-      roster.documentChanged(event.did);
-      return;
-    }
-    roster.add(event.did, 'discovered', 'jetstream');
-    if (event.definitions === null) return;
+    if (event.kind === 'service') roster.add(event.did, 'discovered', 'jetstream');
+    // Even a new labeler needs this call, because the event may precede the document.
+    roster.documentChanged(event.did);
+    if (event.kind !== 'service' || event.definitions === null) return;
     metadata
       .written(event.did, event.definitions)
       .catch((error: unknown) => log.warn('the label definitions of a labeler were not stored', errorFields(error)));

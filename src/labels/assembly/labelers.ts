@@ -102,7 +102,7 @@ export async function createLabelers(
   );
   const operations = await directoryOperations(
     { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
-    { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
+    { add, documentChanged: (did) => roster.documentChanged(did) },
   );
   const parts = { roster, runner, denials, metadata, services, operations };
   return { ...parts, reachability: new Reachability(log), add, stored };

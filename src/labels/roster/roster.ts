@@ -5,6 +5,7 @@ import { minute } from '../../store/time.ts';
 import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
+import { EventLookups, followUpMs } from './event-lookups.ts';
 import { evictionCandidates, isEvictable, noEvictionCandidates } from './eviction.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
@@ -21,7 +22,7 @@ export interface RosterOptions {
   readonly refreshMs: number;
   /** Interval after a failed read, in milliseconds. */
   readonly retryMs: number;
-  /** Minimum interval between refreshes of a document after change events, in milliseconds. */
+  /** Average interval between look-ups of a document with constant change events, in milliseconds. */
   readonly freshMs: number;
   /**
    * Returns true if a labeler's document may be resolved now; otherwise the resolution is tried again later. Absent if
@@ -42,8 +43,8 @@ export class Roster {
   readonly #due = new ResolutionQueue();
   /** Number of consecutive failures of each did:web; hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
-  /** Time at which a document was last requested without the cache, in milliseconds. */
-  readonly #freshAt = new Map<string, number>();
+  /** Look-ups after events, and after answers that a directory may give before it has a document. */
+  readonly #lookups: EventLookups;
   /** Rows that the last `takeChanged` compared, as strings. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
@@ -57,6 +58,7 @@ export class Roster {
 
   constructor(options: RosterOptions) {
     this.#options = options;
+    this.#lookups = new EventLookups(options.freshMs);
   }
 
   /** Number of labelers that were not added because the roster was full, up to `maxKnown`. */
@@ -84,18 +86,24 @@ export class Roster {
       const labeler = labelerFromRow(row, answered.get(row.did) ?? null);
       labeler.tracker.apply({ kind: 'restarted', now });
       this.#labelers.set(row.did, labeler);
-      this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(labeler) });
+      // The last run may have ended before it looked for this labeler's document again.
+      const isNew = row.endpoint === null && now - row.stateSince < followUpMs * 1000;
+      if (isNew) this.#lookups.event(row.did, row.stateSince / 1000);
+      this.#due.set(row.did, 0, { fresh: isNew, privileged: this.#isPrivileged(labeler) });
     }
   }
 
   /**
-   * Adds a labeler that a discovery source named. If the labeler is already known, only adds the provenance. If the
-   * roster is full and no labeler can be evicted, drops the new one.
+   * Adds a labeler that a discovery source named. If the labeler is already known, adds the provenance, and looks for
+   * its document again if a further source names it although no labeler service is known. If the roster is full and no
+   * labeler can be evicted, drops the new one.
    */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
+      const isNews = !known.provenance.has(provenance) && known.resolutionStatus !== 'labeler';
       known.provenance.add(provenance);
+      if (isNews) this.documentChanged(did);
       return;
     }
     if (this.#labelers.size >= maxKnown && !this.#makeRoom(did, origin)) {
@@ -164,7 +172,7 @@ export class Roster {
     this.#labelers.delete(did);
     this.#due.delete(did);
     this.#kept.delete(did);
-    this.#freshAt.delete(did);
+    this.#lookups.forget(did);
     this.#webFailures.delete(did);
     this.#evicted.push(did);
     labeler.resolutionStatus = 'no_labeler';
@@ -186,14 +194,15 @@ export class Roster {
   }
 
   /**
-   * Schedules a read of a labeler's document. Must be called when a stream reports a change to the document. Any party
-   * can cause such reports, so reads have a minimum interval.
+   * Schedules reads of a known labeler's document: now, and later in case the event precedes the document. Must be
+   * called when a stream reports a change to the document. Any party can cause such reports, so `EventLookups` limits
+   * the reads.
    */
   documentChanged(did: string): void {
-    const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
-    const due = this.#due.get(did);
-    // A refresh that is already scheduled for an earlier time suffices.
-    if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
+    if (!this.#labelers.has(did)) return;
+    this.#lookups.event(did, this.#options.clock() / 1000);
+    const due = this.#due.get(did)?.at ?? Number.POSITIVE_INFINITY;
+    this.#resolveAt(did, Math.min(due, this.#lookups.next(did) ?? due), true);
   }
 
   #resolveAt(did: string, at: number, fresh: boolean): void {
@@ -248,15 +257,22 @@ export class Roster {
       this.#due.set(did, clock() / 1000 + retryMs, { fresh, privileged });
       return;
     }
-    if (fresh) this.#freshAt.set(did, clock() / 1000);
+    const startedAt = clock() / 1000;
+    if (fresh) this.#lookups.looked(did, startedAt);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     // The labeler may have been evicted during the resolution.
     if (signal.aborted || this.#labelers.get(did) !== labeler) return;
-    const again = clock() / 1000 + this.#nextAfter(labeler, resolution);
-    if (this.#due.get(did) === null)
-      this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(labeler) });
     const before = labeler.resolutionStatus;
-    if (!apply(labeler, resolution)) return;
+    const isApplied = apply(labeler, resolution);
+    // A directory may answer so before the document of a new labeler arrives there, or for a short time.
+    if (labeler.resolutionStatus !== before && labeler.resolutionStatus !== 'labeler')
+      this.#lookups.confirm(did, startedAt);
+    const again = clock() / 1000 + this.#nextAfter(labeler, resolution);
+    if (this.#due.get(did) === null) {
+      const at = Math.min(again, this.#lookups.next(did) ?? again);
+      this.#due.set(did, at, { fresh: true, privileged: this.#isPrivileged(labeler) });
+    }
+    if (!isApplied) return;
     if (before === 'no_labeler' && labeler.resolutionStatus !== before)
       labeler.tracker.apply({ kind: 'returned', now: clock() });
     changed(labeler);

@@ -32,3 +32,33 @@ test.each(['jetstream', 'jetstreamHost'] as const)(
     await until('the labeler has left the enrolment', async () => !(await enrolled()));
   },
 );
+
+test('a document that appears after its event is read without a further event, for a new labeler and a known one', async () => {
+  const made = createSim({
+    ...{ rate: 200, historyHours: 0, labelers: 2, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', seeded: false, relays: [] }),
+  });
+  stage.sim = made;
+  const { plc, jetstream } = await made.start();
+  const { directory, list } = made.labelers;
+  const [first, second] = list;
+  if (first === undefined || second === undefined) throw new Error('the simulation has fewer than two labelers');
+  const station = await startStation({ seeds: [], plc: plc ?? '', jetstream });
+  stage.station = station;
+  const rowOf = async ({ did }: { readonly did: string }) =>
+    (await station.store.roster()).find((row) => row.did === did);
+  await until('the instrument receives events', async () => {
+    made.labelers.declare(first.did);
+    return (await rowOf(first))?.enrolled === true;
+  });
+  directory.lag(second.did, { requests: 1 });
+  made.labelers.declare(second.did);
+  await until('the new labeler is enrolled', async () => (await rowOf(second))?.enrolled === true, 60_000);
+  expect(directory.fired.get('no_document')).toBe(1);
+  const endpoint = second.endpoint;
+  await second.faults.move();
+  directory.lag(second.did, { requests: 1, state: 'whole', endpoint });
+  made.labelers.announceIdentity(second.did);
+  await until('the new endpoint is known', async () => (await rowOf(second))?.endpoint === second.endpoint, 60_000);
+  expect(second.endpoint).not.toBe(endpoint);
+});

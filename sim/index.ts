@@ -74,6 +74,8 @@ export interface SimOptions {
   readonly labelerHost?: (index: number) => string;
   /** Number of relays that list the labelers. Default 2. */
   readonly relays?: number;
+  /** Number of replicas of the identity directory. Default 0. */
+  readonly replicas?: number;
   /** Adjusts the profile of a labeler. */
   readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
@@ -86,6 +88,8 @@ export interface SimAddresses {
   readonly jetstreamHost: string;
   /** Origin of the identity directory; null without labelers. */
   readonly plc: string | null;
+  /** Origins of the directory's replicas. */
+  readonly plcReplicas: readonly string[];
   /** Origins of the relays. */
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
@@ -141,7 +145,8 @@ export function createSim(options: SimOptions = {}): Sim {
       const listening = await server.start();
       const jetstreamHost = `ws://${host.includes(':') ? `[${host}]` : host}:${listening}`;
       const streams = { jetstream: `${jetstreamHost}/subscribe`, jetstreamHost };
-      if (labelers.list.length === 0) return { ...streams, plc: null, relays: [], labelers: [], seeds: null };
+      const none = { plc: null, plcReplicas: [], relays: [], labelers: [], seeds: null };
+      if (labelers.list.length === 0) return { ...streams, ...none };
       return { ...streams, ...(await labelers.start()) };
     },
     pump() {
@@ -179,6 +184,7 @@ function labelersOf(options: SimOptions, generated: GeneratedSource | null, nowU
     labelRate: options.labelRate ?? 20,
     population: options.population ?? 'plain',
     relays: options.relays ?? 2,
+    replicas: options.replicas ?? 0,
     historyHours: options.historyHours ?? 24,
     nowUs,
     ...(options.shapeLabeler ? { shape: options.shapeLabeler } : {}),

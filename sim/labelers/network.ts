@@ -34,6 +34,7 @@ export interface LabelerNetworkOptions {
   readonly labelRate: number;
   readonly population: Population;
   readonly relays: number;
+  readonly replicas: number;
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
@@ -44,6 +45,7 @@ export interface LabelerNetworkOptions {
 /** Addresses of the labelers and of the services that list them. */
 export interface LabelerAddresses {
   readonly plc: string;
+  readonly plcReplicas: readonly string[];
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
   /** Path of the seeds file, which `stop` removes. */
@@ -55,6 +57,8 @@ export class LabelerNetwork {
   /** Labelers by volume, largest first. */
   readonly list: readonly Labeler[];
   readonly directory: Directory;
+  /** Replicas of the directory. `freeze` makes a replica lag. */
+  readonly replicas: readonly Directory[];
   /** Server that hosts the labelers' records. */
   readonly pds: Pds;
   readonly relays: readonly Relay[];
@@ -66,9 +70,11 @@ export class LabelerNetwork {
 
   constructor(options: LabelerNetworkOptions) {
     this.#options = options;
-    const { seed, nowUs, historyHours, relays } = options;
+    const { seed, nowUs, historyHours, relays, replicas } = options;
     this.pds = new Pds(nowUs);
-    this.directory = new Directory(nowUs, () => this.pds.origin);
+    const createDirectory = (): Directory => new Directory(nowUs, () => this.pds.origin);
+    this.directory = createDirectory();
+    this.replicas = Array.from({ length: replicas }, createDirectory);
     this.relays = Array.from({ length: relays }, () => new Relay(nowUs));
     const accounts = Buffer.from(accountBytes(seed)).toString('latin1');
     const startUs = nowUs() - historyHours * 3_600_000_000;
@@ -94,11 +100,13 @@ export class LabelerNetwork {
         this.list.slice(from, from + startsAtOnce).map((labeler) => labeler.start(labelerHost(labeler.profile.index))),
       );
     }
-    for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
+    for (const directory of [this.directory, ...this.replicas])
+      for (const labeler of this.list) directory.enter(labeler, documentState(labeler.profile));
     this.#list();
     for (const { did, record } of this.list) this.pds.records.set(did, declaration(record));
     await this.pds.start(host);
     const plc = await this.directory.start(host);
+    const plcReplicas = await Promise.all(this.replicas.map((replica) => replica.start(host)));
     const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));
     this.#tick = setInterval(() => this.pump(), tickMs);
     this.#folder = await mkdtemp(join(tmpdir(), 'almanac-sim-'));
@@ -112,7 +120,7 @@ export class LabelerNetwork {
     if (this.#options.announce !== null)
       this.#announce(unlisted.map(({ did, record }) => declarationOf(did, record, 'create')));
     const labelers = this.list.map(({ did, endpoint }) => ({ did, endpoint }));
-    return { plc, relays, labelers, seeds };
+    return { plc, plcReplicas, relays, labelers, seeds };
   }
 
   /** Sends new labels to every consumer, without waiting for the next tick. */
@@ -147,7 +155,7 @@ export class LabelerNetwork {
     if (this.#tick) clearInterval(this.#tick);
     await Promise.all([
       ...this.list.map((labeler) => labeler.stop()),
-      this.directory.stop(),
+      ...[this.directory, ...this.replicas].map((directory) => directory.stop()),
       this.pds.stop(),
       ...this.relays.map((relay) => relay.stop()),
     ]);

@@ -166,3 +166,53 @@ test('a restart in the first minutes of a labeler without a document does not en
   await passTo(10 * minute, 5 * second);
   expect(asked.get(did)).toEqual([0, 5 * second, 30 * second, 5 * minute]);
 });
+
+const ofReplica = (resolution: Extract<Resolution, { kind: 'resolved' }>): Resolution => ({
+  ...resolution,
+  replica: true,
+});
+
+test('the old endpoint in the document of a lagging replica is replaced after a minute', async () => {
+  const { roster, asked, passTo, endpoint } = await rosterOver((elapsed) =>
+    elapsed < 40 * second ? ofReplica(former) : current,
+  );
+  roster.add(did, 'discovered', 'relay r.example');
+  await passTo(59 * second);
+  expect(endpoint()).toBe('https://former.example');
+  await passTo(minute);
+  expect(endpoint()).toBe('https://current.example');
+  await passTo(10 * minute, 5 * second);
+  expect(asked.get(did)).toEqual([0, minute]);
+});
+
+test('a document of a replica is read again every minute until the primary directory responds', async () => {
+  const { roster, asked, passTo } = await rosterOver((elapsed) =>
+    elapsed < 3 * minute ? ofReplica(current) : current,
+  );
+  roster.add(did, 'discovered', 'relay r.example');
+  await passTo(10 * minute, 5 * second);
+  expect(asked.get(did)).toEqual([0, minute, 2 * minute, 3 * minute]);
+});
+
+test('a replica cannot remove a labeler service that the primary directory reported, but the primary can', async () => {
+  const { roster, passTo, settle, endpoint } = await rosterOver((elapsed) => {
+    if (elapsed < day) return current;
+    return elapsed < day + 2 * minute ? ofReplica(documentAt(null)) : documentAt(null);
+  });
+  roster.add(did, 'seeded', 'seeds');
+  await settle();
+  await passTo(day, day);
+  await passTo(day + 2 * minute - second, 10 * second);
+  expect([endpoint(), roster.labeler(did)?.resolutionStatus]).toEqual(['https://current.example', 'labeler']);
+  await passTo(day + 2 * minute);
+  expect([endpoint(), roster.labeler(did)?.resolutionStatus]).toEqual([null, 'no_labeler']);
+});
+
+test('a new labeler whose service a lagging replica does not have yet is found within the minute', async () => {
+  const { roster, passTo, endpoint } = await rosterOver((elapsed) =>
+    ofReplica(elapsed < 10 * second ? documentAt(null) : current),
+  );
+  roster.add(did, 'discovered', 'relay r.example');
+  await passTo(30 * second);
+  expect(endpoint()).toBe('https://current.example');
+});

@@ -20,7 +20,7 @@ export interface RosterOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Interval between two reads of a known labeler's document, in milliseconds. */
   readonly refreshMs: number;
-  /** Interval after a failed read, in milliseconds. */
+  /** Interval after a failed read, or after a read from a replica that may be outdated, in milliseconds. */
   readonly retryMs: number;
   /** Average interval between look-ups of a document with constant change events, in milliseconds. */
   readonly freshMs: number;
@@ -279,15 +279,15 @@ export class Roster {
   }
 
   /**
-   * Returns the time until a document's next resolution, in milliseconds. A failing directory is retried at constant
-   * intervals. A failing did:web host is retried at growing intervals, unless its labeler is privileged.
+   * Returns the time until a document's next resolution, in milliseconds. A directory that fails, or whose replica
+   * answered, is retried at constant intervals. A failing did:web host is retried at growing intervals, unless its labeler is privileged.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
     const { did } = labeler;
     if (resolution.kind !== 'failed') {
       this.#webFailures.delete(did);
-      return refreshMs;
+      return isOfReplica(resolution) ? retryMs : refreshMs;
     }
     if (!isWeb(did) || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
     const failures = this.#webFailures.get(did) ?? 0;
@@ -303,10 +303,19 @@ const firstWebRetryMs = 10_000;
 /** Maximum number of times that the wait for a failing host of did:web doubles, up to 64 minutes. */
 const maxDoublings = 6;
 
-/** Applies the result of a resolution to a labeler. Returns false, without a change, if the resolution failed. */
+/** Returns true if a document comes from a replica of the directory, which may lag. */
+function isOfReplica(resolution: Resolution): boolean {
+  return resolution.kind === 'resolved' && resolution.replica === true;
+}
+
+/**
+ * Applies the result of a resolution to a labeler. Returns false, without a change, if the resolution failed, or if
+ * only a replica reports that a known labeler service no longer exists.
+ */
 function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;
+  if (isOfReplica(resolution) && document?.labelerDeclared === false && isDeclared(labeler)) return false;
   const endpoint = document?.labelerEndpoint?.origin ?? null;
   labeler.resolutionStatus = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
   if (endpoint !== labeler.endpoint) labeler.tracker.apply({ kind: 'endpoint_changed' });
@@ -316,4 +325,9 @@ function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (handle !== labeler.handle) labeler.handleConfirmed = false;
   labeler.handle = handle;
   return true;
+}
+
+/** Returns true if the last applied document declared a labeler service. */
+function isDeclared({ resolutionStatus }: KnownLabeler): boolean {
+  return resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
 }

@@ -15,8 +15,9 @@ function signaturesFor(
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
   let now = 1_780_000_000_000_000;
-  const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null; isDown: boolean } = {
+  const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null; isDown: boolean; isReplica: boolean } = {
     isDown: false,
+    isReplica: false,
     current: [{ curve: 'p256', point: 'new' }],
     log: [],
   };
@@ -26,7 +27,8 @@ function signaturesFor(
         asked.push('document');
         if (directory.isDown) return Promise.resolve({ kind: 'failed', answer: { kind: 'timeout', phase: 'connect' } });
         const document = { did, handle: null, labelerDeclared: true, labelerEndpoint: null, pds: null };
-        return Promise.resolve({ kind: 'resolved', document: { ...document, labelKeys: directory.current } });
+        const found = { kind: 'resolved', document: { ...document, labelKeys: directory.current } } as const;
+        return Promise.resolve(directory.isReplica ? { ...found, replica: true } : found);
       },
       earlierLabelKeys: () => {
         asked.push('audit log');
@@ -99,6 +101,25 @@ test('a document that cannot be read is requested again after 10 minutes, and un
   labeler.pass(minute);
   await labeler.verify();
   expect(labeler.used.at(-1)?.current).toEqual([{ curve: 'p256', point: 'new' }]);
+});
+
+test('the keys in the document of a replica, which may lag, are read again after a minute', async () => {
+  const labeler = signaturesFor([]);
+  labeler.directory.isReplica = true;
+  labeler.directory.current = [old('first')];
+  await labeler.verify();
+  labeler.directory.isReplica = false;
+  labeler.directory.current = [old('second')];
+  labeler.pass(minute - 1);
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.current).toEqual([old('first')]);
+  labeler.pass(1);
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.current).toEqual([old('second')]);
+  const asked = labeler.asked.length;
+  labeler.pass(minute);
+  await labeler.verify();
+  expect(labeler.asked).toHaveLength(asked);
 });
 
 test('after a label that no known key verifies, the audit log is read and its key periods replace the observed periods', async () => {

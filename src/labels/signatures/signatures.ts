@@ -25,6 +25,8 @@ export interface SignatureOptions {
 
 /** Minimum interval between refreshes of a document after a signature that matches no key, in microseconds. */
 const askAgain = 600_000_000;
+/** Time after which a document that came from a replica of the directory is read again, in microseconds. */
+const askReplicaAgain = 60_000_000;
 /** Minimum interval between two reads of a labeler's audit log, in microseconds. */
 const readLogAgain = 3_600_000_000;
 /** Minimum interval between two updates of the time at which a key was last observed, in microseconds. */
@@ -35,7 +37,7 @@ const maxRemembered = 20_000;
 /** Cached keys of a labeler. */
 interface Learned {
   readonly keys: LabelerKeys;
-  /** Time at which the document is read again because the last read failed, or null. */
+  /** Time at which the document is read again because the last read failed or a replica answered, or null. */
   readonly retryAt: Micros | null;
 }
 
@@ -115,7 +117,9 @@ export class Signatures {
     for (const { key } of logged) names.add(formatKey(key));
     const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
     const keys = { current, earlier: [...logged, ...seen] };
-    return { keys, retryAt: isFailed ? micros(clock() + askAgain) : null };
+    const isOfReplica = resolution.kind === 'resolved' && resolution.replica === true;
+    const retryAfter = isFailed ? askAgain : isOfReplica ? askReplicaAgain : null;
+    return { keys, retryAt: retryAfter === null ? null : micros(clock() + retryAfter) };
   }
 
   /**

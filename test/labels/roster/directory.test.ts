@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
+import { movedClock } from '../../../harness/truth/clock.ts';
 import { createSim } from '../../../sim/index.ts';
+import { minute } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
@@ -106,4 +109,34 @@ test("a labeler that was declared before the window of the stream is found in th
   expect(directory.stream.closed.get('OutdatedCursor')).toBe(1);
   await directory.publish(c);
   await until('the labeler from the stream is enrolled', async () => (await second.enrolled()).includes(c), 60_000);
+});
+
+test('an old endpoint that a lagging replica served is replaced soon after the primary directory responds again', async () => {
+  const clock = movedClock();
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 2, labelRate: 0, replicas: 1, clock: clock.sim },
+    shapeLabeler: () => ({ software: 'skyware', oddShare: 0 }),
+  });
+  stage.sim = made;
+  const { plc, plcReplicas } = await made.start();
+  const { directory, replicas, list } = made.labelers;
+  const [moved, quiet] = list;
+  const [replica] = replicas;
+  if (moved === undefined || quiet === undefined || replica === undefined)
+    throw new Error('the simulation is too small');
+  await replica.freeze(moved.did);
+  replica.set(quiet.did, 'no_service');
+  const former = moved.endpoint;
+  await moved.faults.move();
+  directory.state = 'down';
+  const seeds = [moved.did, quiet.did];
+  const station = await startStation({ seeds, plc: plc ?? '', plcReplicas }, clock);
+  stage.station = station;
+  const endpoints = async () => new Map((await station.store.roster()).map(({ did, endpoint }) => [did, endpoint]));
+  await until('the replica has answered', async () => (await endpoints()).get(moved.did) === former);
+  directory.state = 'up';
+  clock.advance(minute);
+  const current = new Map([moved, quiet].map(({ did, endpoint }) => [did, endpoint]));
+  await until('the current documents are known', async () => isDeepStrictEqual(await endpoints(), current), 60_000);
+  expect(directory.fired.get('whole')).toBeGreaterThanOrEqual(2);
 });

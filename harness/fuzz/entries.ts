@@ -227,7 +227,8 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
           return pages > 1 ? Promise.resolve({ kind: 'busy' }) : client.getJson(url, options);
         },
       };
-      await listLabelers(once, 'https://relay.example', { timeoutMs: 1, signal: never });
+      const wait = () => Promise.resolve();
+      await listLabelers(once, 'https://relay.example', { timeoutMs: 1, wait, signal: never });
     },
   },
   serviceEvent: {

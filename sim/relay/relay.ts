@@ -4,7 +4,7 @@ const collection = 'app.bsky.labeler.service';
 const path = '/xrpc/com.atproto.sync.listReposByCollection';
 
 /** States of a relay. */
-export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
+export type RelayState = 'up' | 'down' | 'html' | 'broken_json' | 'hanging' | 'endless_pages';
 
 /**
  * A relay. It serves `listReposByCollection` for labelers' declarations. Accounts are listed in the order in which
@@ -12,6 +12,8 @@ export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
  */
 export class Relay {
   state: RelayState = 'up';
+  /** Pages that fail: the number of the page, from 0, and the state for each of its next requests. */
+  readonly failing = new Map<number, RelayState[]>();
   /** Maximum number of DIDs per page, even if a request specifies a higher limit. */
   pageLimit = 2000;
   /** Number of requested pages so far. */
@@ -29,10 +31,16 @@ export class Relay {
       nowUs,
       request: (_, response, target) => {
         this.requests += 1;
-        this.fired.set(this.state, (this.fired.get(this.state) ?? 0) + 1);
-        if (this.state === 'hanging') return;
-        if (this.state === 'down') return sendJson(response, 502, { error: 'UpstreamFailure' });
-        if (this.state === 'html') {
+        const state = this.#stateFor(target.searchParams);
+        this.fired.set(state, (this.fired.get(state) ?? 0) + 1);
+        if (state === 'hanging') return;
+        if (state === 'down') return sendJson(response, 502, { error: 'UpstreamFailure' });
+        if (state === 'broken_json') {
+          response.writeHead(200, { 'Content-Type': 'application/json' });
+          response.end('{"repos":[{"did":');
+          return;
+        }
+        if (state === 'html') {
           response.writeHead(200, { 'Content-Type': 'text/html' });
           response.end('<html><body>relay</body></html>');
           return;
@@ -54,14 +62,19 @@ export class Relay {
     return this.#host.stop();
   }
 
+  /** Returns the state in which a request is answered. */
+  #stateFor(params: URLSearchParams): RelayState {
+    const page = Math.floor(positionOf(params.get('cursor')) / Math.min(this.pageLimit, Number(params.get('limit'))));
+    return this.failing.get(page)?.shift() ?? this.state;
+  }
+
   #page(params: URLSearchParams): { status: number; body: unknown } {
     const refused = (message: string) => ({ status: 400, body: { error: 'InvalidRequest', message } });
     const asked = params.get('collection');
     if (asked === null) return refused('collection is required');
     const limit = Number(params.get('limit') ?? 500);
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= 2000)) return refused('limit must be between 1 and 2000');
-    const cursor = params.get('cursor');
-    const from = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64').toString());
+    const from = positionOf(params.get('cursor'));
     if (!Number.isInteger(from) || from < 0) return refused('invalid cursor');
     if (asked !== collection) return { status: 200, body: { repos: [] } };
     const to = Math.min(from + Math.min(limit, this.pageLimit), this.dids.length);
@@ -74,4 +87,9 @@ export class Relay {
 /** Encodes a position as an opaque cursor. */
 function cursorFor(position: number): string {
   return Buffer.from(String(position)).toString('base64');
+}
+
+/** Decodes a cursor; returns NaN for an invalid one. */
+function positionOf(cursor: string | null): number {
+  return cursor === null ? 0 : Number(Buffer.from(cursor, 'base64').toString());
 }

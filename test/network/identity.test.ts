@@ -68,8 +68,29 @@ describe('a did:plc', () => {
       answer: { kind: 'status', status: 503, retryAfterMs: null, error: null },
     });
     expect(await ask(html)).toEqual({ kind: 'failed', answer: { kind: 'not_json' } });
-    expect(await ask(other)).toEqual({ kind: 'invalid_document', reason: 'other_id' });
+    expect(await ask(other)).toEqual({ kind: 'failed', answer: { kind: 'not_the_document', reason: 'other_id' } });
   });
+
+  it.each([
+    ['an empty object', {}, 'other_id'],
+    ['a document without an id', { service: [], alsoKnownAs: [] }, 'other_id'],
+    ["another DID's document", { ...plain('did:plc:other') }, 'other_id'],
+    ['an error as JSON', { message: 'Service Unavailable' }, 'other_id'],
+    ['a list of documents', [labelerDocument], 'not_an_object'],
+    ['null', null, 'not_an_object'],
+    ['a document whose services are no list', plain(moderation, { service: {} }), 'malformed_list'],
+  ])(
+    'is not resolved by a response with status 200 that is %s, and its document is requested again',
+    async (_, value, reason) => {
+      const path = `/${moderation}`;
+      const directory = await startDirectory({ [path]: { document: value } });
+      const resolver = resolverFor(directory);
+      const ask = () => resolver.resolve(moderation, { signal: never });
+      expect(await ask()).toEqual({ kind: 'failed', answer: { kind: 'not_the_document', reason } });
+      directory.entries.set(path, { document: labelerDocument });
+      expect((await ask()).kind).toBe('resolved');
+    },
+  );
 
   it('is rejected without a request if it is malformed, as are malformed and unsupported DIDs of other methods', async () => {
     const directory = await startDirectory();
@@ -82,10 +103,7 @@ describe('a did:plc', () => {
       'did:web:a.test/x',
       'did:web:a.test:443',
     ]) {
-      expect(await resolver.resolve(did, { signal: never })).toEqual({
-        kind: 'invalid_document',
-        reason: 'unsupported_did',
-      });
+      expect(await resolver.resolve(did, { signal: never })).toEqual({ kind: 'unsupported_did' });
     }
     expect(directory.asked).toEqual([]);
   });
@@ -137,6 +155,19 @@ describe('a replica of the directory', () => {
     replica.entries.set(atPrimary, { document: replicated });
     primary.entries.delete(atPrimary);
     expect(await resolver.resolve(moderation, { signal: never })).toEqual({ kind: 'not_found', status: 404 });
+  });
+
+  it('is queried if the primary responds with something else than the document or the log', async () => {
+    const log = `${atPrimary}/log/audit`;
+    const [primary, replica] = [
+      await startDirectory({ [atPrimary]: { document: {} }, [log]: { document: {} } }),
+      await startDirectory(),
+    ];
+    replica.entries.set(atPrimary, { document: replicated });
+    replica.entries.set(log, { document: [] });
+    const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
+    expect(await resolver.resolve(moderation, { signal: never })).toMatchObject({ kind: 'resolved', replica: true });
+    expect(await resolver.earlierLabelKeys(moderation, { signal: never })).toEqual([]);
   });
 
   it('is queried for the audit log if the primary does not send it', async () => {

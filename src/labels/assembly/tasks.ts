@@ -1,4 +1,5 @@
 import { repeat } from '../clock/repeat.ts';
+import { wait } from '../clock/wait.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { removeRequested } from '../operator/purges.ts';
@@ -113,8 +114,11 @@ export function startTasks(
     services?.run(signal) ?? Promise.resolve(),
     operations.run(signal).catch(fail),
     metadata.run(signal).catch(fail),
-    every(settings.discoverySeconds * 1000, () =>
-      discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
+    // Each relay has a separate task, because a relay that fails is asked several times.
+    ...settings.relays.map((relay) =>
+      every(settings.discoverySeconds * 1000, () =>
+        discover({ relay, http: outbound.directory, add, wait, log }, signal),
+      ),
     ),
     // This task is separate from the heartbeat, because a denial must take effect even if the heartbeat fails on a
     // full disk.

@@ -5,19 +5,18 @@ import type { Roster } from './roster.ts';
 
 /** Dependencies of `discover`. */
 export interface DiscoverOptions {
-  readonly relays: readonly string[];
+  /** URL of the relay. */
+  readonly relay: string;
   readonly http: HttpClient;
   readonly add: Roster['add'];
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
-/** Requests the list of labelers from every relay, and adds each labeler. */
-export async function discover({ relays, http, add, log }: DiscoverOptions, signal: AbortSignal): Promise<void> {
-  await Promise.all(
-    relays.map(async (relay) => {
-      const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, signal });
-      for (const did of dids) add(did, 'discovered', `relay ${new URL(relay).host}`);
-      if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: new URL(relay).host });
-    }),
-  );
+/** Requests the list of labelers from a relay, and adds each labeler. */
+export async function discover({ relay, http, add, wait, log }: DiscoverOptions, signal: AbortSignal): Promise<void> {
+  const { host } = new URL(relay);
+  const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, wait, signal });
+  for (const did of dids) add(did, 'discovered', `relay ${host}`);
+  if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: host });
 }

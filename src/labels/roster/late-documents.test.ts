@@ -216,3 +216,19 @@ test('a new labeler whose service a lagging replica does not have yet is found w
   await passTo(30 * second);
   expect(endpoint()).toBe('https://current.example');
 });
+
+test.each(['other_id', 'not_an_object', 'malformed_list'] as const)(
+  'a labeler stays enrolled while the directory responds with something else than its document (%s)',
+  async (reason) => {
+    const other: Resolution = { kind: 'failed', answer: { kind: 'not_the_document', reason } };
+    const { roster, asked, passTo, settle, endpoint } = await rosterOver((elapsed) =>
+      elapsed >= day && elapsed < day + 2 * minute ? other : current,
+    );
+    roster.add(did, 'seeded', 'seeds');
+    await settle();
+    await passTo(day, day);
+    await passTo(day + 10 * minute, 10 * second);
+    expect([endpoint(), roster.labeler(did)?.resolutionStatus]).toEqual(['https://current.example', 'labeler']);
+    expect(asked.get(did)).toEqual([0, day, day + minute, day + 2 * minute]);
+  },
+);

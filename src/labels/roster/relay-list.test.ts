@@ -7,9 +7,15 @@ let relay: Relay;
 let origin: string;
 let http: HttpClient;
 const dids = Array.from({ length: 25 }, (_, i) => `did:plc:${String.fromCharCode(97 + i).repeat(24)}`);
-const options = (timeoutMs = 20_000) => ({ timeoutMs, signal: new AbortController().signal });
+/** Waits before repeated requests, in milliseconds. */
+let waits: number[];
+const options = (timeoutMs = 20_000) => ({
+  ...{ timeoutMs, signal: new AbortController().signal },
+  wait: async (ms: number) => void waits.push(ms),
+});
 
 beforeEach(async () => {
+  waits = [];
   relay = new Relay(() => Date.now() * 1000);
   relay.dids.push(...dids);
   relay.pageLimit = 10;
@@ -37,9 +43,51 @@ test.each(['down', 'html', 'hanging'] as const)(
   'listing a relay returns an empty, incomplete list (relay state: %s)',
   async (state) => {
     relay.state = state;
-    expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
+    expect(await listLabelers(http, origin, options(250))).toEqual({ dids: [], complete: false });
+    expect(waits).toEqual([1_000, 5_000, 15_000]);
   },
 );
+
+test.each(['down', 'html', 'broken_json', 'hanging'] as const)(
+  'a page that fails once does not hide the labelers after it (state of the page: %s)',
+  async (state) => {
+    relay.failing.set(1, [state]);
+    expect(await listLabelers(http, origin, options(state === 'hanging' ? 1_000 : 20_000))).toEqual({
+      dids,
+      complete: true,
+    });
+    expect([relay.requests, waits]).toEqual([4, [1_000]]);
+  },
+);
+
+test('every page may fail several times, each time in a different way', async () => {
+  for (const page of [0, 1, 2]) relay.failing.set(page, ['down', 'html', 'broken_json']);
+  expect(await listLabelers(http, origin, options())).toEqual({ dids, complete: true });
+  expect(waits).toEqual([0, 1, 2].flatMap(() => [1_000, 5_000, 15_000]));
+});
+
+test('a page that fails too often ends the list, and the labelers before it are listed', async () => {
+  relay.failing.set(
+    1,
+    Array.from({ length: 4 }, () => 'down' as const),
+  );
+  expect(await listLabelers(http, origin, options())).toEqual({ dids: dids.slice(0, 10), complete: false });
+});
+
+test('a relay whose pages all fail is asked a limited number of times, and not at all after an abort', async () => {
+  relay.pageLimit = 1;
+  for (const page of dids.keys()) relay.failing.set(page, ['down', 'down']);
+  expect((await listLabelers(http, origin, options())).dids).toEqual(dids.slice(0, 4));
+  expect(waits).toHaveLength(9);
+  const stop = new AbortController();
+  relay.state = 'down';
+  const before = relay.requests;
+  const wait = async () => stop.abort();
+  expect(await listLabelers(http, origin, { ...options(), wait, signal: stop.signal })).toEqual({
+    ...{ dids: [], complete: false },
+  });
+  expect(relay.requests).toBe(before + 1);
+});
 
 test('the list of a relay that repeats one page forever contains that page and is marked as incomplete', async () => {
   relay.state = 'endless_pages';

@@ -18,36 +18,86 @@ export interface RelayListing {
   readonly complete: boolean;
 }
 
-/** Lists the accounts with a labeler record that a relay serves, page by page. Never rejects. */
-export async function listLabelers(
-  http: HttpClient,
-  relay: string,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<RelayListing> {
+/** Options for listing the labelers of a relay. */
+export interface ListOptions {
+  /** Timeout of the request for each page, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Waits before the attempts to get a page that failed, in milliseconds. */
+const retryWaitsMs = [1_000, 5_000, 15_000] as const;
+/** Maximum number of failed attempts in one listing; a relay that often fails is listed again in the next round. */
+const maxFailures = 10;
+/** Maximum wait that a relay can request, in milliseconds. */
+const maxRequestedWaitMs = 60_000;
+
+/**
+ * Lists the accounts with a labeler record that a relay serves, page by page. Requests a page that fails again, because
+ * the labelers after it would otherwise stay unknown until the next listing. Never rejects.
+ */
+export async function listLabelers(http: HttpClient, relay: string, options: ListOptions): Promise<RelayListing> {
   const dids = new Set<string>();
   const asked = new Set<string>();
+  const failures = { left: maxFailures };
   let cursor = '';
   let characters = 0;
   for (let pages = 0; pages < maxPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
-    const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
-    url.searchParams.set('collection', labelerCollection);
-    url.searchParams.set('limit', String(pageSize));
-    if (cursor !== '') url.searchParams.set('cursor', cursor);
-    const { relayList: limits } = inputLimits;
-    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
-    if (answer.kind !== 'json' || !isObject(answer.value) || !Array.isArray(answer.value.repos)) break;
-    for (const repo of answer.value.repos as unknown[]) {
-      if (!isObject(repo) || typeof repo.did !== 'string' || !isDid(repo.did)) continue;
-      const did = canonicalDid(repo.did);
+    const page = await readPage(http, pageUrl(relay, cursor), options, failures);
+    if (page === null) break;
+    for (const did of page.dids) {
       if (dids.has(did)) continue;
       characters += did.length;
       if (characters > maxCharacters) return { dids: [...dids], complete: false };
       dids.add(did);
     }
-    const next = answer.value.cursor;
-    if (typeof next !== 'string' || next === '') return { dids: [...dids], complete: true };
-    cursor = next;
+    if (page.cursor === '') return { dids: [...dids], complete: true };
+    cursor = page.cursor;
   }
   return { dids: [...dids], complete: false };
+}
+
+/** One page of a list; the cursor of the last page is empty. */
+interface Page {
+  readonly dids: readonly string[];
+  readonly cursor: string;
+}
+
+function pageUrl(relay: string, cursor: string): URL {
+  const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
+  url.searchParams.set('collection', labelerCollection);
+  url.searchParams.set('limit', String(pageSize));
+  if (cursor !== '') url.searchParams.set('cursor', cursor);
+  return url;
+}
+
+/** Requests a page until it arrives; returns null after too many failures. */
+async function readPage(
+  http: HttpClient,
+  url: URL,
+  { timeoutMs, wait, signal }: ListOptions,
+  failures: { left: number },
+): Promise<Page | null> {
+  const { relayList: limits } = inputLimits;
+  for (const waitMs of [...retryWaitsMs, null]) {
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
+    const page = answer.kind === 'json' ? pageOf(answer.value) : null;
+    if (page !== null) return page;
+    failures.left -= 1;
+    if (waitMs === null || failures.left <= 0 || signal.aborted) return null;
+    const requestedMs = answer.kind === 'status' ? (answer.retryAfterMs ?? 0) : 0;
+    await wait(Math.max(waitMs, Math.min(requestedMs, maxRequestedWaitMs)), signal);
+  }
+  return null;
+}
+
+/** Returns the content of a page, without invalid DIDs, or null if the value is not a page. */
+function pageOf(value: unknown): Page | null {
+  if (!isObject(value) || !Array.isArray(value.repos)) return null;
+  const dids = (value.repos as unknown[]).flatMap((repo) =>
+    isObject(repo) && typeof repo.did === 'string' && isDid(repo.did) ? [canonicalDid(repo.did)] : [],
+  );
+  return { dids, cursor: typeof value.cursor === 'string' ? value.cursor : '' };
 }

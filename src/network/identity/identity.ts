@@ -14,9 +14,19 @@ export type Resolution =
   | { readonly kind: 'resolved'; readonly document: DidDocument; readonly replica?: true }
   /** The DID does not exist (404), or was deactivated (410). */
   | { readonly kind: 'not_found'; readonly status: 404 | 410 }
-  | { readonly kind: 'invalid_document'; readonly reason: InvalidDocument }
+  /** The DID is malformed or its method is not supported. No request was sent. */
+  | { readonly kind: 'unsupported_did' }
   /** No document arrived, but a later request may succeed: `answer` is the failure of the request. */
-  | { readonly kind: 'failed'; readonly answer: Exclude<JsonAnswer, { kind: 'json' }> };
+  | { readonly kind: 'failed'; readonly answer: FailedAnswer };
+
+/** Failure of a request for a document. */
+export type FailedAnswer =
+  | Exclude<JsonAnswer, { kind: 'json' }>
+  /**
+   * The status is 200, but the JSON is not the document of the DID. This proves nothing about the DID: a directory that
+   * fails may respond so to every request.
+   */
+  | { readonly kind: 'not_the_document'; readonly reason: InvalidDocument };
 
 /** Settings of an identity resolver; all times in milliseconds. */
 export interface IdentityOptions {
@@ -113,7 +123,7 @@ class DirectoryResolver implements IdentityResolver {
   }
 
   async resolve(did: string, { signal, fresh = false, privileged = false }: ResolveOptions): Promise<Resolution> {
-    if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
+    if (!isDid(did)) return { kind: 'unsupported_did' };
     return this.#cache.get(did, (shared) => this.#ask(did, { signal: shared, privileged }), { signal, fresh });
   }
 
@@ -130,8 +140,8 @@ class DirectoryResolver implements IdentityResolver {
         signal,
         peer: { source: did, privileged },
       });
-      if (answer.kind === 'json') return parseEarlierLabelKeys(answer.value, did);
-      if (isOurs(answer)) return null;
+      const keys = answer.kind === 'json' ? parseEarlierLabelKeys(answer.value, did) : null;
+      if (keys !== null || isOurs(answer)) return keys;
     }
     return null;
   }
@@ -165,7 +175,9 @@ class DirectoryResolver implements IdentityResolver {
     }
     if (answer.kind !== 'json') return { kind: 'failed', answer };
     const parsed = parseDidDocument(answer.value, did, { allowHttp: this.#allowLoopback });
-    if (parsed.kind === 'invalid') return { kind: 'invalid_document', reason: parsed.reason };
+    if (parsed.kind === 'invalid') {
+      return { kind: 'failed', answer: { kind: 'not_the_document', reason: parsed.reason } };
+    }
     return { kind: 'resolved', document: parsed.document };
   }
 }
@@ -180,7 +192,7 @@ interface Question {
  * Returns true if limits of this service or an abort ended a request, so that a request to another directory would not
  * help.
  */
-function isOurs({ kind }: Exclude<JsonAnswer, { kind: 'json' }>): boolean {
+function isOurs({ kind }: { readonly kind: (JsonAnswer | FailedAnswer)['kind'] }): boolean {
   return kind === 'busy' || kind === 'aborted';
 }
 

@@ -58,7 +58,7 @@ export async function resolveHandle(
     case 'failed':
       return { kind: 'failed' };
     case 'not_found':
-    case 'invalid_document':
+    case 'unsupported_did':
       return { kind: 'unconfirmed', did };
     case 'resolved':
       return claimed.document.handle === name

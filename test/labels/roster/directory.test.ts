@@ -4,6 +4,7 @@ import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { movedClock } from '../../../harness/truth/clock.ts';
+import { falseAnswers } from '../../../sim/identity/directory.ts';
 import { createSim } from '../../../sim/index.ts';
 import { minute } from '../../../src/store/time.ts';
 
@@ -139,4 +140,31 @@ test('an old endpoint that a lagging replica served is replaced soon after the p
   const current = new Map([moved, quiet].map(({ did, endpoint }) => [did, endpoint]));
   await until('the current documents are known', async () => isDeepStrictEqual(await endpoints(), current), 60_000);
   expect(directory.fired.get('whole')).toBeGreaterThanOrEqual(2);
+});
+
+test('labelers stay enrolled while the directory responds to requests for their documents with something else', async () => {
+  const made = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: falseAnswers.length, labelRate: 0 },
+    shapeLabeler: () => ({ software: 'skyware', oddShare: 0 }),
+  });
+  stage.sim = made;
+  const { plc } = await made.start();
+  const { directory, list } = made.labelers;
+  const station = await startStation({ seeds: list.map(({ did }) => did), plc: plc ?? '' });
+  stage.station = station;
+  const enrolled = async () => (await station.store.roster()).filter((row) => row.enrolled).length;
+  await until('the labelers are enrolled', async () => (await enrolled()) === list.length, 60_000);
+  await until('the stream is connected', () => directory.stream.cursors.length === 1);
+  for (const [i, answer] of falseAnswers.entries()) {
+    const did = list[i]?.did ?? '';
+    await directory.publish(did);
+    directory.set(did, answer);
+  }
+  await until(
+    'each document was requested again',
+    () => falseAnswers.every((answer) => (directory.fired.get(answer) ?? 0) > 0),
+    60_000,
+  );
+  expect((await station.published()).coverage.sources.enrolled).toBe(list.length);
+  expect(await enrolled()).toBe(list.length);
 });

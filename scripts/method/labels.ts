@@ -60,7 +60,7 @@ const coverageRules: Readonly<Record<CoverageStatus, string>> = {
 };
 
 const gapRules: Readonly<Record<GapReason, string>> = {
-  not_observed: 'A labeler was found late, or had not been read yet.',
+  not_observed: 'A labeler was found late or had not been read yet, or what it sent could not be understood.',
   source_unavailable: `A labeler could not be read for more than ${several(delayLimit / minute, 'minute')}, or left.`,
   ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share of the daily budget.',
   cursor_reset: 'The position in a labeler’s stream was lost, for example after its database was reset.',

@@ -60,7 +60,7 @@ export const coverageText: Readonly<Record<CoverageStatus, string>> = {
 
 /** Descriptions of the reasons for gaps. */
 export const gapText: Readonly<Record<GapReason, string>> = {
-  not_observed: 'before the observation began',
+  not_observed: 'before the observation began, or not understood',
   source_unavailable: 'a labeler could not be reached',
   ingest_paused: 'collection was paused',
   cursor_reset: 'the position in a labeler’s stream was lost',

@@ -40,7 +40,7 @@ export interface SourceIntake {
    * durable with the next rows.
    */
   applyInTurn(
-    event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
+    event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' | 'holes_closed' }>,
   ): Promise<void>;
 }
 

@@ -31,7 +31,7 @@ describe('recorded frames', () => {
 test.each([
   ['consumer_too_slow', frame({ op: -1 }, { error: 'ConsumerTooSlow', message: 'x' })],
   ['error', frame({ op: -1 }, { error: 'InternalServerError' })],
-  ['unknown', frame({ op: 1, t: '#info' }, { name: 'Hello' })],
+  ['info', frame({ op: 1, t: '#info' }, { name: 'Hello' })],
   ['unknown', frame({ op: 1, t: '#poem' }, { text: '…' })],
   ['malformed', frame({ op: 9, t: '#labels' }, { seq: 1, labels: [] })],
   ['malformed', frame({ op: 1, t: '#labels' }, { seq: 1 })],

@@ -16,6 +16,8 @@ export type LabelFrame =
   | { readonly kind: 'consumer_too_slow' }
   /** An error message with another name. */
   | { readonly kind: 'error' }
+  /** Information of an unknown name, which carries no label. */
+  | { readonly kind: 'info' }
   /** A message of an unknown type, such as one of a later version of the protocol. */
   | { readonly kind: 'unknown' }
   /** Bytes that are not a valid message, or a message with too many labels. */
@@ -53,7 +55,7 @@ export function decodeFrame(bytes: Uint8Array): LabelFrame {
     if (!isObject(header) || !isObject(body)) return { kind: 'malformed' };
     if (header.op === -1) return errorFrame(body.error);
     if (header.op !== 1) return { kind: 'malformed' };
-    if (header.t === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'unknown' };
+    if (header.t === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'info' };
     if (header.t !== '#labels') return { kind: 'unknown' };
     const { seq, labels } = body;
     if (!Array.isArray(labels) || labels.length > maxFrameLabels) return { kind: 'malformed' };

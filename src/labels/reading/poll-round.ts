@@ -2,6 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
+import { micros } from '../../store/time.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
@@ -32,7 +33,7 @@ export type RoundOutcome =
  * Reads a source's pages from its position to their end. A round polls a source, fills in the labels from before a
  * stream's first frame, or confirms that a quiet stream has missed no labels. A request for the rows after the last row
  * that was read may begin one row earlier, so that the page shows whether that row still exists. `before` is the unread
- * part at the start.
+ * part at the start. A completed round closes the holes of the stream that are older than the lag of a replica.
  */
 export async function pollRound(
   source: Source,
@@ -41,8 +42,12 @@ export async function pollRound(
   { before, signal }: { readonly before: Unread; readonly signal: AbortSignal },
 ): Promise<RoundOutcome> {
   const memory = ports.query.memory.decoded.open();
+  // The pages of a replica may lag behind the stream.
+  const shown = micros(ports.time.clock() - ports.time.timings.resumeMs * 1000);
   try {
-    return await readRound({ source, intake, ports, memory, signal, rowBytes: 0 }, before);
+    const outcome = await readRound({ source, intake, ports, memory, signal, rowBytes: 0 }, before);
+    if (outcome.kind === 'quiet') await intake.applyInTurn({ kind: 'holes_closed', through: shown });
+    return outcome;
   } finally {
     memory.release();
   }

@@ -1,28 +1,15 @@
-import type { Micros } from '../../contract/timestamp.ts';
-import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import type { GuardedSocket } from '../../network/websocket/websocket.ts';
-import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
-import type { LabelFrame } from '../label/frames.ts';
-import { markOf, newRowsOf } from '../poll/last-row.ts';
 import { connectFault } from '../state/faults.ts';
-import { afterQuiet, isSettled } from '../state/quiet.ts';
-import type { StreamProgress } from '../state/read-progress.ts';
-import type { LastFrame } from '../state/reading-events.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
-import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
-import { Alignment } from './alignment.ts';
-import { recordCaughtUp, unread } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
-import { authoredOf, pollRound, recordReset } from './poll-round.ts';
+import { FrameReader } from './frame-reader.ts';
+import { HoleCloser } from './hole-closer.ts';
 import { untilReadable } from './throttle.ts';
-
-/** Number of consecutive unreadable messages after which a connection does not count as a label stream. */
-const maxMalformed = 20;
 
 /**
  * Reads one connection to `subscribeLabels`, from its opening to its end. While the stream is read live, polls fill in
@@ -47,7 +34,7 @@ export async function streamSession(
   const stop = new AbortController();
   const signal = AbortSignal.any([outer, stop.signal]);
   source.apply({ kind: 'stream_opening' });
-  const session = new Session(source, intake, ports, signal);
+  const session = new FrameReader(source, intake, ports, signal);
   try {
     const socket = await opened(source, session, ports, signal);
     source.apply({ kind: 'stream_opened' });
@@ -59,22 +46,17 @@ export async function streamSession(
       unreadable = reason === 'too_large';
       session.close();
     });
-    filling.then(
-      ({ reset, replayFrom }) => {
-        // Close the session: after a reset, the next one reads all labels again; for a replay, it opens the stream at
-        // an earlier cursor.
-        if (reset || replayFrom !== null) session.close();
-      },
-      // Prevent an unhandled rejection; the code below handles it.
-      () => session.close(),
-    );
-    const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
+    closeAfter(filling, session);
+    const holes = new HoleCloser(source, intake, ports, { filled: filling, end: () => session.close(), signal });
+    const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume(), holes });
     stop.abort();
     socket.close();
     const { reset, fault, replayFrom } = await filling;
-    if (reset) return { kind: 'reset' };
-    // A frame that is too large would arrive again after each reconnect. Polls therefore skip the labels of that frame,
+    if (reset || (await holes.ended()) === 'reset') return { kind: 'reset' };
+    // A frame that is too large would arrive again after each reconnect. Polls therefore read the labels of that frame,
     // and the stream begins after the frame.
+    if (unreadable)
+      source.apply({ kind: 'hole_found', now: ports.time.clock(), epoch: ports.time.epoch, before: null });
     if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
@@ -90,10 +72,23 @@ export async function streamSession(
   }
 }
 
+/**
+ * Closes a session after a fill-in that found a reset, after which the next session reads all labels again, or a replay,
+ * for which it opens the stream at an earlier cursor. Also closes the session after an error, which the caller handles.
+ */
+function closeAfter(filling: Promise<Filled>, session: FrameReader): void {
+  filling.then(
+    ({ reset, replayFrom }) => {
+      if (reset || replayFrom !== null) session.close();
+    },
+    () => session.close(),
+  );
+}
+
 /** Opens the stream of a source at the stored position, and passes its frames to a session. */
 async function opened(
   source: Source,
-  session: Session,
+  session: FrameReader,
   { query }: Pick<ReadingPorts, 'query'>,
   signal: AbortSignal,
 ): Promise<GuardedSocket> {
@@ -111,289 +106,4 @@ async function opened(
   };
   socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
   return socket;
-}
-
-class Session {
-  readonly #source: Source;
-  readonly #intake: SourceIntake;
-  readonly #ports: ReadingPorts;
-  readonly #signal: AbortSignal;
-  readonly #frames: FrameQueue;
-  /** Memory quota of the incomplete message. */
-  readonly #partial: ByteAccount;
-  /** Memory quota of the frames that are decoded and not yet stored. */
-  readonly #decoded: ByteAccount;
-  /** True if the connection delivered a frame of labels, even of known ones. */
-  answered = false;
-  #wake: (() => void) | null = null;
-  #closed = false;
-  /** True if a read paused the connection, even if the read added no frame to the queue. */
-  #heldBack = false;
-  #malformed = 0;
-  /** True if the labeler reported that it no longer has all labels after the requested cursor. */
-  #outdated = false;
-  #progress = false;
-  readonly #alignment: Alignment;
-
-  constructor(source: Source, intake: SourceIntake, ports: ReadingPorts, signal: AbortSignal) {
-    this.#source = source;
-    this.#intake = intake;
-    this.#ports = ports;
-    this.#signal = signal;
-    this.#partial = ports.query.memory.queued.open();
-    this.#frames = new FrameQueue(ports.query.memory.queued.open());
-    this.#decoded = ports.query.memory.decoded.open();
-    this.#alignment = new Alignment(source, intake, ports, signal);
-    signal.addEventListener('abort', () => this.close());
-  }
-
-  get #stream(): StreamProgress {
-    return this.#source.progress.stream;
-  }
-
-  /** Queues a message and charges the source for its bytes; returns true if reading should pause. */
-  push(bytes: Uint8Array): boolean {
-    const { pace } = this.#ports;
-    const full = this.#frames.push(bytes);
-    pace.charge(this.#source.did, { bytes: bytes.byteLength });
-    this.#wake?.();
-    return full || pace.isThrottled(this.#source.did);
-  }
-
-  /** Charges the source for the processor time of a read, even without a message; returns true to pause reading. */
-  charge(cpuMs: number): boolean {
-    const { pace } = this.#ports;
-    pace.charge(this.#source.did, { cpuMs });
-    this.#heldBack = pace.isThrottled(this.#source.did);
-    if (this.#heldBack) this.#wake?.();
-    return this.#heldBack;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#wake?.();
-  }
-
-  /** Records the size of an incomplete message; returns true if reading should pause. */
-  holdPartial(bytes: number): boolean {
-    this.#partial.release();
-    this.#partial.hold(bytes);
-    return this.#partial.isOver;
-  }
-
-  /** Releases all memory of the session. */
-  release(): void {
-    this.#frames.clear();
-    this.#partial.release();
-    this.#decoded.release();
-  }
-
-  async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
-    const { timings, wait } = this.#ports.time;
-    stream.filled.then(
-      ({ joined }) => {
-        // Do not apply the result of a fill-in that ends after this connection.
-        if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
-      },
-      () => undefined,
-    );
-    while (!this.#signal.aborted) {
-      // Until the source may be read again, frames stay in the queue; a full queue stops the labeler by backpressure.
-      await untilReadable(this.#source, this.#ports, this.#signal);
-      const batch = this.#frames.next();
-      if (batch === null) {
-        if (this.#closed) return { kind: 'ended', progress: this.#progress };
-        if (this.#heldBack) stream.resume();
-        this.#heldBack = false;
-        const quiet = new AbortController();
-        const waking = new Promise<'woken'>((resolve) => {
-          this.#wake = () => resolve('woken');
-        });
-        const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
-        const limit = settled ? timings.confirmMs : timings.resumeMs;
-        const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
-        quiet.abort();
-        // Confirm a quiet stream only after the fill-in. Frames that arrive during the wait are read immediately.
-        const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
-        this.#wake = null;
-        if (filled !== 'woken' && !this.#signal.aborted) {
-          const end = await this.#confirm(filled.joined);
-          if (end) return end;
-        }
-        continue;
-      }
-      const frames = await this.#take(batch);
-      if (!this.#frames.isFull) stream.resume();
-      const end = await this.#read(frames);
-      this.#decoded.release();
-      if (end) return end;
-      if (this.#stream.joined) this.#alignment.check();
-    }
-    return { kind: 'ended', progress: this.#progress };
-  }
-
-  /** Decodes frames once there is memory; the reserve suffices for a few frames. Returns no frame if reading ended. */
-  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
-    const memory = this.#decoded;
-    if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
-    const few = this.#frames.next(reservedMemory) ?? batch;
-    const taken = await memory.take(few.cost, this.#signal);
-    return taken === 'taken' ? this.#frames.take(few) : [];
-  }
-
-  /**
-   * Handles a quiet stream. If the pages can be read, polls the labeler to confirm that the stream has missed no
-   * labels. Returns the outcome of the session if the session ends, or null.
-   */
-  async #confirm(pages: boolean): Promise<SessionOutcome | null> {
-    const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
-    switch (act) {
-      case 'ask_pages':
-        return this.#askPages();
-      case 'start_over':
-        this.#ports.report.telemetry.quirk('tail_missing');
-        return this.#startOver();
-      case 'catch_up':
-        await this.#caughtUp();
-        return null;
-      case 'stay':
-        return null;
-      case 'reconnect':
-        return { kind: 'ended', progress: this.#progress };
-      default:
-        return act satisfies never;
-    }
-  }
-
-  async #askPages(): Promise<SessionOutcome | null> {
-    this.#source.apply({ kind: 'tail_settled' });
-    const before = unread(this.#source, this.#ports);
-    const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
-    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, before);
-    return round.kind === 'reset' ? round : null;
-  }
-
-  async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
-    const rows: unknown[] = [];
-    let seen: LastFrame[] = [];
-    let last: LastFrame | null = null;
-    let end: SessionOutcome | null = null;
-    let again = false;
-    for (const frame of frames) {
-      if (frame.kind !== 'labels') {
-        this.#source.apply({ kind: 'frames_seen', frames: seen });
-        seen = [];
-        end = await this.#control(frame);
-        if (end) break;
-        continue;
-      }
-      this.#malformed = 0;
-      const fresh = await this.#afterTail(frame.seq, frame.labels);
-      if (fresh === 'reset') return { kind: 'reset' };
-      rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
-      if (frame.seq < before) {
-        again = true;
-        this.#ports.report.telemetry.quirk('seq_not_advancing');
-      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
-      if (last !== null) seen.push(last);
-    }
-    this.#source.apply({ kind: 'frames_seen', frames: seen });
-    // Store rows with decreasing numbers, but never move the position back.
-    if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
-    return end;
-  }
-
-  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<void> {
-    this.#progress ||= rows.length > 0;
-    this.answered = true;
-    this.#ports.report.telemetry.page('stream');
-    const source = this.#source;
-    const { tracker } = source;
-    const readBefore = tracker.readAt;
-    await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
-    const { resumed, liveFrom } = this.#stream;
-    if (!resumed || tracker.whole || liveFrom === null) return;
-    // Labels that were missed before the stream opened arrive before the first label that was authored since then.
-    const [from, now] = [liveFrom, this.#ports.time.clock()];
-    const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
-    const live = rows.map(authoredOf).filter(isLive).length;
-    // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
-    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
-  }
-
-  async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
-  }
-
-  /** Records a gap since the last read row, because the labeler's database was reset; later labels arrive live. */
-  async #reset(): Promise<void> {
-    await recordReset(this.#source, this.#ports, true);
-  }
-
-  /** Records a gap after a reset of the labeler's database, and discards the position. */
-  async #startOver(): Promise<SessionOutcome> {
-    await recordReset(this.#source, this.#ports, false);
-    await this.#intake.applyInTurn({ kind: 'position_forgotten' });
-    return { kind: 'reset' };
-  }
-
-  /**
-   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was
-   * read. If another row has the number of that row, also discards the position and returns `reset`.
-   */
-  async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
-    const { expected } = this.#stream;
-    if (expected === null) return labels;
-    this.#source.apply({ kind: 'tail_settled' });
-    const fresh = newRowsOf(expected, seq, labels);
-    if (typeof fresh !== 'string') {
-      // The frame lacks the expected row and all its labels are new, so one of them replaced that row.
-      const isReplaced = fresh === labels && expected.tail !== null;
-      if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
-      return fresh;
-    }
-    this.#ports.report.telemetry.quirk('tail_missing');
-    if (fresh === 'another') {
-      await this.#startOver();
-      return 'reset';
-    }
-    await this.#reset();
-    return labels;
-  }
-
-  async #control(frame: Exclude<LabelFrame, { kind: 'labels' }>): Promise<SessionOutcome | null> {
-    const { telemetry } = this.#ports.report;
-    this.#ports.pace.charge(this.#source.did, { controls: 1 });
-    await untilReadable(this.#source, this.#ports, this.#signal);
-    switch (frame.kind) {
-      case 'outdated_cursor':
-        telemetry.quirk('outdated_cursor');
-        this.#source.apply({ kind: 'tail_settled' });
-        // Handle only the first message, because it refers to the cursor of the connection.
-        if (!this.#outdated) await this.#reset();
-        this.#outdated = true;
-        return null;
-      case 'future_cursor':
-        telemetry.quirk('future_cursor');
-        return this.#startOver();
-      case 'consumer_too_slow':
-        telemetry.quirk('consumer_too_slow');
-        return { kind: 'ended', progress: this.#progress };
-      case 'error':
-        return { kind: 'fault', fault: 'failed', why: 'error frame', retryAfterMs: null };
-      case 'unknown':
-        telemetry.quirk('unknown_frame');
-        return null;
-      case 'malformed':
-      case 'over_budget':
-        telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
-        this.#malformed += 1;
-        return this.#malformed < maxMalformed
-          ? null
-          : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
-      default:
-        return frame satisfies never;
-    }
-  }
 }

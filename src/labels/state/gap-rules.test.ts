@@ -27,6 +27,13 @@ test('the table in docs/labels.md has exactly the rows of gapRules, in order', (
   expect(documented()).toEqual(rows);
 });
 
+const holeFound = (minutes: number): ReadingEvent => ({ kind: 'hole_found', now: t(minutes), epoch, before: null });
+
+/** Returns the state after an event. */
+function next(state: ReadingState, event: ReadingEvent): ReadingState {
+  return step(did, state, event)[0];
+}
+
 const never = readingOf(untracked(t(-100)));
 /** State of a source that responded at 0 and is complete up to -5 minutes. */
 const answered: ReadingState = readingOf({
@@ -34,6 +41,8 @@ const answered: ReadingState = readingOf({
 });
 const failing: ReadingState = { ...answered, failing: { since: t(1), attempts: 1 } };
 const behind: ReadingState = { ...failing, outageSince: t(-5) };
+/** State of a source of which two messages were not understood, at 4 and 6 minutes. */
+const holed: ReadingState = [4, 6].reduce((state, at) => next(state, holeFound(at)), answered);
 /** State of a source that a version without `completeThrough` stored. */
 const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, completeThrough: null } };
 
@@ -92,6 +101,8 @@ const cases: readonly Case[] = [
   ['before any response', never, { kind: 'displaced', now: t(7) }, null],
   ['since the source was complete', answered, { kind: 'left', now: t(7) }, [10, outage, -5, 7]],
   ['before any response', never, { kind: 'left', now: t(7) }, null],
+  ['since the source was complete', holed, { kind: 'holes_left' }, [11, 'record not_observed', -5, 6]],
+  ['without a hole', answered, { kind: 'holes_left' }, null],
 ];
 
 describe('the gap rules', () => {
@@ -128,6 +139,7 @@ const events = fc.array(
       fc.constantFrom(
         ...(['asked', 'returned', 'moved', 'restarted', 'new_rows_stored', 'displaced', 'left'] as const),
       ),
+      fc.constantFrom(...(['hole_found', 'hole_found', 'holes_closed', 'holes_left'] as const)),
       fc.constantFrom(
         ...([
           'answered',
@@ -164,6 +176,12 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
       return { kind, through: now };
     case 'reset':
       return { kind, now, epoch, live: choice % 2 === 0 };
+    case 'hole_found':
+      return { kind, now, epoch, before: null };
+    case 'holes_closed':
+      return { kind, through: t(at - choice) };
+    case 'holes_left':
+      return { kind };
     case 'asked':
     case 'returned':
     case 'moved':
@@ -177,11 +195,40 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
+describe('a message that was not understood', () => {
+  const heardAt = (minutes: number): ReadingEvent => ({ kind: 'caught_up', now: t(minutes), reached: t(-90), before });
+  const before = { since: t(-90), target: t(-90) };
+
+  test('keeps the source incomplete until it is read from pages', () => {
+    const read = next(holed, heardAt(9));
+    expect(read.tracked.completeThrough).toBe(t(-5));
+    const partly = next(next(read, { kind: 'holes_closed', through: t(5) }), heardAt(9));
+    expect(partly.tracked.completeThrough).toBe(t(5));
+    expect(next(next(partly, { kind: 'holes_closed', through: t(6) }), heardAt(9)).tracked.completeThrough).toBe(t(9));
+  });
+
+  test('is part of one gap with the earlier ones, after which the source is complete', () => {
+    const { tracked } = next(next(next(holed, heardAt(5)), holeFound(8)), { kind: 'holes_left' });
+    expect(tracked.completeThrough).toBe(t(8));
+    expect(gapChangeOf(did, next(next(holed, heardAt(5)), holeFound(8)), { kind: 'holes_left' })?.gap).toMatchObject({
+      ...{ start: t(-5), end: t(8) },
+    });
+  });
+});
+
+/** Returns the oldest message that was neither read from pages nor recorded as a gap after an event. */
+function oldestHole(open: readonly number[], event: ReadingEvent): readonly number[] {
+  if (event.kind === 'hole_found') return [...open, event.now];
+  if (event.kind === 'holes_closed') return open.filter((one) => one > event.through);
+  return event.kind === 'holes_left' || event.kind === 'reset' ? [] : open;
+}
+
 test('under random events, the time up to which a source is complete never decreases, and no withdrawn gap begins before the first outage', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;
       let at = 0;
+      let open: readonly number[] = [];
       let outageFrom = Number.POSITIVE_INFINITY;
       for (const [minutes, kind, choice] of happened) {
         at += minutes;
@@ -189,6 +236,8 @@ test('under random events, the time up to which a source is complete never decre
         const [next, change] = step(did, Object.freeze(state), event);
         expect(step(did, state, event)).toEqual([next, change]);
         expect(next.tracked.completeThrough ?? 0).toBeGreaterThanOrEqual(state.tracked.completeThrough ?? 0);
+        open = oldestHole(open, event);
+        expect(next.tracked.completeThrough ?? 0).toBeLessThanOrEqual(open[0] ?? Number.POSITIVE_INFINITY);
         if (change !== null) expect(change.gap.start).toBeLessThan(change.gap.end);
         if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
           outageFrom = Math.min(outageFrom, change.gap.start);

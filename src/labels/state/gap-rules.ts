@@ -129,6 +129,12 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: answeredBefore, change: 'record', reason: 'source_unavailable' },
     ...{ from: complete, until: now },
   }),
+  rule('holes_left', {
+    when: { text: 'messages of the stream were not understood', of: ({ hole }) => hole !== null },
+    ...{ change: 'record', reason: 'not_observed' },
+    from: { text: 'last complete before the first of them', of: ({ hole }) => hole?.since ?? null },
+    until: { text: 'the last of them', of: ({ hole }) => hole?.last ?? micros(0) },
+  }),
 ];
 
 /**

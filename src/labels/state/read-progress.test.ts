@@ -8,7 +8,7 @@ const now = micros(1_780_000_000_000_000);
 const frame = (seq: number): LastFrame => ({ seq, tail: `f${seq}` });
 const streamed: ReadPosition = { ...noPosition, seq: 5, seqTail: 'f5' };
 
-function after(progress: ReadProgress, ...events: readonly ReadingEvent[]): ReadProgress {
+function advanced(progress: ReadProgress, ...events: readonly ReadingEvent[]): ReadProgress {
   return events.reduce(progressAfter, progress);
 }
 
@@ -21,7 +21,7 @@ describe('a frame of the stream', () => {
   const frames: PositionMove = { kind: 'frames', last: frame(9) };
 
   test('becomes the resume position once all labels before it are stored', () => {
-    const live = moved(after(initialProgress(noPosition), { kind: 'stream_opening' }), frames);
+    const live = moved(advanced(initialProgress(noPosition), { kind: 'stream_opening' }), frames);
     expect([live.position, live.live]).toEqual([noPosition, frame(9)]);
     const joined = progressAfter(live, { kind: 'joined' });
     expect(joined.position).toEqual({ ...noPosition, seq: 9, seqTail: 'f9' });
@@ -62,7 +62,7 @@ describe('a page of labels', () => {
 
   test('is not compared with frames from before a reset', () => {
     const reset: ReadingEvent = { kind: 'reset', now, epoch: now, live: false };
-    const progress = moved(after(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });
+    const progress = moved(advanced(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toMatchObject({ seq: 8, cursor: 7 });
   });
 
@@ -83,7 +83,7 @@ describe('a connection to the stream', () => {
   test('is live without a position, and replays labels from a sampled cursor', () => {
     const live = progressAfter(initialProgress(noPosition), { kind: 'stream_opening' });
     expect(live.stream).toMatchObject({ cursor: null, resumed: false, expected: null });
-    const replay = after(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
+    const replay = advanced(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
     expect(replay.stream).toMatchObject({ cursor: 30, resumed: true, expected: null });
     expect(progressAfter(replay, { kind: 'stream_opened' }).replayFrom).toBe(null);
   });
@@ -123,4 +123,56 @@ test('the last row is checked rarely after two checks that did not find it, and 
   expect([shouldCheckTail(once, later, 2_000), shouldCheckTail(twice, later, 2_000)]).toEqual([true, false]);
   expect(shouldCheckTail(twice, later, 1_000)).toBe(true);
   expect(shouldCheckTail(progressAfter(twice, { kind: 'tail_found' }), later, 2_000)).toBe(true);
+});
+
+describe('a hole in the stream', () => {
+  const found = (at: number, before: LastFrame | null = null): ReadingEvent => ({
+    ...{ kind: 'hole_found', now: micros(now + at), epoch: now, before },
+  });
+  const closed = (at: number): ReadingEvent => ({ kind: 'holes_closed', through: micros(now + at) });
+  const frames = (seq: number): PositionMove => ({ kind: 'frames', last: frame(seq) });
+  const resumed = advanced(initialProgress({ ...streamed, cursor: 5, cursorTail: 'f5' }), { kind: 'stream_opening' });
+
+  test('is not passed by the number or the cursor of later frames until pages close it', () => {
+    const holed = moved(advanced(resumed, found(1, frame(7))), frames(9));
+    expect(holed.position).toEqual({ seq: 7, seqTail: 'f7', cursor: 7, cursorTail: 'f7' });
+    expect(advanced(holed, closed(0)).position.seq).toBe(7);
+    expect(advanced(holed, closed(1))).toMatchObject({ holes: [], position: { seq: 9, seqTail: 'f9', cursor: 7 } });
+  });
+
+  test('is not passed when an earlier one is closed', () => {
+    const first = moved(advanced(resumed, found(1)), frames(8));
+    const second = moved(advanced(first, found(2)), frames(9));
+    expect(second.position.seq).toBe(5);
+    expect(advanced(second, closed(1)).position.seq).toBe(8);
+    expect(advanced(second, closed(2)).position.seq).toBe(9);
+  });
+
+  test('is not passed by a page whose last row was in a later frame', () => {
+    const live = moved(advanced(initialProgress(noPosition), { kind: 'stream_opening' }), frames(6));
+    const holed = advanced(live, { kind: 'frames_seen', frames: [frame(6)] }, found(1));
+    const page: PositionMove = { kind: 'page', cursor: 6, tail: 'f6' };
+    expect(moved(moved(holed, frames(8)), page).position).toMatchObject({ seq: null, cursor: 6 });
+    expect(advanced(moved(holed, frames(8)), { kind: 'joined' }).position.seq).toBe(6);
+  });
+
+  test('is passed once it is recorded as a gap', () => {
+    const holed = moved(advanced(resumed, found(1)), frames(9));
+    expect(advanced(holed, { kind: 'holes_left' }).position.seq).toBe(9);
+    expect(advanced(holed, { kind: 'not_filled_in', since: now, opened: micros(now + 1) }).position.seq).toBe(9);
+    expect(advanced(holed, { kind: 'reset', now, epoch: now, live: true }).holes).toEqual([]);
+  });
+
+  test('keeps its place if there are very many of them', () => {
+    const many = Array.from({ length: 200 }, (_, i) => found(i + 1, frame(i + 6)));
+    const holed = moved(advanced(resumed, ...many), frames(900));
+    expect(holed.holes).toHaveLength(64);
+    expect(advanced(holed, closed(199)).position.seq).toBe(69);
+    expect(advanced(holed, closed(200)).position.seq).toBe(900);
+  });
+
+  test('without a known frame number keeps later numbers from becoming the position', () => {
+    const forgotten = advanced(resumed, found(1, frame(7)), { kind: 'number_forgotten' });
+    expect(moved(forgotten, frames(9)).position.seq).toBe(null);
+  });
 });

@@ -25,6 +25,14 @@ export interface StreamProgress {
   readonly liveFrom: Micros | null;
 }
 
+/** Consecutive messages of the stream that were not understood. */
+interface Hole {
+  /** Time at which the last of the messages arrived. */
+  readonly last: Micros;
+  /** Last frame that was understood before the messages; null if its number is not known. */
+  readonly before: LastFrame | null;
+}
+
 /** Progress of reading a source at one endpoint: an immutable value that only `progressAfter` changes. */
 export interface ReadProgress {
   /** Committed resume position of the source. */
@@ -57,12 +65,16 @@ export interface ReadProgress {
    * only if this is true.
    */
   readonly contiguous: boolean;
+  /** Holes in the stream that no page has closed, oldest first. The position never moves past the first of them. */
+  readonly holes: readonly Hole[];
   /** Progress of the last connection. */
   readonly stream: StreamProgress;
 }
 
 /** Maximum number of frames whose numbers are remembered. */
 const maxSeen = 512;
+/** Maximum number of holes that are remembered separately. Further messages extend the last hole. */
+const maxHoles = 64;
 /** Number of consecutive checks that do not find the last row, after which checks become rare. */
 const maxMissedChecks = 2;
 
@@ -73,7 +85,7 @@ const unopened: StreamProgress = { cursor: null, resumed: false, expected: null,
 export function initialProgress(position: ReadPosition): ReadProgress {
   return {
     ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
-    ...{ seen: unseen, live: null, contiguous: false, stream: unopened },
+    ...{ seen: unseen, live: null, contiguous: false, holes: [], stream: unopened },
   };
 }
 
@@ -90,8 +102,8 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'tail_settled':
       return withStream(progress, { expected: null });
     case 'reset':
-      // The remembered frames are not consecutive with the frames after the reset.
-      return withStream({ ...progress, seen: unseen }, event.live ? { resumed: false } : {});
+      // The remembered frames are not consecutive with the frames after the reset. The gap of the reset covers all holes.
+      return withStream({ ...progress, seen: unseen, holes: [] }, event.live ? { resumed: false } : {});
     case 'replay_found':
       return { ...progress, replayFrom: event.cursor };
     case 'frames_seen':
@@ -107,9 +119,20 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'joined':
       return joined(progress);
     case 'number_forgotten':
-      return { ...progress, live: null, seen: unseen, position: { ...progress.position, seq: null, seqTail: null } };
+      return {
+        ...{ ...progress, live: null, seen: unseen, position: { ...progress.position, seq: null, seqTail: null } },
+        holes: progress.holes.map((hole) => ({ ...hole, before: null })),
+      };
     case 'position_forgotten':
-      return { ...progress, live: null, seen: unseen, contiguous: false, position: noPosition };
+      return { ...progress, live: null, seen: unseen, contiguous: false, holes: [], position: noPosition };
+    case 'hole_found':
+      return withHole(progress, { last: event.now, before: event.before ?? newestRead(progress) });
+    case 'holes_closed':
+      return withoutHoles(progress, event.through);
+    case 'not_filled_in':
+      return withoutHoles(progress, event.opened);
+    case 'holes_left':
+      return withoutHoles(progress);
     default:
       return progress;
   }
@@ -130,13 +153,46 @@ function opening(progress: ReadProgress): ReadProgress {
 
 /**
  * Returns the progress after all labels before the live frames are stored or recorded as a gap. The newest live frame
- * is then the resume position, unless the connection has no committed frame or the position has a higher number.
+ * before the first hole is then the resume position.
  */
 function joined(progress: ReadProgress): ReadProgress {
-  const { live, position } = progress;
-  const isBehind = live === null || live.seq < (position.seq ?? 0);
-  const moved = isBehind ? position : { ...position, seq: live.seq, seqTail: live.tail };
-  return { ...progress, contiguous: true, position: moved };
+  const contiguous = { ...progress, contiguous: true };
+  return { ...contiguous, position: afterLive(contiguous) };
+}
+
+/**
+ * Returns the position at the newest live frame before the first hole, unless the position has a higher number or the
+ * labels before the live frames are missing.
+ */
+function afterLive({ position, contiguous, holes, live }: ReadProgress): ReadPosition {
+  const newest = holes[0] === undefined ? live : holes[0].before;
+  if (newest === null || newest.seq < (position.seq ?? 0) || (position.seq === null && !contiguous)) return position;
+  return { ...position, seq: newest.seq, seqTail: newest.tail };
+}
+
+/** Returns the newest frame that is stored, or null if there is none. */
+function newestRead({ position, live }: ReadProgress): LastFrame | null {
+  return position.seq === null || (live !== null && live.seq > position.seq)
+    ? live
+    : { seq: position.seq, tail: position.seqTail };
+}
+
+/** Returns the progress with a further hole. The frames before a hole are not consecutive with those after it. */
+function withHole(progress: ReadProgress, hole: Hole): ReadProgress {
+  const { holes } = progress;
+  const previous = holes.at(-1);
+  const isSame = previous !== undefined && previous.before?.seq === hole.before?.seq;
+  const extended = previous !== undefined && (isSame || holes.length >= maxHoles);
+  const all = extended ? [...holes.slice(0, -1), { ...previous, last: hole.last }] : [...holes, hole];
+  return { ...progress, seen: unseen, holes: all };
+}
+
+/** Returns the progress without the holes until `through`, or without any hole; the position moves to the next one. */
+function withoutHoles(progress: ReadProgress, through = Number.POSITIVE_INFINITY): ReadProgress {
+  const holes = progress.holes.filter(({ last }) => last > through);
+  if (holes.length === progress.holes.length) return progress;
+  const left = { ...progress, holes };
+  return { ...left, position: afterLive(left) };
 }
 
 function withStream(progress: ReadProgress, stream: Partial<StreamProgress>): ReadProgress {
@@ -192,8 +248,10 @@ export function positionAfter(progress: ReadProgress, move: PositionMove): ReadP
   }
 }
 
-function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | null): ReadPosition {
+function afterFrames({ position, contiguous, holes }: ReadProgress, newest: LastFrame | null): ReadPosition {
+  const last = holes[0] === undefined ? newest : holes[0].before;
   if (last === null || (position.seq === null && !contiguous)) return position;
+  if (holes.length > 0 && last.seq < (position.seq ?? 0)) return position;
   const moved = { ...position, seq: last.seq, seqTail: last.tail };
   // If frame numbers and cursors are the same, both are moved.
   return aligned(position) ? { ...moved, cursor: last.seq, cursorTail: last.tail } : moved;

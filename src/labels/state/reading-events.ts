@@ -87,6 +87,15 @@ export type ReadingEvent =
   /** The labels until `through` cannot be filled in; later labels arrive live. */
   | { readonly kind: 'fill_in_abandoned'; readonly through: Micros }
   /**
+   * A message of the stream was not understood, so its labels are missing until pages close this hole. `before` is the
+   * last frame of the same batch that was understood before the message, or null if there is none.
+   */
+  | { readonly kind: 'hole_found'; readonly now: Micros; readonly epoch: Micros; readonly before: LastFrame | null }
+  /** Pages that were requested later returned every row of the holes until `through`. */
+  | { readonly kind: 'holes_closed'; readonly through: Micros }
+  /** The pages cannot be read, so the holes stay. */
+  | { readonly kind: 'holes_left' }
+  /**
    * The last row that was read, or its cursor, no longer exists. With `live`, later labels arrive on the open stream.
    */
   | { readonly kind: 'reset'; readonly now: Micros; readonly epoch: Micros; readonly live: boolean }

@@ -64,6 +64,11 @@ export interface ReadingState {
   readonly problem: LabelerProblem | null;
   /** Transport by which the source was last read in this run, or null if it has not been read yet. */
   readonly readBy: ReadingTransport | null;
+  /**
+   * Messages of the stream that were not understood and that no page has closed yet: the time up to which the source
+   * was complete before the first of them, and the arrival of the last one. Null if there are none.
+   */
+  readonly hole: { readonly since: Micros; readonly last: Micros } | null;
   /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
   readonly replacesRows: boolean | null;
 }
@@ -81,7 +86,7 @@ export function untracked(at: Micros): TrackedState {
 export function readingOf(tracked: TrackedState): ReadingState {
   return {
     ...{ tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false },
-    ...{ problem: null, readBy: null, replacesRows: null },
+    ...{ problem: null, readBy: null, hole: null, replacesRows: null },
   };
 }
 

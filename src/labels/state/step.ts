@@ -3,7 +3,7 @@ import type { GapChange } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { gapChangeOf } from './gap-rules.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { delayLimit, type ReadingState } from './reading-state.ts';
+import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
@@ -76,11 +76,34 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'fill_in_abandoned':
       return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'reset':
-      return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
+      return reset({ ...state, hole: null }, event);
+    default:
+      return nextHole(state, event, change);
+  }
+}
+
+/** Returns the state after an event that may open or close a hole. */
+function nextHole(state: ReadingState, event: ReadingEvent, change: GapChange | null): ReadingState {
+  switch (event.kind) {
+    case 'not_filled_in':
+      return closed(state, event.opened);
+    case 'hole_found':
+      return {
+        ...state,
+        hole: { since: state.hole?.since ?? unreadSince(state) ?? event.epoch, last: event.now },
+      };
+    case 'holes_closed':
+      return closed(state, event.through);
+    case 'holes_left':
+      return change === null ? { ...state, hole: null } : completed({ ...state, hole: null }, change.gap.end);
     default:
       // All other events leave this state unchanged; they may cause a gap or change the progress.
       return state;
   }
+}
+
+function reset(state: ReadingState, event: EventOf<'reset'>): ReadingState {
+  return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
 }
 
 /** Returns the state at the start of an attempt. From then on, the source no longer counts as read to its end. */
@@ -135,10 +158,20 @@ function missing(state: ReadingState, change: GapChange | null): ReadingState {
   return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };
 }
 
+/** Returns the state after the messages that were not understood until `through` are read or recorded as a gap. */
+function closed(state: ReadingState, through: Micros): ReadingState {
+  const { hole } = state;
+  if (hole === null) return state;
+  const rest = { since: micros(Math.max(hole.since, through)), last: hole.last };
+  return { ...state, hole: hole.last <= through ? null : rest };
+}
+
 /**
- * Returns the state with a later time up to which all labels are stored or recorded as a gap; the time never decreases.
+ * Returns the state with a later time up to which all labels are stored or recorded as a gap; the time never decreases,
+ * and never passes a message that was not understood.
  */
-function completed(state: ReadingState, at: Micros): ReadingState {
+function completed(state: ReadingState, until: Micros): ReadingState {
+  const at = state.hole === null ? until : micros(Math.min(until, state.hole.since));
   const completeThrough = micros(Math.max(state.tracked.completeThrough ?? at, at));
   return { ...state, tracked: { ...state.tracked, completeThrough } };
 }

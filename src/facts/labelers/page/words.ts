@@ -34,7 +34,7 @@ export const readByText: Readonly<Record<ReadingTransport, string>> = {
 
 /** Descriptions of the reasons for the gaps of one labeler. */
 export const labelerGapText: Readonly<Record<GapReason, string>> = {
-  not_observed: 'this labeler had not been read yet',
+  not_observed: 'this labeler had not been read yet, or what it sent could not be understood',
   source_unavailable: 'the labeler was unavailable or not followed',
   ingest_paused: 'Almanac paused its collection',
   cursor_reset: 'the position in the labeler’s stream was lost',

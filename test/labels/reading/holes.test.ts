@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type LabelReader,
+  type LabelScript,
+  labelReader,
+  pagesOf,
+  row,
+  type ScriptedStream,
+} from '../../../harness/labels/label-reader.ts';
+import { until } from '../../../harness/process/until.ts';
+import { garbageFrames, infoFrame, labelsFrame } from '../../../sim/labelers/wire.ts';
+import { inputLimits } from '../../../src/input/limits.ts';
+import type { JsonAnswer } from '../../../src/network/http/http.ts';
+
+let reader: LabelReader | null = null;
+
+afterEach(async () => {
+  await reader?.close();
+  reader = null;
+});
+
+type Rows = { n: number; label: unknown }[];
+
+/** Starts a reader, and resolves with it and its open stream once the labeler's first rows are stored. */
+async function reading(
+  page: NonNullable<LabelScript['page']>,
+  first: Rows,
+  timings: LabelScript['timings'] = {},
+): Promise<{ observed: LabelReader; stream: ScriptedStream }> {
+  let live: ScriptedStream | null = null;
+  const observed = await labelReader({
+    ...{ page, timings, days: 1 },
+    connected: (stream) => {
+      // Samples of a stream have connections of their own.
+      live ??= stream;
+      for (const { n, label } of first.slice(stream.cursor ?? first.length)) stream.send(n, label);
+    },
+  });
+  reader = observed;
+  observed.read();
+  await until('the stream is read', () => observed.source.progress.contiguous);
+  return { observed, stream: live as unknown as ScriptedStream };
+}
+
+const rowsUpTo = (count: number): Rows => Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1) }));
+const rejected: JsonAnswer = { kind: 'status', status: 501, retryAfterMs: null, error: null };
+const failed: JsonAnswer = { ...rejected, status: 503 };
+
+/** Returns a frame with one label whose CBOR is deeper than the limits allow. */
+function tooDeep(): Uint8Array {
+  let nested: unknown = 1;
+  for (let depth = 0; depth < inputLimits.labelFrame.depth; depth += 1) nested = [nested];
+  return labelsFrame(3, [{ ...(row(3) as object), nested }]);
+}
+
+const refusedFrames: readonly (readonly [string, Uint8Array])[] = [
+  ['has no number', Buffer.from(garbageFrames['no labels'] as Uint8Array)],
+  ['is no CBOR', Buffer.from(garbageFrames['no cbor'] as Uint8Array)],
+  ['is a text', Buffer.from('hello')],
+  ['has an unknown type', Buffer.from(garbageFrames['unknown type'] as Uint8Array)],
+  ['exceeds the limit on elements', labelsFrame(3, [{ ...(row(3) as object), many: Array(60_000).fill(0) }])],
+  ['exceeds the limit on depth', tooDeep()],
+  ['has too many labels', labelsFrame(3, Array(10_001).fill({}))],
+  ['exceeds the limit on bytes', new Uint8Array(16 * 1024 * 1024)],
+];
+
+describe('a frame that is not understood', () => {
+  test.each(refusedFrames)('loses no label if the pages have it, and makes no gap (%s)', async (_, bytes) => {
+    const all = rowsUpTo(2);
+    const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all);
+    all.push({ n: 3, label: row(3) });
+    stream.raw(bytes);
+    all.push({ n: 4, label: row(4) });
+    stream.send(4, row(4));
+    await until('the rows of both frames are stored', () => observed.stored.has('v3') && observed.stored.has('v4'));
+    await until('no hole is left', () => observed.source.progress.holes.length === 0);
+    expect(observed.gaps).toEqual([]);
+  });
+
+  test('is a gap up to its arrival if the labeler has no pages', async () => {
+    const { observed, stream } = await reading(() => rejected, []);
+    stream.send(1, row(1));
+    await until('the first row is stored', () => observed.stored.has('v1'));
+    const before = observed.gaps.length;
+    const complete = observed.source.tracker.unreadSince;
+    stream.raw(Uint8Array.of(0xff));
+    stream.send(3, row(3));
+    await until('the gap is recorded', () => observed.gaps.length > before);
+    expect(observed.gaps.slice(before)).toMatchObject([{ reason: 'not_observed' }]);
+    expect(observed.gaps[before]?.start).toBeLessThanOrEqual(complete ?? 0);
+    await until('the position has passed the hole', () => observed.source.position.seq === 3);
+  });
+
+  test('is read from the pages once these work again', async () => {
+    const all = rowsUpTo(2);
+    let failures = 0;
+    const { observed, stream } = await reading((cursor, limit) => {
+      const fails = all.length > 2 && failures < 3;
+      failures += fails ? 1 : 0;
+      return fails ? failed : pagesOf(all, cursor, limit);
+    }, all);
+    all.push({ n: 3, label: row(3) });
+    stream.raw(Uint8Array.of(0xff));
+    await until('the row is stored', () => observed.stored.has('v3'));
+    expect(failures).toBe(3);
+    expect(observed.gaps).toEqual([]);
+  });
+
+  test('is not passed by a page that a lagging replica serves immediately', async () => {
+    const all = rowsUpTo(2);
+    let shown = 2;
+    const { observed, stream } = await reading((cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit), all, {
+      resumeMs: 1_000,
+    });
+    all.push({ n: 3, label: row(3) });
+    stream.raw(Uint8Array.of(0xff));
+    all.push({ n: 4, label: row(4) });
+    stream.send(4, row(4));
+    await until('the row after the hole is stored', () => observed.stored.has('v4'));
+    expect(observed.source.position.seq ?? 0).toBeLessThan(3);
+    expect(observed.source.progress.holes).toHaveLength(1);
+    shown = 4;
+    await until('the row is stored', () => observed.stored.has('v3'));
+    expect(observed.gaps).toEqual([]);
+  });
+
+  test('is still a hole after a restart of the connection', async () => {
+    const all = rowsUpTo(2);
+    const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all);
+    all.push({ n: 3, label: row(3) });
+    stream.raw(Uint8Array.of(0xff));
+    stream.end();
+    await until('a second connection is open', () => observed.connections > 1);
+    await until('the row is stored', () => observed.stored.has('v3'));
+    await until('no hole is left', () => observed.source.progress.holes.length === 0);
+    expect(observed.gaps).toEqual([]);
+  });
+});
+
+test('information of an unknown name is no hole', async () => {
+  const all = rowsUpTo(2);
+  const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all);
+  stream.raw(infoFrame('Hello', 'nothing was lost'));
+  all.push({ n: 3, label: row(3) });
+  stream.send(3, row(3));
+  await until('the row is stored', () => observed.stored.has('v3'));
+  expect(observed.source.progress.holes).toEqual([]);
+  expect(observed.quirks).toContain('unknown_frame');
+});

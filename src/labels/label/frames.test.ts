@@ -45,6 +45,24 @@ test.each([
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
+test.each(['#labels', 'com.atproto.label.subscribeLabels#labels'])('the type %s announces labels', (t) => {
+  expect(readFrame(frame({ op: 1, t }, { seq: 7, labels: [] }))).toEqual({ kind: 'labels', seq: 7, labels: [] });
+});
+
+test.each(['com.atproto.label.subscribeLabels#info', '#info'])('the type %s announces information', (t) => {
+  expect(readFrame(frame({ op: 1, t }, { name: 'OutdatedCursor' }))).toEqual({ kind: 'outdated_cursor' });
+});
+
+test.each([
+  'labels',
+  'com.atproto.label.subscribeLabels',
+  'com.atproto.sync.subscribeRepos#labels',
+  'com.atproto.label.subscribeLabels##labels',
+  null,
+])('the type %s is unknown', (t) => {
+  expect(readFrame(frame({ op: 1, t }, { seq: 7, labels: [] }))).toEqual({ kind: 'unknown' });
+});
+
 test('reading a frame of random bytes does not throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

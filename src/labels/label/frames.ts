@@ -55,8 +55,9 @@ export function decodeFrame(bytes: Uint8Array): LabelFrame {
     if (!isObject(header) || !isObject(body)) return { kind: 'malformed' };
     if (header.op === -1) return errorFrame(body.error);
     if (header.op !== 1) return { kind: 'malformed' };
-    if (header.t === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'info' };
-    if (header.t !== '#labels') return { kind: 'unknown' };
+    const type = typeOf(header.t);
+    if (type === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'info' };
+    if (type !== '#labels') return { kind: 'unknown' };
     const { seq, labels } = body;
     if (!Array.isArray(labels) || labels.length > maxFrameLabels) return { kind: 'malformed' };
     if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return { kind: 'malformed' };
@@ -64,6 +65,14 @@ export function decodeFrame(bytes: Uint8Array): LabelFrame {
   } catch {
     return { kind: 'malformed' };
   }
+}
+
+/** Namespace of the types of messages, which a header may give in full. */
+const subscription = 'com.atproto.label.subscribeLabels';
+
+/** Returns the type in a header, relative to the namespace. */
+function typeOf(type: unknown): unknown {
+  return typeof type === 'string' && type.startsWith(`${subscription}#`) ? type.slice(subscription.length) : type;
 }
 
 function errorFrame(name: unknown): LabelFrame {

@@ -51,6 +51,10 @@ export class FrameReader {
   #outdated = false;
   #progress = false;
   readonly #alignment: Alignment;
+  /** The current wait for silence, or null before the first one and after a new label. */
+  #silence: { readonly limitMs: number; readonly stop: AbortController; isOver: boolean } | null = null;
+  /** True if the pages can be read, and null until the labels from before the connection are filled in. */
+  #hasPages: boolean | null = null;
 
   constructor(source: Source, intake: SourceIntake, ports: ReadingPorts, signal: AbortSignal) {
     this.#source = source;
@@ -106,11 +110,12 @@ export class FrameReader {
   }
 
   async run(stream: FrameSource): Promise<SessionOutcome> {
-    const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
         // Do not apply the result of a fill-in that ends after this connection.
         if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
+        this.#hasPages = joined;
+        this.#wake?.();
       },
       () => undefined,
     );
@@ -123,20 +128,17 @@ export class FrameReader {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };
         if (this.#heldBack) stream.resume();
         this.#heldBack = false;
-        const quiet = new AbortController();
-        const waking = new Promise<'woken'>((resolve) => {
-          this.#wake = () => resolve('woken');
-        });
-        const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
-        const limit = settled ? timings.confirmMs : timings.resumeMs;
-        const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
-        quiet.abort();
+        this.#awaitSilence();
         // Confirm a quiet stream only after the fill-in. Frames that arrive during the wait are read immediately.
-        const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
-        this.#wake = null;
-        if (filled !== 'woken' && !this.#signal.aborted) {
-          const end = await this.#confirm(filled.joined);
+        if (this.#silence?.isOver === true && this.#hasPages !== null) {
+          this.#endSilence();
+          const end = await this.#confirm(this.#hasPages);
           if (end) return end;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+          this.#wake = null;
         }
         continue;
       }
@@ -149,6 +151,30 @@ export class FrameReader {
       if (this.#stream.joined) this.#alignment.check();
     }
     return { kind: 'ended', progress: this.#progress };
+  }
+
+  /**
+   * Waits in the background for silence: the time without a new label that was understood. Messages without such a label
+   * do not prove that the stream delivers all labels, however many arrive.
+   */
+  #awaitSilence(): void {
+    const { timings, wait } = this.#ports.time;
+    const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
+    const limitMs = settled ? timings.confirmMs : timings.resumeMs;
+    if (this.#silence?.limitMs === limitMs) return;
+    this.#endSilence();
+    const stop = new AbortController();
+    const silence = { limitMs, stop, isOver: false };
+    this.#silence = silence;
+    void wait(limitMs, AbortSignal.any([this.#signal, stop.signal])).then(() => {
+      silence.isOver = !stop.signal.aborted;
+      this.#wake?.();
+    });
+  }
+
+  #endSilence(): void {
+    this.#silence?.stop.abort();
+    this.#silence = null;
   }
 
   /** Decodes frames once there is memory; the reserve suffices for a few frames. Returns no frame if reading ended. */
@@ -214,7 +240,10 @@ export class FrameReader {
       if (frame.seq < before) {
         again = true;
         this.#ports.report.telemetry.quirk('seq_not_advancing');
-      } else last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
+      } else {
+        if (frame.seq > before && frame.labels.length > 0) this.#endSilence();
+        last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
+      }
       if (last !== null) seen.push(last);
     }
     this.#source.apply({ kind: 'frames_seen', frames: seen });

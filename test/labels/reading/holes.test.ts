@@ -147,3 +147,23 @@ test('information of an unknown name is no hole', async () => {
   expect(observed.source.progress.holes).toEqual([]);
   expect(observed.quirks).toContain('unknown_frame');
 });
+
+describe('a stream without new labels', () => {
+  // The pages of a hole are requested later than those that confirm the silence.
+  const timings = { confirmMs: 100, resumeMs: 60_000 };
+  test.each<[string, (stream: ScriptedStream) => void]>([
+    ['messages of an unknown type', ({ raw }) => raw(Buffer.from(garbageFrames['unknown type'] as Uint8Array))],
+    ['information', ({ raw }) => raw(infoFrame('Hello', 'still here'))],
+    ['frames without labels', ({ send }) => send(3)],
+    ['a known label again', ({ send }) => send(2, row(2))],
+  ])('is confirmed by pages although %s arrive all the time', async (_, sends) => {
+    const all = rowsUpTo(2);
+    const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all, timings);
+    stream.send(2, row(2));
+    const sending = setInterval(() => sends(stream), 20);
+    all.push({ n: 3, label: row(3) });
+    await until('the row of the pages is stored', () => observed.stored.has('v3')).finally(() =>
+      clearInterval(sending),
+    );
+  });
+});

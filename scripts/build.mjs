@@ -42,12 +42,13 @@ const page = await build({
   logLevel: 'warn',
 });
 
-// Client for other programs in Node and in browsers: one file with its types and without dependencies.
+// Client for other programs in Node and in browsers: one file with its types and without dependencies. The types contain
+// the comments.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
   platform: 'neutral',
-  output: { file: 'dist/client.js', format: 'esm' },
+  output: { file: 'dist/client.js', format: 'esm', comments: false },
   logLevel: 'warn',
 });
 const declared = spawnSync(

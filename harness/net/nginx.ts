@@ -49,6 +49,8 @@ interface NginxPorts {
    * is no such server.
    */
   readonly clients?: number;
+  /** If true, nginx serves expired responses in place of errors, as many configurations do, but not the deployed one. */
+  readonly servesStale?: boolean;
 }
 
 /**
@@ -73,6 +75,12 @@ export function writeNginxConfig(ports: NginxPorts): string {
     .replaceAll('127.0.0.1:8401', `127.0.0.1:${ports.account}`)
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.fullchain\.pem/g, join(tls, 'localhost.cert.pem'))
     .replaceAll(/\/etc\/ssl\/almanac\/\w+\.key\.pem/g, join(tls, 'localhost.key.pem'))
+    .replaceAll(
+      'proxy_cache_use_stale off',
+      `proxy_cache_use_stale ${ports.servesStale ? 'error timeout http_503' : 'off'}`,
+    )
+    // The entries must outlive the advance of the clock.
+    .replaceAll('inactive=2m', ports.servesStale ? 'inactive=1d' : 'inactive=2m')
     .replaceAll('/var/log/nginx', folder)
     .replaceAll('/var/lib/nginx/almanac', join(folder, 'cache'));
   writeFileSync(join(folder, 'almanac.conf'), filled);
@@ -90,7 +98,12 @@ http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${n
 }
 
 /** Starts nginx in front of a facts service, with a clock that the test controls. Stops nginx after the test. */
-export async function startNginx(upstreams: { facts: number; account?: number; clients?: number }): Promise<Nginx> {
+export async function startNginx(upstreams: {
+  facts: number;
+  account?: number;
+  clients?: number;
+  servesStale?: boolean;
+}): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();
   const folder = writeNginxConfig({ account: unused, ...upstreams, tls: port, plain: await freePort() });

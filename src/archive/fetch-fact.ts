@@ -1,5 +1,9 @@
 import { readBody } from '../client/body.ts';
+import { cacheLifetimeMs } from '../client/headers.ts';
+import { describeStaleness, ServiceClock } from '../client/staleness.ts';
+import { contractIds } from '../contract/identifiers.ts';
 import { inputLimits } from '../input/limits.ts';
+import { parsedObject } from './days/json.ts';
 import type { FailureReason, ServedResponse } from './days/line.ts';
 
 /** Result of one request for a published body. */
@@ -24,26 +28,53 @@ export interface FetchOptions {
   readonly timeoutMs: number;
   /** Aborts pending requests. */
   readonly stop: AbortSignal;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Called with a description of each response that a cache repeated although it has expired. */
+  readonly onExpired: (why: string) => void;
 }
 
 /**
- * Requests one path. A response with any status is a result: refusals are archived as they were served. Redirects are
- * not followed. The promise never rejects.
+ * Creates a function that requests one path. A response with any status is a result: refusals are archived as they were
+ * served. Redirects are not followed. A response that a cache repeats although it has expired is not a response of the
+ * service, which counts as unreachable. The promise never rejects.
  */
-export async function fetchFact(path: string, options: FetchOptions): Promise<FetchedFact> {
-  const { base, fetch, userAgent, timeoutMs, stop } = options;
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-  try {
-    const headers = { Accept: 'application/json', 'User-Agent': userAgent };
-    const response = await fetch(base + path, { headers, redirect: 'manual', signal });
-    const body = await readBody(response, inputLimits.archivedFact.bytes);
-    if (!body) return { kind: 'failure', failure: 'too_large' };
-    const { status } = response;
-    const [etag, lastModified] = ['etag', 'last-modified'].map((name) => response.headers.get(name));
-    const date = Date.parse(response.headers.get('date') ?? '');
-    const served = { status, body, etag: etag ?? null, lastModified: lastModified ?? null };
-    return { kind: 'response', served, date: Number.isNaN(date) ? null : date };
-  } catch {
-    return { kind: 'failure', failure: 'unreachable' };
+export function factFetcher(options: FetchOptions): (path: string) => Promise<FetchedFact> {
+  const service = new ServiceClock();
+  const refusals = new Map<string, number>();
+  return async (path) => {
+    const { base, fetch, userAgent, timeoutMs, stop, clock, onExpired } = options;
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const sent = { Accept: 'application/json', 'User-Agent': userAgent };
+      const response = await fetch(base + path, { headers: sent, redirect: 'manual', signal });
+      const body = await readBody(response, inputLimits.archivedFact.bytes);
+      if (!body) return { kind: 'failure', failure: 'too_large' };
+      const { status, headers } = response;
+      const expired = status === 200 ? expiry(path, body, headers) : null;
+      if (expired !== null) {
+        onExpired(expired);
+        return { kind: 'failure', failure: 'unreachable' };
+      }
+      if (status === 503) refusals.set(path, service.refused(headers, clock()) ?? refusals.get(path) ?? 0);
+      const [etag, lastModified] = ['etag', 'last-modified'].map((name) => headers.get(name));
+      const date = Date.parse(headers.get('date') ?? '');
+      const served = { status, body, etag: etag ?? null, lastModified: lastModified ?? null };
+      return { kind: 'response', served, date: Number.isNaN(date) ? null : date };
+    } catch {
+      return { kind: 'failure', failure: 'unreachable' };
+    }
+  };
+
+  function expiry(path: string, body: Uint8Array, headers: Headers): string | null {
+    const value = parsedObject(body);
+    if (value === null) return null;
+    const terms = {
+      lifetimeMs: cacheLifetimeMs(headers),
+      hasBound: value.contract === contractIds.labelsOverview,
+      refusedAt: refusals.get(path) ?? null,
+    };
+    const staleness = service.staleness(value, headers, terms, options.clock());
+    return staleness === null ? null : describeStaleness(path, staleness);
   }
 }

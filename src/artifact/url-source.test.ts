@@ -199,3 +199,40 @@ it.each([
     expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
   },
 );
+
+it.each<[string, Record<string, string>, number]>([
+  ['without a lifetime', {}, 121_000],
+  ['with max-age', { 'Cache-Control': 'max-age=300' }, 361_000],
+  ['with no-cache', { 'Cache-Control': 'no-cache' }, 61_000],
+])('a response that a cache repeats after its lifetime counts as no response (%s)', async (_what, headers, ageMs) => {
+  const sent = new Date(now).toUTCString();
+  answer = (request, response) => {
+    const isKnown = request.headers['if-none-match'] === '"v1"';
+    response.writeHead(isKnown ? 304 : 200, { ETag: '"v1"', Date: sent, ...headers }).end(isKnown ? '' : '{"n":1}');
+  };
+  await at().start();
+  now += ageMs - 1_000;
+  await polled();
+  expect(source.read()).toMatchObject({ kind: 'readable' });
+  now += 1_000;
+  await polled();
+  // The last response in time was that of a second ago.
+  expect(source.read()).toMatchObject({ kind: 'readable' });
+  now += 60_000;
+  await polled();
+  expect(source.read()).toMatchObject({ kind: 'unreadable', why: expect.stringContaining('expired responses') });
+});
+
+it('a cache that states an age beyond the lifetime of its response counts as no response', async () => {
+  answer = (_request, response) =>
+    response.writeHead(200, { Age: '7200', Date: new Date(now).toUTCString() }).end('{"n":1}');
+  await at().start();
+  expect(source.read()).toMatchObject({ kind: 'unreadable', why: expect.stringContaining('7200 s old') });
+});
+
+it('a clock that is ahead of the server’s is stated with its difference', async () => {
+  answer = (_request, response) =>
+    response.writeHead(200, { Date: new Date(now - 600_000).toUTCString() }).end('{"n":1}');
+  await at().start();
+  expect(source.read()).toMatchObject({ why: expect.stringContaining("this clock is 600 s ahead of the server's") });
+});

@@ -1,4 +1,6 @@
 import { readBody } from '../client/body.ts';
+import { cacheLifetimeMs } from '../client/headers.ts';
+import { clockToleranceMs } from '../client/staleness.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { serviceFetch } from '../ops/service-fetch.ts';
 import { decodeArtifact } from './decode.ts';
@@ -84,9 +86,9 @@ class UrlSource<A> {
   }
 
   async #poll(): Promise<void> {
-    const { url, userAgent, maxBytes, timeoutMs } = this.#options;
-    const stop = this.#stopping.signal;
-    this.#accept(await requestArtifact({ url, userAgent, maxBytes, timeoutMs, validators: this.#validators, stop }));
+    const { url, userAgent, maxBytes, timeoutMs, clock } = this.#options;
+    const [validators, stop] = [this.#validators, this.#stopping.signal];
+    this.#accept(await requestArtifact({ url, userAgent, maxBytes, timeoutMs, validators, stop, clock }));
   }
 
   #accept(answer: ArtifactResponse): void {
@@ -146,11 +148,14 @@ export interface ArtifactRequest {
   timeoutMs: number;
   validators: Headers | null;
   stop: AbortSignal;
+  /** Returns milliseconds since 1970. */
+  clock: () => number;
 }
 
 /**
  * Sends one conditional request. Unlike the facts API client, this function uses `Last-Modified`, which determines the
- * artifact's age, and reads the body only if the status is 200. Never rejects: a failure is one of the results.
+ * artifact's age, and reads the body only if the status is 200. A response that a cache repeats although it has expired
+ * counts as no response. Never rejects: a failure is one of the results.
  */
 export async function requestArtifact({
   url,
@@ -159,6 +164,7 @@ export async function requestArtifact({
   timeoutMs,
   validators,
   stop,
+  clock,
 }: ArtifactRequest): Promise<ArtifactResponse> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -168,6 +174,8 @@ export async function requestArtifact({
     if (etag) headers.set('If-None-Match', etag);
     if (lastModified) headers.set('If-Modified-Since', lastModified);
     const response = await serviceFetch(url, { headers, redirect: 'manual', signal: deadline });
+    const expired = [200, 304].includes(response.status) ? expiry(response.headers, clock()) : null;
+    if (expired !== null) return await discarded(response, { kind: 'unreachable', why: expired });
     if (response.status === 304 && validators) return await discarded(response, { kind: 'unchanged' });
     if (response.status === 404 || response.status === 410) return await discarded(response, { kind: 'gone' });
     if (response.status !== 200) {
@@ -184,6 +192,20 @@ export async function requestArtifact({
   } catch (error) {
     return { kind: 'unreachable', why: reason(error, deadline) };
   }
+}
+
+/**
+ * Describes a response that a cache repeats although it has expired: without such responses, a removed or held artifact
+ * would stay current. Returns null for any other response, and for one without a `Date`.
+ */
+function expiry(headers: Headers, now: number): string | null {
+  const age = Number(headers.get('age') ?? 0);
+  const sentMs = now - Date.parse(headers.get('date') ?? '');
+  const ageMs = Math.max(sentMs, Number.isFinite(age) ? age * 1000 : 0);
+  const limitMs = cacheLifetimeMs(headers);
+  if (!(ageMs > limitMs + clockToleranceMs)) return null;
+  const [seconds, limit] = [ageMs, limitMs].map((span) => Math.floor(span / 1000));
+  return `its response is ${seconds} s old, but caches may keep it for ${limit} s: a cache repeats expired responses, or this clock is ${seconds} s ahead of the server's`;
 }
 
 async function discarded(response: Response, answer: ArtifactResponse): Promise<ArtifactResponse> {

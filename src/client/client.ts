@@ -1,6 +1,7 @@
 import type { Reading } from './reading.ts';
 import { createResource } from './resource.ts';
 import type { InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from './schemas.ts';
+import { ServiceClock } from './staleness.ts';
 
 /** Options for a facts client. */
 export interface FactsClientOptions {
@@ -20,7 +21,10 @@ export interface AskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A function that requests one path. Rejects with FactsError, NetworkError, AnswerError or the signal's reason. */
+/**
+ * A function that requests one path. Rejects with FactsError, NetworkError, AnswerError, StaleCacheError or the signal's
+ * reason.
+ */
 export type Ask<E> = (options?: AskOptions) => Promise<Reading<E>>;
 
 /**
@@ -50,14 +54,19 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
     timeoutMs: options.timeoutMs ?? 10_000,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
     now: options.now ?? Date.now,
+    clock: new ServiceClock(),
   } as const;
-  function asking<E extends { readonly contract: string }>(path: string, contract: E['contract']): Ask<E> {
-    const resource = createResource<E>({ ...shared, path, contract });
+  function asking<E extends { readonly contract: string }>(
+    path: string,
+    contract: E['contract'],
+    hasBound = false,
+  ): Ask<E> {
+    const resource = createResource<E>({ ...shared, path, contract, hasBound });
     return ({ signal } = {}) => resource(signal);
   }
   return {
     instruments: asking<InstrumentIndex>('/v1/instruments', 'atproto.facts.instruments/v1'),
-    labelsOverview: asking<LabelsOverview>('/v1/labels/overview', 'atproto.facts.labels.overview/v1'),
+    labelsOverview: asking<LabelsOverview>('/v1/labels/overview', 'atproto.facts.labels.overview/v1', true),
     weatherConditions: asking<WeatherConditionsEnvelope>(
       '/v1/weather/conditions',
       'atproto.facts.weather.conditions/v1',

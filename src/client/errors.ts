@@ -1,4 +1,5 @@
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
+import { describeStaleness, type Staleness } from './staleness.ts';
 
 /** Error code of the service. The list is closed for one version of the service; a later version may add codes. */
 export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
@@ -68,5 +69,25 @@ export class AnswerError extends Error {
     this.path = path;
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/**
+ * Error for a response that does not describe the present: a cache between this client and the service serves expired
+ * responses, or this client's clock is wrong. The message states both, with the remedy. The caller must not replace the
+ * error with a zero or an earlier reading.
+ */
+export class StaleCacheError extends Error {
+  readonly kind = 'stale_cache';
+  readonly code = 'served_by_stale_cache';
+  override readonly name = 'StaleCacheError';
+  readonly path: string;
+  /** Evidence: the reason, the age and its limit, and the clock that determined the age. */
+  readonly staleness: Staleness;
+
+  constructor(path: string, staleness: Staleness) {
+    super(describeStaleness(path, staleness));
+    this.path = path;
+    this.staleness = staleness;
   }
 }

@@ -1,5 +1,7 @@
 /** Maximum lifetime of a response and maximum delay before a retry, in seconds, regardless of the headers. */
 const maxSeconds = 3600;
+/** Lifetime in caches of a response of the contract, in seconds. */
+const defaultSeconds = 60;
 /** Maximum length of a validator in characters: servers refuse a request whose headers are too long. */
 const maxValidator = 1024;
 
@@ -14,15 +16,34 @@ export function validator(headers: Headers): string | null {
  * hour, less the response's `Age`. Returns 0 for a response with `no-store` or `no-cache`, or without `max-age`.
  */
 export function maxAgeMs(headers: Headers): number {
+  const seconds = lifetimes(headers)['max-age'] ?? 0;
+  const age = wholeSeconds(headers.get('age')) ?? 0;
+  return Math.max(0, Math.min(seconds, maxSeconds) - age) * 1000;
+}
+
+/**
+ * Returns the time for which caches may keep a response, in milliseconds: the longer of `max-age` and `s-maxage`, but at
+ * most an hour. Returns 0 for a response with `no-store` or `no-cache`, and the contract's minute without a lifetime.
+ */
+export function cacheLifetimeMs(headers: Headers): number {
+  const stated = Object.values(lifetimes(headers));
+  return Math.min(stated.length === 0 ? defaultSeconds : Math.max(...stated), maxSeconds) * 1000;
+}
+
+/** Returns the lifetimes that `Cache-Control` states, in seconds. */
+function lifetimes(headers: Headers): Partial<Record<'max-age' | 's-maxage', number>> {
   const directives = (headers.get('cache-control') ?? '')
     .toLowerCase()
     .split(',')
     .map((part) => part.trim());
-  if (directives.includes('no-store') || directives.includes('no-cache')) return 0;
-  const stated = directives.find((part) => part.startsWith('max-age='))?.slice('max-age='.length);
-  const seconds = wholeSeconds(stated ?? null) ?? 0;
-  const age = wholeSeconds(headers.get('age')) ?? 0;
-  return Math.max(0, Math.min(seconds, maxSeconds) - age) * 1000;
+  if (directives.includes('no-store') || directives.includes('no-cache')) return { 'max-age': 0 };
+  const stated: Partial<Record<'max-age' | 's-maxage', number>> = {};
+  for (const name of ['max-age', 's-maxage'] as const) {
+    const first = directives.find((part) => part.startsWith(`${name}=`));
+    const seconds = wholeSeconds(first?.slice(name.length + 1) ?? null);
+    if (seconds !== null) stated[name] = seconds;
+  }
+  return stated;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `almanac/client`: a client of the facts API for Node and browsers, without dependencies on other packages. */
 export { type Ask, type AskOptions, createFactsClient, type FactsClient, type FactsClientOptions } from './client.ts';
 export { type AgedFact, type Currency, currentAge, weatherCurrency } from './currency.ts';
-export { AnswerError, FactsError, type FactsErrorCode, NetworkError } from './errors.ts';
+export { AnswerError, FactsError, type FactsErrorCode, NetworkError, StaleCacheError } from './errors.ts';
 export type { Reading } from './reading.ts';
 export type {
   Acquisition,
@@ -24,3 +24,4 @@ export type {
   WeatherMetricsFacts,
   WeatherWindow,
 } from './schemas.ts';
+export type { Staleness } from './staleness.ts';

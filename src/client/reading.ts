@@ -29,6 +29,8 @@ export interface Kept<E> {
   readonly confirmedAt: number;
   /** Time in milliseconds after `confirmedAt` during which the client sends no request. */
   readonly maxAgeMs: number;
+  /** Time in milliseconds for which caches may keep the body, according to the last confirmation. */
+  readonly lifetimeMs: number;
 }
 
 /**

@@ -1,9 +1,10 @@
-import { AnswerError, FactsError } from './errors.ts';
+import { AnswerError, FactsError, StaleCacheError } from './errors.ts';
 import { type Answer, exchange, type Question } from './exchange.ts';
-import { maxAgeMs, retryAfterSeconds, validator } from './headers.ts';
+import { cacheLifetimeMs, maxAgeMs, retryAfterSeconds, validator } from './headers.ts';
 import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { shared } from './shared.ts';
+import type { ServiceClock, Staleness } from './staleness.ts';
 
 /** One path of the contract, with the options for its requests. */
 export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
@@ -11,6 +12,10 @@ export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
   readonly contract: string;
   /** Returns milliseconds since 1970. */
   readonly now: () => number;
+  /** True if the service refuses the fact once its artifact exceeds the limits in `freshness`. */
+  readonly hasBound: boolean;
+  /** Clock of the service, for all its paths. */
+  readonly clock: ServiceClock;
 }
 
 /**
@@ -18,29 +23,38 @@ export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
  * its callers, and throws the last error again until the `Retry-After` of that response has passed.
  */
 export function createResource<E extends Identified>(options: ResourceOptions) {
-  const { path, contract, now } = options;
+  const { path, contract, now, hasBound, clock } = options;
   let kept: Kept<E> | null = null;
+  let refusedAt: number | null = null;
   let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
+
+  function stalenessOf({ value, lifetimeMs }: Kept<E>, headers: Headers | null, at: number): Staleness | null {
+    return clock.staleness(value, headers, { lifetimeMs, hasBound, refusedAt }, at);
+  }
 
   function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
     // Do not cache the response of an aborted request: a later request may already have completed.
     signal.throwIfAborted();
     const at = now();
-    if (answer.status === 304 && kept) {
-      kept = { ...kept, confirmedAt: at, maxAgeMs: maxAgeMs(answer.headers) };
-      return readingOf(kept, 'revalidated');
+    const { headers, status } = answer;
+    const lives = { confirmedAt: at, maxAgeMs: maxAgeMs(headers), lifetimeMs: cacheLifetimeMs(headers) };
+    if (status === 304 && kept) {
+      const confirmed: Kept<E> = { ...kept, ...lives };
+      const staleness = stalenessOf(confirmed, headers, at);
+      // Drop an expired reading, so that a cache cannot confirm it again.
+      kept = staleness === null ? confirmed : null;
+      if (staleness !== null) throw new StaleCacheError(path, staleness);
+      return readingOf(confirmed, 'revalidated');
     }
-    if (answer.status !== 200) throw refused(answer, at);
+    if (status !== 200) throw refused(answer, at);
     const value = parsed<E>(answer, path, contract);
-    if (kept && supersedes(kept, value, at)) return readingOf(kept, 'kept_newer');
-    kept = {
-      value,
-      etag: validator(answer.headers),
-      receivedAt: at,
-      confirmedAt: at,
-      maxAgeMs: maxAgeMs(answer.headers),
-    };
-    return readingOf(kept, 'fetched');
+    const next: Kept<E> = { ...lives, value, etag: validator(headers), receivedAt: at };
+    const staleness = stalenessOf(next, headers, at);
+    if (kept && supersedes(kept, value, at) && stalenessOf(kept, null, at) === null)
+      return readingOf(kept, 'kept_newer');
+    if (staleness !== null) throw new StaleCacheError(path, staleness);
+    kept = next;
+    return readingOf(next, 'fetched');
   }
 
   function refused(answer: Answer, at: number): FactsError | AnswerError {
@@ -50,7 +64,10 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
       ? new FactsError(path, { ...body, status: answer.status }, wait)
       : new AnswerError(path, answer.status, 'the response is not from this service', wait);
     // Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
-    if (error instanceof FactsError) kept = null;
+    if (error instanceof FactsError) {
+      kept = null;
+      refusedAt = clock.refused(answer.headers, at) ?? refusedAt;
+    }
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
     return error;
   }
@@ -63,7 +80,9 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
   return async (signal?: AbortSignal): Promise<Reading<E>> => {
     signal?.throwIfAborted();
     if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
-    if (kept && within(kept.confirmedAt, kept.maxAgeMs, now())) return readingOf(kept, 'kept');
+    const at = now();
+    if (kept && within(kept.confirmedAt, kept.maxAgeMs, at) && stalenessOf(kept, null, at) === null)
+      return readingOf(kept, 'kept');
     return ask(signal);
   };
 }

@@ -62,7 +62,9 @@ describe('Retry-After', () => {
 
   it('is honoured in the response of a proxy, but for at most one hour', async () => {
     const { client, asked, pass } = await against((response, _request, nth) =>
-      nth === 1 ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' }) : give(response, 200, index),
+      nth === 1
+        ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' })
+        : give(response, 200, { ...index, retrieved_at: new Date(noon + 3601_000).toISOString() }),
     );
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',

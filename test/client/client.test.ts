@@ -13,7 +13,12 @@ async function station(args: readonly string[] = []) {
   const program = startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path, '--access-log', ...args]);
   const { url } = await program.listening();
   let now = Date.now();
-  const client = createFactsClient(url, { now: () => now });
+  let passed = 0;
+  const client = createFactsClient(url, {
+    now: () => now,
+    // Advance the service's clock with the client's: otherwise its responses would be as old as one from a cache.
+    fetch: async (input, init) => shifted(await fetch(input, init), passed),
+  });
   return {
     client,
     folder,
@@ -21,6 +26,7 @@ async function station(args: readonly string[] = []) {
     /** Advances the client's clock. */
     pass: (seconds: number): void => {
       now += seconds * 1000;
+      passed += seconds * 1000;
     },
     /** Returns every request that the program responded to, in order. The program must have stopped. */
     async asked(): Promise<string[]> {
@@ -29,6 +35,17 @@ async function station(args: readonly string[] = []) {
       return program.log().flatMap(({ msg, route, status }) => (msg === 'answered' ? [`${route} ${status}`] : []));
     },
   };
+}
+
+/** Returns a response as the service would send it after a number of milliseconds, with an artifact of the same age. */
+async function shifted(response: Response, milliseconds: number): Promise<Response> {
+  const { status } = response;
+  const headers = new Headers(response.headers);
+  const later = (at: string): string => new Date(Date.parse(at) + milliseconds).toISOString();
+  const body = await response.text();
+  const aged = body.replace(/("retrieved_at":")([^"]+)/, (_all, name: string, at: string) => name + later(at));
+  headers.set('Date', new Date(Date.parse(headers.get('Date') ?? '') + milliseconds).toUTCString());
+  return new Response(aged || null, { status, headers });
 }
 
 const overview = '/v1/labels/overview';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pythonClient, runsPython } from '../../harness/packages/python.ts';
-import { AnswerError, createFactsClient, FactsError } from '../../src/client/index.ts';
+import { AnswerError, createFactsClient, FactsError, StaleCacheError } from '../../src/client/index.ts';
 import { canonicalJson } from '../../src/contract/canonical.ts';
 
 /** Compares the clients of both languages over random sequences of responses. */
@@ -16,15 +16,25 @@ interface Step {
 }
 
 const noon = Date.UTC(2026, 10, 20, 12) / 1000;
-const contract = 'atproto.facts.weather.metrics/v1';
+const contract = 'atproto.facts.labels.overview/v1';
 
 const times = ['12:00:00.000Z', '12:00:00Z', '12:00:00.5Z', '12:00:00.123456Z', '12:00:30+00:00', '11:59:59.999Z'];
+const freshness = [
+  { state: 'fresh', max_age_seconds: 7200 },
+  { state: 'fresh', max_age_seconds: 60, collection_age_seconds: 30, collection_max_age_seconds: 7200 },
+  { state: 'fresh', max_age_seconds: 7200, collection_age_seconds: 30.5, collection_max_age_seconds: 10 },
+  { max_age_seconds: true, collection_age_seconds: '9' },
+  [],
+  null,
+];
 const fact = fc.record({
   contract: fc.constantFrom(contract, contract, contract, contract, 'x/v2'),
   generated_at: fc.constantFrom(...times.map((time) => `2026-11-20T${time}`), 'yesterday', null),
   age_seconds: fc.constantFrom(0, 30, 30, -5, null),
   provenance: fc.constantFrom({ source_endpoint: 'a' }, { source_endpoint: 'a' }, { source_endpoint: 'b' }, {}),
   facts: fc.constantFrom({}, { acquisition: { generation_id: 'g' } }),
+  retrieved_at: fc.constantFrom(...times.map((time) => `2026-11-20T${time}`), '2026-11-20T12:10:00Z', null, 7),
+  freshness: fc.constantFrom(...freshness),
 });
 const refusal = fc.record({
   error: fc.record(
@@ -41,8 +51,23 @@ const body = fc.oneof(
   { weight: 3, arbitrary: refusal.map((value) => JSON.stringify(value)) },
   { weight: 1, arbitrary: fc.constantFrom('', '[]', 'null', '{', '<h1>', '{"error":1}', '{"contract":NaN}', '"text"') },
 );
-const controls = ['max-age=60', 'public, MAX-AGE=5', 'no-store, max-age=60', 'max-age=60, no-cache', 'max-age=-1'];
-const oddControls = ['max-age= 7', 'max-age="60"', 'max-age=9999999', 'private', 'max-age=1, max-age=60', ','];
+const controls = [
+  'max-age=60',
+  'public, MAX-AGE=5',
+  'no-store, max-age=60',
+  'max-age=60, no-cache',
+  'max-age=-1',
+  'no-store',
+];
+const oddControls = [
+  'max-age= 7',
+  'max-age="60"',
+  'max-age=9999999',
+  'private',
+  'max-age=1, max-age=60',
+  ',',
+  's-maxage=900',
+];
 const waits = [
   '30',
   '0',
@@ -54,12 +79,19 @@ const waits = [
   'Fri, 20 Nov 2026 12:01:00 GMT',
   'Fri, 20 Nov 2026 11:00:00 GMT',
 ];
+const dates = [
+  'Fri, 20 Nov 2026 12:00:10 GMT',
+  'Fri, 20 Nov 2026 11:59:00 GMT',
+  'Fri, 20 Nov 2026 13:00:00 GMT',
+  'soon',
+];
 const headers = fc.record(
   {
     'cache-control': fc.constantFrom(...controls, ...oddControls),
     age: fc.constantFrom('5', ' 59 ', '-1', '1.5', '99999', 'x'),
     etag: fc.constantFrom('W/"a"', 'W/"b"', '"c"'),
     'retry-after': fc.constantFrom(...waits),
+    date: fc.constantFrom(...dates),
   },
   { requiredKeys: [] },
 );
@@ -89,13 +121,14 @@ async function replay(steps: readonly Step[]) {
   for (const next of steps) {
     now += next.advance;
     [current, sent] = [next, []];
-    const outcome = await client.weatherMetrics().then(
+    const outcome = await client.labelsOverview().then(
       ({ via, value, receivedAt, confirmedAt }) => [via, canonicalJson(value), receivedAt / 1000, confirmedAt / 1000],
       (error: unknown) => {
         if (error instanceof FactsError) {
           const { name, status, code, message, retryAfterSeconds, freshness } = error;
           return [name, status, code, message, retryAfterSeconds, freshness?.state ?? null];
         }
+        if (error instanceof StaleCacheError) return [error.name, error.message, ...Object.values(error.staleness)];
         if (error instanceof AnswerError) return [error.name, error.status, error.message, error.retryAfterSeconds];
         throw error;
       },
@@ -123,7 +156,7 @@ describe.skipIf(!runsPython)('the clients in TypeScript and Python', () => {
       for (const { outcome } of expected) seen.add(outcome[0]);
       expect(replayed[index], JSON.stringify(steps)).toEqual(expected);
     }
-    const outcomes = ['AnswerError', 'FactsError', 'fetched', 'kept', 'kept_newer', 'revalidated'];
+    const outcomes = ['AnswerError', 'FactsError', 'StaleCacheError', 'fetched', 'kept', 'kept_newer', 'revalidated'];
     expect([...seen].sort()).toEqual(outcomes);
   });
 });

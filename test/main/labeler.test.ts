@@ -7,7 +7,8 @@ import { errorTable } from '../../src/contract/errors.ts';
 import { labelerErrorBody } from '../../src/contract/labeler-errors.ts';
 import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
 
-const document = labelerDocument();
+/** A document that a service has just built. */
+const document = { ...labelerDocument(), retrieved_at: new Date().toISOString() };
 const { did } = document.facts;
 
 /** Starts a server that sends one response to every request. Returns its address and the requested paths. */

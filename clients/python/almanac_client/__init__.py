@@ -2,9 +2,10 @@
 
 from .client import FactsClient
 from .currency import Currency, current_age, weather_currency
-from .errors import AnswerError, ClientError, FactsError, NetworkError
+from .errors import AnswerError, ClientError, FactsError, NetworkError, StaleCacheError
 from .exchange import Response, Transport
 from .reading import Reading
+from .staleness import Staleness
 from .version import __version__
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "NetworkError",
     "Reading",
     "Response",
+    "StaleCacheError",
+    "Staleness",
     "Transport",
     "__version__",
     "current_age",

@@ -8,13 +8,14 @@ from .exchange import Transport, send
 from .reading import Reading
 from .resource import Resource
 from .schemas import InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope
+from .staleness import ServiceClock
 
 
 class FactsClient:
     """A client for the facts of one service.
 
     Calls within a response's ``max-age`` send no request, so frequent calls are cheap. Threads may share a client. Each
-    method raises FactsError, NetworkError or AnswerError if there is no reading.
+    method raises FactsError, NetworkError, AnswerError or StaleCacheError if there is no reading.
     """
 
     def __init__(
@@ -32,12 +33,12 @@ class FactsClient:
         ``transport`` sends requests, and ``now`` returns seconds since 1970. Raises ValueError for an invalid address.
         """
         base = _base_of(base_url)
-        options = (transport, timeout, max_bytes, now)
+        options = (transport, timeout, max_bytes, now, ServiceClock())
         self._instruments: Resource[InstrumentIndex] = Resource(
             base, "/v1/instruments", "atproto.facts.instruments/v1", *options
         )
         self._labels_overview: Resource[LabelsOverview] = Resource(
-            base, "/v1/labels/overview", "atproto.facts.labels.overview/v1", *options
+            base, "/v1/labels/overview", "atproto.facts.labels.overview/v1", *options, has_bound=True
         )
         self._weather_conditions: Resource[WeatherConditionsEnvelope] = Resource(
             base, "/v1/weather/conditions", "atproto.facts.weather.conditions/v1", *options

@@ -3,6 +3,7 @@
 from typing import Optional
 
 from .schemas import LabelFreshness
+from .staleness import Staleness
 
 
 class ClientError(Exception):
@@ -61,3 +62,18 @@ class AnswerError(ClientError):
         self.status = status
         #: Seconds to wait before a retry, if the response states them.
         self.retry_after_seconds = retry_after_seconds
+
+
+class StaleCacheError(ClientError):
+    """A response that does not describe the present.
+
+    A cache between this client and the service serves expired responses, or this client's clock is wrong. The message
+    states both, with the remedy. The caller must not replace the error with a zero or an earlier reading.
+    """
+
+    code = "served_by_stale_cache"
+
+    def __init__(self, path: str, staleness: Staleness) -> None:
+        super().__init__(path, staleness.describe(path))
+        #: Evidence: the reason, the age and its limit, and the clock that determined the age.
+        self.staleness = staleness

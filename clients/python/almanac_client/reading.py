@@ -41,6 +41,8 @@ class Kept(Generic[E]):
     confirmed_at: float
     #: Time in seconds after ``confirmed_at`` during which the client sends no request.
     max_age: float
+    #: Time in seconds for which caches may keep the body, according to the last confirmation.
+    lifetime: float
 
     def reading(self, via: Via) -> "Reading[E]":
         """Returns the reading with its origin."""

@@ -3,13 +3,14 @@
 import json
 import threading
 from concurrent.futures import Future
-from typing import Any, Callable, Dict, Generic, NoReturn, Optional, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, Dict, Generic, Mapping, NoReturn, Optional, Tuple, TypeVar, Union, cast
 
-from .errors import AnswerError, FactsError, NetworkError
+from .errors import AnswerError, FactsError, NetworkError, StaleCacheError
 from .exchange import Response, ResponseTooLarge, Transport
-from .headers import max_age_seconds, retry_after_seconds, validator
+from .headers import cache_lifetime_seconds, max_age_seconds, retry_after_seconds, validator
 from .reading import Kept, Reading, supersedes, within
 from .schemas import LabelFreshness
+from .staleness import ServiceClock, Staleness, Terms
 
 E = TypeVar("E")
 
@@ -26,6 +27,8 @@ class Resource(Generic[E]):
         timeout: float,
         max_bytes: int,
         now: Callable[[], float],
+        clock: ServiceClock,
+        has_bound: bool = False,
     ) -> None:
         self._url = base + path
         self._path = path
@@ -34,6 +37,10 @@ class Resource(Generic[E]):
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._now = now
+        self._clock = clock
+        self._has_bound = has_bound
+        #: Time of the last refusal on the service's clock, in seconds since 1970.
+        self._refused_at: Optional[float] = None
         self._lock = threading.Lock()
         self._kept: Optional[Kept[E]] = None
         #: Error of a response with `Retry-After`, the time of its arrival, and the seconds for which it is raised again.
@@ -41,14 +48,15 @@ class Resource(Generic[E]):
         self._pending: "Optional[Future[Reading[E]]]" = None
 
     def __call__(self) -> Reading[E]:
-        """Returns the reading. Raises FactsError, NetworkError or AnswerError."""
+        """Returns the reading. Raises FactsError, NetworkError, AnswerError or StaleCacheError."""
         with self._lock:
             now = self._now()
             if self._pause is not None and within(self._pause[1], self._pause[2], now):
                 # Clear the traceback, because each `raise` of the same error would extend it.
                 raise self._pause[0].with_traceback(None)
-            if self._kept is not None and within(self._kept.confirmed_at, self._kept.max_age, now):
-                return self._kept.reading("kept")
+            kept = self._kept
+            if kept is not None and within(kept.confirmed_at, kept.max_age, now) and not self._staleness(kept, None, now):
+                return kept.reading("kept")
             pending, mine = self._pending, self._pending is None
             if pending is None:
                 pending = self._pending = Future()
@@ -85,20 +93,33 @@ class Resource(Generic[E]):
         except OSError as error:
             raise NetworkError(self._path, "unreachable") from error
 
+    def _staleness(self, kept: "Kept[E]", headers: Optional[Mapping[str, str]], at: float) -> Optional[Staleness]:
+        terms = Terms(kept.lifetime, self._has_bound, self._refused_at)
+        return self._clock.staleness(cast(Mapping[str, Any], kept.value), headers, terms, at)
+
     def _accepted(self, response: Response) -> Reading[E]:
         at = self._now()
-        max_age = max_age_seconds(response.headers)
-        if response.status == 304 and self._kept is not None:
-            kept = self._kept
-            self._kept = Kept(kept.value, kept.etag, kept.received_at, at, max_age)
-            return self._kept.reading("revalidated")
+        max_age, lifetime = max_age_seconds(response.headers), cache_lifetime_seconds(response.headers)
+        kept = self._kept
+        if response.status == 304 and kept is not None:
+            confirmed = Kept(kept.value, kept.etag, kept.received_at, at, max_age, lifetime)
+            staleness = self._staleness(confirmed, response.headers, at)
+            # Drop an expired reading, so that a cache cannot confirm it again.
+            self._kept = confirmed if staleness is None else None
+            if staleness is not None:
+                raise StaleCacheError(self._path, staleness)
+            return confirmed.reading("revalidated")
         if response.status != 200:
             self._refuse(response, at)
         value = self._parsed(response)
-        if self._kept is not None and supersedes(self._kept, value, at):
-            return self._kept.reading("kept_newer")
-        self._kept = Kept(cast(E, value), validator(response.headers), at, at, max_age)
-        return self._kept.reading("fetched")
+        following = Kept(cast(E, value), validator(response.headers), at, at, max_age, lifetime)
+        staleness = self._staleness(following, response.headers, at)
+        if kept is not None and supersedes(kept, value, at) and self._staleness(kept, None, at) is None:
+            return kept.reading("kept_newer")
+        if staleness is not None:
+            raise StaleCacheError(self._path, staleness)
+        self._kept = following
+        return following.reading("fetched")
 
     def _refuse(self, response: Response, at: float) -> NoReturn:
         wait = retry_after_seconds(response.headers, at)
@@ -111,6 +132,7 @@ class Resource(Generic[E]):
             error = FactsError(self._path, response.status, code, message, freshness, wait)
             # Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
             self._kept = None
+            self._refused_at = self._clock.refused(response.headers, at) or self._refused_at
         if wait is not None:
             self._pause = (error, at, wait)
         raise error

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any, Dict, List, Mapping, Optional
 
-from almanac_client import AnswerError, FactsClient, FactsError, Response
+from almanac_client import AnswerError, FactsClient, FactsError, Response, StaleCacheError
 
 
 def replay(steps: List[Dict[str, Any]], noon: float) -> List[Any]:
@@ -23,12 +23,16 @@ def replay(steps: List[Dict[str, Any]], noon: float) -> List[Any]:
         current, sent = step, []
         outcome: List[Any]
         try:
-            reading = client.weather_metrics()
+            reading = client.labels_overview()
             value = json.dumps(reading.value, sort_keys=True, separators=(",", ":"))
             outcome = [reading.via, value, reading.received_at, reading.confirmed_at]
         except FactsError as error:
             state = error.freshness["state"] if error.freshness else None
             outcome = ["FactsError", error.status, error.code, str(error), error.retry_after_seconds, state]
+        except StaleCacheError as error:
+            found = error.staleness
+            evidence = [found.reason, found.clock, found.age_seconds, found.limit_seconds, found.clock_ahead_seconds]
+            outcome = ["StaleCacheError", str(error), *evidence]
         except AnswerError as error:
             outcome = ["AnswerError", error.status, str(error), error.retry_after_seconds]
         trace.append({"outcome": outcome, "sent": sent})

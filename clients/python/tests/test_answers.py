@@ -44,7 +44,9 @@ class RetryAfter(TestCase):
     def test_of_a_proxy_is_respected_for_at_most_an_hour(self) -> None:
         scene = Scene(
             self,
-            lambda e: e.give(429, "slow down", {"Retry-After": "999999"}) if e.nth == 1 else e.give(200, INDEX),
+            lambda e: e.give(429, "slow down", {"Retry-After": "999999"})
+            if e.nth == 1
+            else e.give(200, {**INDEX, "retrieved_at": "2026-11-20T13:00:01.000Z"}),
         )
         for advance in (0, 3599):
             scene.now += advance

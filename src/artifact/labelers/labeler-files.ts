@@ -120,7 +120,7 @@ export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
 
   const request = (name: FileName, stop: AbortSignal): Promise<ArtifactResponse> => {
     const validators = kept.get(name)?.validators ?? null;
-    return requestArtifact({ url: urls[name], userAgent, maxBytes: bounds[name], timeoutMs, validators, stop });
+    return requestArtifact({ url: urls[name], userAgent, maxBytes: bounds[name], timeoutMs, validators, stop, clock });
   };
 
   return async (stop) => {

@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { ServiceClock } from '../../client/staleness.ts';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
 import { describeChanges } from './changes.ts';
@@ -66,4 +67,4 @@ function keepLive(context: WatchContext): void {
   void ask();
 }
 
-keepLive({ fetch: (url, init) => fetch(url, init), clock: Date.now });
+keepLive({ fetch: (url, init) => fetch(url, init), clock: Date.now, service: new ServiceClock() });

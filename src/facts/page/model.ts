@@ -7,8 +7,11 @@ import type { Origin } from '../../contract/vocabulary.ts';
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
   | { readonly kind: 'refused'; readonly error: ErrorBody['error'] }
-  /** The service sent no valid response; occurs only in a page that its script updates. */
-  | { readonly kind: 'unreached' };
+  /**
+   * The service sent no valid response; occurs only in a page that its script updates. `expired` describes a response
+   * that a cache repeated although it does not describe the present.
+   */
+  | { readonly kind: 'unreached'; readonly expired?: string };
 
 /** The three facts from which the page is rendered. */
 export interface ObservatoryFacts {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ServiceClock } from '../../client/staleness.ts';
 import { contractIds } from '../../contract/identifiers.ts';
 import { watchFact } from './watch.ts';
 
@@ -12,6 +13,7 @@ function service(answers: readonly (() => Response)[]) {
   const waiting = [...answers];
   const watch = watchFact('./v1/weather/metrics', contractIds.weatherMetrics, {
     clock: () => now,
+    service: new ServiceClock(),
     fetch: async (_url, init) => {
       asked.push(new Headers(init?.headers).get('If-None-Match') ?? undefined);
       const next = waiting.shift();
@@ -104,5 +106,44 @@ describe('a watched fact', () => {
     const { ask } = service([ok(1)]);
     await ask();
     expect(await ask()).toEqual({ kind: 'unreached' });
+  });
+});
+
+describe('a watched fact behind a cache that repeats expired responses', () => {
+  const built = (at: number): (() => Response) => {
+    const body = { ...fact(1), retrieved_at: new Date(at).toISOString() };
+    return () => Response.json(body, { headers: { ETag: 'W/"1"', 'Cache-Control': 'public, max-age=60' } });
+  };
+  const held = (at: number) => () =>
+    Response.json(
+      { error: { status: 503, code: 'source_held', message: 'held' } },
+      { status: 503, headers: { Date: new Date(at).toUTCString(), 'Cache-Control': 'no-store' } },
+    );
+
+  it('is not shown once its response is older than caches may keep it, even if the cache confirms it', async () => {
+    const old = built(1_000_000);
+    const { ask, pass, asked, usableFor } = service([old, old, unchanged, old, built(1_300_000)]);
+    expect(await ask()).toMatchObject({ kind: 'served' });
+    pass(180_000);
+    expect(await ask()).toMatchObject({ kind: 'served' });
+    pass(1_000);
+    for (const _time of [1, 2]) {
+      expect(await ask()).toEqual({ kind: 'unreached', expired: expect.stringContaining('built 181 s ago') });
+      expect(usableFor()).toBe(15_000);
+    }
+    pass(119_000);
+    expect(await ask()).toMatchObject({ kind: 'served' });
+    expect(asked.at(-1)).toBeUndefined();
+  });
+
+  it('is not shown with a response from before its refusal', async () => {
+    const old = built(1_000_000);
+    const { ask, pass } = service([old, held(1_010_000), old, built(1_020_000)]);
+    expect(await ask()).toMatchObject({ kind: 'served' });
+    pass(10_000);
+    expect(await ask()).toMatchObject({ kind: 'refused' });
+    expect(await ask()).toMatchObject({ kind: 'unreached', expired: expect.stringContaining('refused this fact') });
+    pass(10_000);
+    expect(await ask()).toMatchObject({ kind: 'served' });
   });
 });

@@ -1,8 +1,9 @@
 import { exchange } from '../../client/exchange.ts';
-import { maxAgeMs } from '../../client/headers.ts';
+import { cacheLifetimeMs, maxAgeMs } from '../../client/headers.ts';
+import { describeStaleness, type ServiceClock } from '../../client/staleness.ts';
 import type { FactEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { FactContractId } from '../../contract/identifiers.ts';
+import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
 import { cacheSeconds } from '../../contract/limits.ts';
 import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
@@ -20,6 +21,8 @@ export interface WatchContext {
   readonly fetch: typeof globalThis.fetch;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
+  /** Clock of the service, which all watches share. */
+  readonly service: ServiceClock;
 }
 
 /** Timeout of a request for a fact, in milliseconds. */
@@ -36,38 +39,54 @@ const minIntervalMs = 5_000;
 
 /**
  * Creates a watch of one fact. Unlike the client's cache, which keeps a reading after a failure, the watch discards its
- * fact after the first refusal or failure and shows it again only after a new response.
+ * fact after the first refusal or failure and shows it again only after a new response. A response that a cache repeats
+ * although it has expired counts as a failure.
  */
 export function watchFact<C extends FactContractId>(
   url: string,
   contract: C,
-  { fetch, clock }: WatchContext,
+  { fetch, clock, service }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
   // Send credentials as the browser did for the page, because a proxy in front of the service may require them.
   const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
+  let refusedAt: number | null = null;
+
+  /** Returns the envelope as served, or the reason why it does not describe the present. */
+  function judged(envelope: E, headers: Headers, asked: number): Shown<E> {
+    const terms = {
+      lifetimeMs: cacheLifetimeMs(headers),
+      hasBound: contract === contractIds.labelsOverview,
+      refusedAt,
+    };
+    const staleness = service.staleness(envelope, headers, terms, clock());
+    if (staleness === null) {
+      due = asked + usableFor(headers);
+      return { kind: 'served', envelope };
+    }
+    kept = null;
+    due = asked + retryMs;
+    return { kind: 'unreached', expired: describeStaleness(url, staleness) };
+  }
 
   async function answer(): Promise<Shown<E>> {
     const asked = clock();
     const etag = kept?.etag ?? null;
     const { status, headers, text } = await exchange({ ...request, etag, signal: new AbortController().signal });
-    if (status === 304 && kept) {
-      due = asked + usableFor(headers);
-      return { kind: 'served', envelope: kept.envelope };
-    }
+    if (status === 304 && kept) return judged(kept.envelope, headers, asked);
     kept = null;
     const body: unknown = JSON.parse(text);
     if (status === 200 && isEnvelope(body, contract)) {
       const validator = headers.get('ETag');
       const envelope = body as E;
       if (validator !== null) kept = { etag: validator, envelope };
-      due = asked + usableFor(headers);
-      return { kind: 'served', envelope };
+      return judged(envelope, headers, asked);
     }
     const error = errorOf(body);
     if (error === null) throw new Error('the response is neither a fact nor an error that the contract defines');
+    refusedAt = service.refused(headers, clock()) ?? refusedAt;
     due = asked + cacheSeconds * 1000;
     return { kind: 'refused', error };
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Archiver, createArchiver } from '../../archive/archiver.ts';
-import { fetchFact } from '../../archive/fetch-fact.ts';
+import { factFetcher } from '../../archive/fetch-fact.ts';
 import { isKeyName } from '../../archive/log/keys.ts';
 import { keptInFile, openDayLog } from '../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../archive/signing/key-file.ts';
@@ -84,12 +84,22 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   const key = readOrCreateKey({ path, name, mayCreate, random: randomBytes });
   const dayLog = openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) });
   const userAgent = userAgentFor(values);
-  const request = { base, fetch: serviceFetch, userAgent, timeoutMs: requestTimeoutMs, stop };
+  const onExpired = (why: string): void =>
+    log.warn('a cache repeated an expired response, which is not archived', { why });
+  const request = {
+    base,
+    fetch: serviceFetch,
+    userAgent,
+    timeoutMs: requestTimeoutMs,
+    stop,
+    clock: Date.now,
+    onExpired,
+  };
   return createArchiver({
     files,
     dayLog,
     key: key.verifier.text,
-    fetchFact: (fact) => fetchFact(fact, request),
+    fetchFact: factFetcher(request),
     findIdentity,
     findIdentityIn,
     readHours: hoursReader(values.artifacts, log),

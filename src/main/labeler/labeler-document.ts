@@ -1,5 +1,7 @@
 import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
+import { cacheLifetimeMs } from '../../client/headers.ts';
+import { type Dated, describeStaleness, ServiceClock } from '../../client/staleness.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { type LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
 import { terminalText } from '../terminal-text.ts';
@@ -24,6 +26,8 @@ export interface LabelerRequest {
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;
   readonly timeoutMs: number;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
 }
 
 /** Maximum size of a document, in bytes. A line of the artifact with its definitions is far smaller. */
@@ -35,7 +39,7 @@ const maxListBytes = 16 * 1024 * 1024;
 /** Requests a labeler's document. Never rejects: a failed request is returned as a LabelerFailure. */
 export async function fetchLabeler(did: string, request: LabelerRequest): Promise<FoundLabeler | LabelerFailure> {
   const answer = await asked(`${labelerPaths.one}${did}.json`, maxBytes, request);
-  return 'kind' in answer ? answer : read(answer, request.base);
+  return 'kind' in answer ? answer : read(answer, request);
 }
 
 /**
@@ -45,7 +49,10 @@ export async function fetchLabeler(did: string, request: LabelerRequest): Promis
 export async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
   const answer = await asked(labelerPaths.list, maxListBytes, request);
   if ('kind' in answer) return answer;
-  const labelers = answer.status === 200 ? listIn(parsed(answer.text)) : null;
+  const body = answer.status === 200 ? parsed(answer.text) : null;
+  const expired = expiry(body, answer.headers, labelerPaths.list, request);
+  if (expired !== null) return expired;
+  const labelers = listIn(body);
   if (labelers === null)
     return answer.status === 200 ? notFacts(request.base, 'it has no list of labelers') : failure(answer, request.base);
   const named = labelers.filter(({ name }) => name === handle);
@@ -97,13 +104,25 @@ async function asked(path: string, bytes: number, request: LabelerRequest): Prom
   }
 }
 
-function read(answer: Answer, base: string): FoundLabeler | LabelerFailure {
+function read(answer: Answer, request: LabelerRequest): FoundLabeler | LabelerFailure {
+  const { base } = request;
   if (answer.status !== 200) return failure(answer, base);
   const body = parsed(answer.text);
   const problem = shapeProblem(body);
-  return problem === null
-    ? { kind: 'document', document: body as LabelerEnvelope }
-    : notFacts(base, `its response does not have the published shape: ${terminalText(problem)}`);
+  if (problem !== null) {
+    return notFacts(base, `its response does not have the published shape: ${terminalText(problem)}`);
+  }
+  return (
+    expiry(body, answer.headers, labelerPaths.one, request) ?? { kind: 'document', document: body as LabelerEnvelope }
+  );
+}
+
+/** Returns the failure of a response that a cache repeated although it has expired; null for any other response. */
+function expiry(body: unknown, headers: Headers, path: string, { base, clock }: LabelerRequest): LabelerFailure | null {
+  if (!isRecord(body)) return null;
+  const terms = { lifetimeMs: cacheLifetimeMs(headers), hasBound: true, refusedAt: null };
+  const staleness = new ServiceClock().staleness(body as Dated, headers, terms, clock());
+  return staleness === null ? null : { kind: 'refused', why: describeStaleness(base + path, staleness) };
 }
 
 /** Converts an error response to the failure that it states. */

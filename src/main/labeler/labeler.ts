@@ -59,6 +59,7 @@ export const labelerCommand: Command = {
       base: url.origin + url.pathname.replace(/\/+$/, ''),
       fetch: serviceFetch,
       timeoutMs: values.timeoutSeconds * 1000,
+      clock: Date.now,
     };
     const did = isDid(named) ? canonicalDid(named) : await findLabeler(handle, request);
     const found = typeof did === 'string' ? await fetchLabeler(did, request) : did;

@@ -1,0 +1,172 @@
+"""Tests of the client against caches that serve expired responses, and with clocks that are wrong."""
+
+import json
+from datetime import datetime, timezone
+from email.utils import format_datetime
+from typing import Any, Dict, List, Mapping, Optional, Tuple
+from unittest import TestCase
+
+from almanac_client import ClientError, FactsClient, FactsError, Response, StaleCacheError
+
+NOON = 1_795_176_000.0
+
+
+def timestamp(at: float) -> str:
+    return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def http_date(at: float) -> str:
+    return format_datetime(datetime.fromtimestamp(at, timezone.utc), usegmt=True)
+
+
+class Scene:
+    """A service with its clock at ``service``, and a client with its clock at ``now``."""
+
+    def __init__(self, ahead: float = 0) -> None:
+        self.service, self.now = NOON, NOON + ahead
+        self.response: Optional[Response] = None
+        self.client = FactsClient("http://a.example", transport=self.transport, now=lambda: self.now)
+
+    def transport(self, url: str, headers: Mapping[str, str], timeout: float, max_bytes: int) -> Response:
+        assert self.response is not None
+        return self.response
+
+    def advance(self, seconds: float) -> None:
+        self.service += seconds
+        self.now += seconds
+
+    def serve(self, age: float = 0, collection_age: float = 0, control: str = "public, max-age=60") -> None:
+        """Serves a fact that the service builds now."""
+        freshness = {
+            "state": "fresh",
+            "max_age_seconds": 7200,
+            "collection_age_seconds": collection_age,
+            "collection_max_age_seconds": 7200,
+        }
+        body: Dict[str, Any] = {
+            "contract": "atproto.facts.labels.overview/v1",
+            "generated_at": timestamp(self.service - age),
+            "retrieved_at": timestamp(self.service),
+            "age_seconds": age,
+            "freshness": freshness,
+        }
+        headers = {"cache-control": control, "date": http_date(self.service), "etag": 'W/"a"'}
+        self.response = Response(200, headers, json.dumps(body).encode())
+
+    def refuse(self) -> None:
+        body = {"error": {"status": 503, "code": "source_held", "message": "Held."}}
+        headers = {"cache-control": "no-store", "date": http_date(self.service)}
+        self.response = Response(503, headers, json.dumps(body).encode())
+
+    def outcome(self) -> Tuple[str, Optional[int]]:
+        try:
+            return self.client.labels_overview().via, None
+        except StaleCacheError as error:
+            return error.staleness.reason, error.staleness.clock_ahead_seconds
+        except FactsError as error:
+            return error.code, None
+
+
+class Cached(TestCase):
+    def test_a_response_is_rejected_once_it_is_older_than_caches_may_keep_it(self) -> None:
+        for control, limit in (("public, max-age=60", 180), ("max-age=60, s-maxage=300", 420), ("no-store", 120), ("", 180)):
+            with self.subTest(control):
+                scene = Scene()
+                scene.serve(control=control)
+                scene.advance(limit)
+                self.assertEqual("fetched", scene.outcome()[0])
+                scene.advance(1)
+                self.assertEqual("expired", FactsOnce(scene).outcome()[0])
+
+    def test_a_response_is_rejected_once_its_artifact_or_its_collection_is_older_than_its_bound(self) -> None:
+        for ages in ({"age": 7140.0}, {"collection_age": 7140.0}):
+            with self.subTest(ages):
+                scene = Scene()
+                scene.serve(**ages)
+                scene.advance(120)
+                self.assertEqual("fetched", scene.outcome()[0])
+                scene.advance(1)
+                self.assertEqual("older_than_bound", scene.outcome()[0])
+
+    def test_a_304_does_not_confirm_an_expired_reading(self) -> None:
+        scene = Scene()
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        old = scene.response
+        assert old is not None
+        scene.response = Response(304, old.headers, b"")
+        scene.advance(180)
+        self.assertEqual("revalidated", scene.outcome()[0])
+        scene.advance(61)
+        self.assertEqual("expired", scene.outcome()[0])
+        scene.response = old
+        self.assertEqual("expired", scene.outcome()[0])
+
+    def test_a_response_from_before_a_refusal_is_rejected_at_any_age(self) -> None:
+        scene = Scene()
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        old = scene.response
+        scene.advance(60)
+        scene.refuse()
+        self.assertEqual("source_held", scene.outcome()[0])
+        scene.response = old
+        self.assertEqual("refused_since", scene.outcome()[0])
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+
+    def test_the_error_names_its_kind_the_remedy_and_the_clock(self) -> None:
+        scene = Scene()
+        scene.serve()
+        scene.advance(3600)
+        with self.assertRaises(ClientError) as raised:
+            scene.client.labels_overview()
+        self.assertEqual("served_by_stale_cache", getattr(raised.exception, "code"))
+        for words in ("built 3600 s ago", "proxy_cache_use_stale off", "3600 s ahead of the service's: correct it"):
+            self.assertIn(words, str(raised.exception))
+
+
+class WrongClock(TestCase):
+    def test_a_clock_that_is_ahead_is_reported_with_its_difference_until_a_refusal_states_the_time(self) -> None:
+        scene = Scene(ahead=600)
+        scene.serve()
+        self.assertEqual(("expired", 600), scene.outcome())
+        scene.refuse()
+        self.assertEqual("source_held", scene.outcome()[0])
+        scene.advance(60)
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.advance(181)
+        self.assertEqual(("expired", 600), scene.outcome())
+
+    def test_a_clock_that_is_behind_does_not_hide_the_age_of_a_response(self) -> None:
+        scene = Scene(ahead=-3600)
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.advance(181)
+        self.assertEqual(("expired", None), scene.outcome())
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+
+    def test_a_clock_that_is_corrected_does_not_make_new_responses_old(self) -> None:
+        scene = Scene(ahead=-3600)
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.now += 3600
+        scene.advance(61)
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+
+
+class FactsOnce:
+    """A client that starts at the time of a scene and receives its response."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.client = FactsClient("http://a.example", transport=scene.transport, now=lambda: scene.now)
+
+    def outcome(self) -> List[str]:
+        try:
+            return [self.client.labels_overview().via]
+        except StaleCacheError as error:
+            return [error.staleness.reason]

@@ -2,6 +2,7 @@ import { OperatorError } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
 import { type Connection, type ConnectOptions, connectTo, endConnection, isUsable } from './connect.ts';
 import { describePlace, type PostgresHost, type PostgresPlace, type SessionKind } from './place.ts';
+import { isLate, repeated, stateOf } from './sqlstates.ts';
 import { storeError } from './store-error.ts';
 
 /**
@@ -20,12 +21,27 @@ export interface ChooseOptions extends ConnectOptions {
 
 /**
  * Connects to a server in `place` that has the required role, beginning with `first` if it is given. With
- * `prefer-standby`, connects to a primary if no standby can be reached. Throws `unreachable` if there is no such
- * server. An `OperatorError`, for example because the password file cannot be read, and store errors such as `damaged`
- * are thrown without trying the other servers. The driver itself supports only one server per connection.
+ * `prefer-standby`, connects to a primary if no standby can be reached. If there is no such server but one of them will
+ * be usable soon (see `sqlStates`), tries all of them again, a few times. Throws `unreachable` if there is no such
+ * server, or `busy` if one of them only has no room. An `OperatorError`, for example because the password file cannot be
+ * read, and store errors such as `damaged` are thrown without trying the other servers. The driver itself supports only
+ * one server per connection.
  */
 export function connect(place: PostgresPlace, options: ChooseOptions): Promise<Connection> {
-  return new Promise((resolve, reject) => new Choice(place, options, { resolve, reject }).tryNext());
+  const choose = (): Promise<Connection> =>
+    new Promise((resolve, reject) => new Choice(place, options, { resolve, reject }).tryNext());
+  return repeated(choose, (error) => error instanceof NoServer && error.isTemporary, options.wait);
+}
+
+/** No server can be used. */
+class NoServer extends StoreError {
+  /** True if the next round may find a server. */
+  readonly isTemporary: boolean;
+
+  constructor(code: 'busy' | 'unreachable', message: string, isTemporary: boolean) {
+    super(code, message);
+    this.isTemporary = isTemporary;
+  }
 }
 
 interface Outcome {
@@ -41,6 +57,12 @@ class Choice {
   /** Servers that were not tried yet. */
   readonly #left: PostgresHost[];
   readonly #failures: string[] = [];
+  /** True if a server that may be suitable rejected the connection only because it has no room. */
+  #isBusy = false;
+  /** True if a server may accept a connection soon. */
+  #isTemporary = false;
+  /** True if a server did not respond in time; a further round would take as long. */
+  #isLate = false;
   #timer: NodeJS.Timeout | undefined;
   /** Attempts that have neither connected nor failed. */
   readonly #pending = new Set<AbortController>();
@@ -104,11 +126,15 @@ class Choice {
       this.#end(() => this.#outcome.reject(error));
       return;
     }
+    const state = stateOf(error);
     const failure = storeError(error, `${host}:${port}`);
-    if (failure.code !== 'unreachable' && failure.code !== 'unexpected' && failure.code !== 'busy') {
+    if (state?.connecting === 'report') {
       this.#end(() => this.#outcome.reject(failure));
       return;
     }
+    this.#isBusy ||= failure.code === 'busy';
+    this.#isTemporary ||= state?.connecting === 'round';
+    this.#isLate ||= isLate(error);
     this.#failures.push(failure.message);
     this.tryNext();
   }
@@ -122,7 +148,8 @@ class Choice {
       return;
     }
     const message = `no server of ${describePlace(this.#place)} can be used: ${this.#failures.join('; ')}`;
-    this.#end(() => this.#outcome.reject(new StoreError('unreachable', message)));
+    const isTemporary = this.#isTemporary && !this.#isLate;
+    this.#end(() => this.#outcome.reject(new NoServer(this.#isBusy ? 'busy' : 'unreachable', message, isTemporary)));
   }
 
   /** Ends the choice and all attempts that are still pending. */

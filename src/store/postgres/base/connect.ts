@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { OperatorError } from '../../../ops/errors.ts';
 import { type PostgresHost, type PostgresPlace, readPassword } from './place.ts';
+import { isKept, LostConnection, reasonOf, repeated, stateOf, type Wait } from './sqlstates.ts';
 import { decodeText } from './value.ts';
 
 /** Idle time after which the operating system probes whether the server is still reachable, in milliseconds. */
@@ -29,27 +30,76 @@ export interface Connection {
 
 /** Options for a connection. */
 export interface ConnectOptions {
-  /** Maximum time to connect to one server, in milliseconds. */
+  /** Maximum time to connect to one server, including all attempts, in milliseconds. */
   readonly connectMs: number;
   /** Name under which the server lists the connection. */
   readonly application: string;
+  /** Waits between two attempts; absent for a timer. */
+  readonly wait?: Wait;
 }
 
 /**
- * Connects to one server of `place`. If `signal` aborts, the attempt fails. Throws `OperatorError` if the version of
- * the server is too old, or if the password file or the certificates cannot be read.
+ * Connects to one server of `place`. Repeats what the server cancelled, on the same connection if the server kept it; see
+ * `sqlStates`. If `signal` aborts, the attempt fails. Throws `OperatorError` if the version of the server is too old, or
+ * if the password file or the certificates cannot be read.
  */
 export async function connectTo(
   place: PostgresPlace,
   server: PostgresHost,
-  { connectMs, application }: ConnectOptions,
+  options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { host, port } = server;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+  // A server that answers each attempt late must not multiply the time limit.
+  const timer = setTimeout(end, options.connectMs);
+  let open: Opened | null = null;
+  try {
+    return await repeated(
+      async () => {
+        if (ending.signal.aborted) throw new LostConnection();
+        open ??= await openSocket(place, server, options, ending.signal);
+        try {
+          return await lookAt(open, server);
+        } catch (error) {
+          const { socket, failure } = open;
+          const reason = reasonOf(failure(), error);
+          if (!isKept(reason) || socket.destroyed) {
+            await destroyConnection(open);
+            open = null;
+          }
+          throw reason;
+        }
+      },
+      (error) => !ending.signal.aborted && stateOf(error)?.connecting === 'repeat',
+      options.wait,
+    );
+  } catch (error) {
+    if (open !== null) await destroyConnection(open);
+    throw ending.signal.aborted ? new Error('timeout expired', { cause: error }) : error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** A connection that has sent no statement. */
+type Opened = Pick<Connection, 'client' | 'socket' | 'failure'>;
+
+async function openSocket(
+  place: PostgresPlace,
+  { host, port }: PostgresHost,
+  { connectMs, application }: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Opened> {
   const password = readPassword(place);
   const socket = new Socket();
   const stop = (): void => void socket.destroy();
   signal.addEventListener('abort', stop, { once: true });
+  // The signal belongs to one choice of a server, which a connection outlives.
+  socket.once('close', () => signal.removeEventListener('abort', stop));
   const client = new pg.Client({
     stream: () => socket,
     host,
@@ -73,19 +123,22 @@ export async function connectTo(
   });
   try {
     await client.connect();
-    const { rows } = await client.query<{ standby: boolean; version: string }>(
-      "SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num') AS version",
-    );
-    if (Number(rows[0]?.version) < minVersion) {
-      throw new OperatorError(`the PostgreSQL server at ${host}:${port} is older than version 15`);
-    }
-    return { client, socket, server, isStandby: rows[0]?.standby === true, failure: () => failure };
+    return { client, socket, failure: () => failure };
   } catch (error) {
     await destroyConnection({ socket });
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
+}
+
+/** Runs the first statement, which determines the version and the role of the server. */
+async function lookAt(open: Opened, server: PostgresHost): Promise<Connection> {
+  const { rows } = await open.client.query<{ standby: boolean; version: string }>(
+    "SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num') AS version",
+  );
+  if (Number(rows[0]?.version) < minVersion) {
+    throw new OperatorError(`the PostgreSQL server at ${server.host}:${server.port} is older than version 15`);
+  }
+  return { ...open, server, isStandby: rows[0]?.standby === true };
 }
 
 /** Returns true if an idle connection is still open and has not failed. */

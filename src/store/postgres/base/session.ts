@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
-import { destroyConnection } from './connect.ts';
+import { type Connection, destroyConnection } from './connect.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { applicationOf, processName } from './process-name.ts';
-import { codeOf, isRecoveryConflict, storeError } from './store-error.ts';
+import { isKept, isLate, LostConnection, reasonOf, repeated, stateOf, type Wait } from './sqlstates.ts';
+import { storeError } from './store-error.ts';
 import { parameter, type Value } from './value.ts';
 
 /** Queries in one transaction. Table names need no schema. */
@@ -23,6 +23,11 @@ export interface Limits {
   readonly replyMs: number;
   /** Aborting this signal closes the connection of the transaction in progress at once. */
   readonly signal?: AbortSignal;
+  /**
+   * Limits what is repeated; absent to repeat what the table of SQLSTATEs allows. `unbegun`: only a transaction whose work
+   * has not begun, because the work has effects outside the database. `nothing`: the caller must learn of each error.
+   */
+  readonly repeats?: 'unbegun' | 'nothing';
 }
 
 /** Limits of short transactions. */
@@ -55,12 +60,11 @@ const choosingMs = 1_500;
  */
 const durable = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
-/** Maximum number of attempts for a read that is cancelled by recovery on a standby. */
-const maxAttempts = 5;
-/** Delay before the second attempt of a read, in milliseconds; doubles for each further attempt. */
-const attemptMs = 20;
 
-/** Transactions on the database of one store. Every error is thrown as a `StoreError`. */
+/**
+ * Transactions on the database of one store. Every error is thrown as a `StoreError`. What is repeated is in the table
+ * `sqlStates`: reads, and every transaction whose work has not begun, as on a connection that the server has ended.
+ */
 export class Session {
   readonly place: PostgresPlace;
   readonly name: string;
@@ -68,9 +72,18 @@ export class Session {
   readonly isWriter: boolean;
   readonly #pool: Pool;
   readonly #limits: Limits;
+  readonly #wait: Wait | undefined;
 
-  constructor(place: PostgresPlace, target: SessionKind | 'writer', connections: number, limits = shortLimits) {
+  /** `wait` waits between two attempts; absent for a timer. */
+  constructor(
+    place: PostgresPlace,
+    target: SessionKind | 'writer',
+    connections: number,
+    limits = shortLimits,
+    wait?: Wait,
+  ) {
     this.#limits = limits;
+    this.#wait = wait;
     this.place = place;
     this.name = describePlace(place);
     this.isWriter = target === 'writer';
@@ -80,46 +93,41 @@ export class Session {
       target: target === 'writer' ? 'primary' : target,
       connectMs,
       application: this.isWriter ? applicationOf(processName()) : 'almanac',
+      ...(wait && { wait }),
     });
   }
 
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
-    return this.#use(limits.signal, (client) =>
-      this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits }, work),
+    return this.#repeated(limits, false, ({ client }, begun) =>
+      this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits, begun }, work),
     );
   }
 
   /**
    * Runs queries on one snapshot of the database. `locked` names the partitioned table that they read: its lock is
    * taken before the snapshot, so that no partition in the snapshot can be detached during the transaction. On a
-   * standby, `after` runs on a later snapshot of the same server. A read that is cancelled by recovery is repeated, up
-   * to `maxAttempts` attempts in total.
+   * standby, `after` runs on a later snapshot of the same server. Unless `limits` exclude it, a read that recovery on a
+   * standby cancels is repeated, and so is, once, a read that loses its connection.
    */
-  async read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
+  read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const { locked = null, after, limits = this.#limits } = options;
     const first = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
     const isolation = 'REPEATABLE READ READ ONLY';
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#use(limits.signal, async (client, isStandby) => {
-          const result = await this.#transaction(client, { isolation, first, limits }, work);
-          if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits }, after);
-          return result;
-        });
-      } catch (error) {
-        if (attempt === maxAttempts || !isRecoveryConflict(error)) throw error;
-        await wait(attemptMs * 2 ** (attempt - 1));
-      }
-    }
+    return this.#repeated(limits, true, async ({ client, isStandby }, begun) => {
+      const result = await this.#transaction(client, { isolation, first, limits, begun }, work);
+      if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits, begun }, after);
+      return result;
+    });
   }
 
   /** Runs one statement that cannot run in a transaction. Table names need the schema. */
   async outside(sql: string, signal?: AbortSignal): Promise<void> {
-    await this.#use(signal, async (client) => {
+    const { statementMs } = longLimits;
+    await this.#repeated({ ...this.#limits, ...(signal && { signal }) }, false, async ({ client }, begun) => {
       const short = senderOf(client, this.#limits);
-      const { statementMs } = longLimits;
       await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
+      begun();
       await senderOf(client, longLimits)(sql).finally(() => short('RESET lock_timeout; RESET statement_timeout'));
     });
   }
@@ -128,9 +136,39 @@ export class Session {
     return this.#pool.close();
   }
 
+  /** Runs `run`, which calls `begun` before the work of its caller, as often as the table of SQLSTATEs allows. */
+  #repeated<T>(
+    { signal, repeats }: Limits,
+    isRead: boolean,
+    run: (connection: Connection, begun: () => void) => Promise<T>,
+  ): Promise<T> {
+    let hasBegun = false;
+    let losses = 0;
+    const mayRepeat = (error: unknown): boolean => {
+      if (repeats === 'nothing' || signal?.aborted === true) return false;
+      if (hasBegun && (repeats === 'unbegun' || !isRead)) return false;
+      const reading = stateOf(error)?.reading ?? 'report';
+      if (!hasBegun || reading !== 'once') return reading !== 'report';
+      losses += 1;
+      return losses === 1;
+    };
+    return repeated(
+      () => {
+        hasBegun = false;
+        return this.#use(signal, (connection) =>
+          run(connection, () => {
+            hasBegun = true;
+          }),
+        );
+      },
+      mayRepeat,
+      this.#wait,
+    );
+  }
+
   async #transaction<T>(
     client: pg.Client,
-    { isolation, first, limits }: { readonly isolation: string; readonly first: string; readonly limits: Limits },
+    { isolation, first, limits, begun }: TransactionOptions,
     work: (queries: Queries) => Promise<T>,
   ): Promise<T> {
     const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
@@ -139,42 +177,46 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
     try {
       await send(begin);
+      begun();
       const result = await work(queriesOf(senderOf(client, limits)));
       await commit(send);
       return result;
     } catch (error) {
       await send('ROLLBACK').catch(() => {
-        // Recovery on a standby may end the connection; the caller then repeats the read on another connection.
-        if (isRecoveryConflict(error)) throw error;
-        throw new StoreError('unreachable', `${this.name}: the connection was lost`, { cause: error });
+        // The error of a statement states why the connection was lost; an error of the caller does not.
+        throw stateOf(error) !== null || isLate(error) ? error : new LostConnection({ cause: error });
       });
       throw error;
     }
   }
 
-  async #use<T>(
-    signal: AbortSignal | undefined,
-    work: (client: pg.Client, isStandby: boolean) => Promise<T>,
-  ): Promise<T> {
+  async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     if (signal?.aborted) throw new StoreError('closed', `${this.name}: the operation was aborted`);
     try {
       return await this.#pool.use(async (connection) => {
-        const { client, isStandby, failure } = connection;
         const end = (): void => void destroyConnection(connection);
         signal?.addEventListener('abort', end, { once: true });
         try {
-          return await work(client, isStandby);
+          return await work(connection);
         } catch (error) {
-          // If recovery ends the connection between two statements, only `failure` returns the reason.
-          throw isRecoveryConflict(failure()) ? failure() : error;
+          throw reasonOf(connection.failure(), error);
         } finally {
           signal?.removeEventListener('abort', end);
         }
-      }, isSound);
+      }, isKept);
     } catch (error) {
       throw storeError(error, this.name);
     }
   }
+}
+
+interface TransactionOptions {
+  readonly isolation: string;
+  /** Statement after the limits of the transaction, or an empty string. */
+  readonly first: string;
+  readonly limits: Limits;
+  /** Called before the work of the caller. */
+  readonly begun: () => void;
 }
 
 /** Options for a read. */
@@ -214,15 +256,4 @@ function queriesOf(send: Sender): Queries {
       (await send(sql, values)).rows as Row[],
     run: async (sql, values = []) => (await send(sql, values)).rowCount ?? 0,
   };
-}
-
-/** Returns true if the connection can be reused after an error: an error of a statement or of the caller. */
-function isSound(error: unknown): boolean {
-  if (error instanceof StoreError) return error.code !== 'unexpected' && error.code !== 'unreachable';
-  const code = codeOf(error);
-  // The server ends the session after a FATAL error, regardless of the error code.
-  if (error instanceof Error && 'severity' in error && error.severity === 'FATAL') return false;
-  // Errors of the classes 08 and 25, and errors whose code begins with 57P, can end the session. Codes that begin
-  // with E are excluded, because system error codes such as EPIPE can also have five characters.
-  return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25|57P)/.test(code) && !code.startsWith('E');
 }

@@ -100,7 +100,10 @@ function targetOver(session: Session, token: number): CopyTarget {
       }),
     index: (day) => change((queries) => indexDay(queries, day)),
     rows: (day, after, each) =>
-      session.read((queries) => tableRows(queries, day, { after, isOrdered: false }, each), { limits: longLimits }),
+      // Not repeated, because the caller would receive the first rows twice.
+      session.read((queries) => tableRows(queries, day, { after, isOrdered: false }, each), {
+        limits: { ...longLimits, repeats: 'unbegun' },
+      }),
     putCounts: (day, counts) =>
       change(async (queries) => {
         await sources.load(queries, sourcesOf(counts));

@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.ts';
 import type { Queries, Session } from '../base/session.ts';
-import { codeOf } from '../base/store-error.ts';
+import { codeOf } from '../base/sqlstates.ts';
 import { migrations } from './migrations.ts';
 import { assertFinished } from './unfinished-copy.ts';
 

@@ -1,7 +1,7 @@
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { duplicateHorizon } from '../../port.ts';
-import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { type Limits, longLimits, type Queries, type Session } from '../base/session.ts';
 import { readIdentities } from '../read/identities.ts';
 
 interface Ends {
@@ -37,7 +37,9 @@ export class FollowedIdentities {
    * revision has decreased: the database has lost commits that this process has already seen, and may have lost others.
    */
   async follow(stored: (identity: string) => void): Promise<void> {
-    await this.#session.read((queries) => this.#read(queries, stored), { locked: 'observation', limits: longLimits });
+    // Not repeated, because another server may lack rows that this one has read.
+    const limits: Limits = { ...longLimits, repeats: 'unbegun' };
+    await this.#session.read((queries) => this.#read(queries, stored), { locked: 'observation', limits });
   }
 
   async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {

@@ -6,7 +6,7 @@ import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/stan
 import { defaultLeaseMs } from '../base/lease.ts';
 import { processName, writerBackends } from '../base/process-name.ts';
 import type { Limits, Session } from '../base/session.ts';
-import { codeOf } from '../base/store-error.ts';
+import { codeOf } from '../base/sqlstates.ts';
 import { StandbyPlace, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { storeVersion } from '../schema/migrate.ts';
@@ -14,8 +14,11 @@ import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
 import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
-/** Limits for queries of the writer's state; a late result would be useless. */
-const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
+/**
+ * Limits for queries of the writer's state; a late result would be useless. A query that loses its connection must fail,
+ * because the writer has then lost its connections too.
+ */
+const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000, repeats: 'nothing' };
 
 /** Options for a standby: the options of a writer, with a clock instead of the current time. */
 export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {

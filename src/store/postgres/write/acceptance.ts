@@ -213,7 +213,8 @@ export class Acceptance {
         this.#mark ??= row?.mark ?? null;
         this.#newestDay = row?.day ?? null;
       },
-      { locked: 'observation', limits: longLimits },
+      // Not repeated, because another server may lack rows whose identities this one has already returned.
+      { locked: 'observation', limits: { ...longLimits, repeats: 'unbegun' } },
     );
     this.#isStale = false;
   }

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noon } from '../../../harness/conformance/labels.ts';
+import { batch } from '../../../harness/conformance/suite.ts';
+import { isConnecting, type Refusal, type Refuse, refusingServer } from '../../../harness/postgres/refusing-server.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import { inspect, openStoreReader, storeProcesses } from '../../../src/store/open.ts';
+import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { sqlStates } from '../../../src/store/postgres/base/sqlstates.ts';
+import { openPostgresSource } from '../../../src/store/postgres/copy/source.ts';
+import { openPostgresStandby } from '../../../src/store/postgres/standby/standby.ts';
+import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
+
+const schema = 'refused';
+/** Duration of a lease that is not renewed, in milliseconds. */
+const leaseMs = 50;
+
+type Open = (url: string) => Promise<void>;
+
+const read: Open = async (url) => {
+  const reader = await openStoreReader(url);
+  await reader.frontier();
+  await reader.close();
+};
+
+/** What other programs than the account surface do with a store. */
+const commands: readonly (readonly [string, Open])[] = [
+  [
+    'labels verify',
+    async (url) => {
+      const reader = await openStoreReader(url);
+      for await (const { problems } of reader.verify()) expect(problems).toEqual([]);
+      await reader.close();
+    },
+  ],
+  ['doctor', async (url) => void (await inspect(url))],
+  ['the list of processes', async (url) => void (await storeProcesses(url))],
+  [
+    'the source of a copy',
+    async (url) => {
+      const source = await openPostgresSource(parsePostgresUrl(url));
+      await source.look();
+      await source.content();
+      await source.close();
+    },
+  ],
+];
+
+/** Errors after which a read is repeated. */
+const repeatable: readonly (readonly [string, Refusal | 'close'])[] = [
+  ['a conflict with recovery', { code: '40001' }],
+  ['a closed connection', 'close'],
+  ['a conflict with recovery that ends the connection', { code: '40001', isFatal: true }],
+  ['a deadlock with recovery', { code: '40P01' }],
+  [
+    'a conflict in a later version and another language',
+    { code: '57014', message: 'Konflikt', routine: 'ProcessRecoveryConflictInterrupt' },
+  ],
+  ['a shutdown', { code: '57P01', isFatal: true }],
+  ['a crash', { code: '57P02', isFatal: true }],
+  ['an idle connection that the server ended', { code: '57P05', isFatal: true }],
+  ['a lost connection', { code: '08006', isFatal: true }],
+  ['a pooler that ended the connection', { code: '08P01', isFatal: true }],
+];
+
+/** Errors after which a connection attempt is repeated, but not a read; and whether they are fatal. */
+const temporary = [
+  ['55P03', false],
+  ['57014', false],
+  ['53300', true],
+  ['57P03', true],
+] as const;
+
+const writers: readonly (readonly [string, Open])[] = [
+  ['a writer', async (url) => (await openPostgresWriter({ place: parsePostgresUrl(url), at: noon, leaseMs })).close()],
+  [
+    'a standby',
+    async (url) => (await openPostgresStandby({ place: parsePostgresUrl(url), clock: () => noon, leaseMs })).close(),
+  ],
+];
+
+describe.skipIf(!hasPostgres())('a server, a failover or a pooler that refuses a statement', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    const writer = await openPostgresWriter({ place: parsePostgresUrl(server.url(schema)), at: noon });
+    await writer.append(batch(noon, [1, 2]));
+    await writer.close();
+  });
+  afterAll(() => server.stop());
+
+  const urlOf = async (refuse: Refuse): Promise<string> =>
+    `postgres://almanac@127.0.0.1:${await refusingServer(server, refuse)}/postgres?schema=${schema}`;
+
+  /**
+   * Runs `open` once for each of its statements, and refuses this statement once. Returns the number of statements, the
+   * first of which is the start of a connection.
+   */
+  async function refuseEach(
+    refusal: Refusal | 'close',
+    open: (url: string, refused: () => string) => Promise<void>,
+  ): Promise<number> {
+    let seen = 0;
+    let at = 0;
+    let refused = '';
+    const url = await urlOf((sql) => {
+      if (seen++ !== at) return null;
+      refused = sql;
+      return refusal;
+    });
+    for (; at === 0 || refused !== ''; at++) {
+      seen = 0;
+      refused = '';
+      await open(url, () => refused);
+    }
+    return at - 1;
+  }
+
+  it.each(repeatable)('does not prevent reading (%s)', async (_, refusal) => {
+    expect(await refuseEach(refusal, read)).toBeGreaterThan(9);
+  });
+
+  describe.each(commands)('does not prevent %s', (_, run) => {
+    it.each(repeatable.slice(0, 2))('(%s)', async (__, refusal) => {
+      expect(await refuseEach(refusal, run)).toBeGreaterThan(9);
+    });
+  });
+
+  it.each(temporary)('does not prevent a new connection, if it answers with %s once', async (code, isFatal) => {
+    await refuseEach({ code, isFatal }, async (url, refused) => {
+      const error = await read(url).catch((thrown: unknown) => thrown);
+      if (refused() === '' || isConnecting(refused())) expect(error).toBe(undefined);
+      else expect(error).toMatchObject({ code: sqlStates[code]?.error, retry: true });
+    });
+  });
+
+  describe.each(writers)('prevents the opening of %s only if work has begun, and not the next opening', (_, open) => {
+    it.each(repeatable.slice(0, 2))('(%s)', async (__, refusal) => {
+      await refuseEach(refusal, async (url, refused) => {
+        const error = await open(url).catch((thrown: unknown) => thrown);
+        if (error === undefined) return;
+        expect(error).toMatchObject({ retry: true });
+        expect(isConnecting(refused()) || refused().startsWith('BEGIN')).toBe(false);
+        await open(server.url(schema));
+      });
+    });
+  });
+});

@@ -2,26 +2,30 @@ import pg from 'pg';
 import { until } from '../process/until.ts';
 import type { PostgresServer } from './server.ts';
 
-/** SQLSTATE of a statement that a standby cancels because it conflicts with the replay of WAL. */
+/** SQLSTATE of a statement or connection that a standby cancels because it conflicts with the replay of WAL. */
 const recoveryConflict = '40001';
 
 /**
- * Runs a statement on a server outside a transaction, and returns its rows. Repeats it while it conflicts with the replay
- * of WAL on a standby.
+ * Runs a statement on a server outside a transaction, and returns its rows. Repeats it on another connection while it, or
+ * the start of the connection, conflicts with the replay of WAL on a standby.
  */
 export async function statement(server: PostgresServer, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(server.client);
-  await client.connect();
-  try {
-    for (;;) {
-      try {
-        return (await client.query<Record<string, unknown>>(sql)).rows;
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError && error.code === recoveryConflict)) throw error;
-      }
+  for (;;) {
+    const client = new pg.Client(server.client);
+    let failure: unknown = null;
+    // A standby may end the connection between two statements; only this error then states why.
+    client.on('error', (error) => {
+      failure ??= error;
+    });
+    try {
+      await client.connect();
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } catch (error) {
+      const reason = failure ?? error;
+      if (!(reason instanceof pg.DatabaseError && reason.code === recoveryConflict)) throw error;
+    } finally {
+      await client.end();
     }
-  } finally {
-    await client.end();
   }
 }
 

@@ -106,15 +106,19 @@ export function folderInTest(later: Later = onTestFinished): string {
   return folder;
 }
 
-/** Starts the account program on a store, with its secret in `data`. It runs until the test has finished, or `later` ends it. */
+/**
+ * Starts the account program on a store, with its secret in `data` and with additional environment variables. It runs
+ * until the test has finished, or `later` ends it.
+ */
 export async function startAccount(
   store: string,
   args: readonly string[] = [],
   data = folderInTest(),
   later: Later = onTestFinished,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ url: string; program: Program; data: string }> {
   const own = ['account', '--port', '0', '--store', store, '--data', data, '--page-rows', '50'];
-  const program = startProgramInTest([...own, ...args], {}, later);
+  const program = startProgramInTest([...own, ...args], { env }, later);
   const { url } = await program.listening();
   return { url, program, data };
 }

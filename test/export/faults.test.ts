@@ -4,8 +4,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
+import { simulationClock } from '../../harness/process/clock-setting.ts';
 import {
   account,
   filledStore,
@@ -180,10 +181,10 @@ describe('a busy service', () => {
   it('is retried after the delay given in its Retry-After header', async () => {
     const { url, rows, file } = await unchanged(400);
     const proxy = await startProxy(url, (passing) => {
-      if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
+      if (passing.nth === 1 || passing.nth === 3) busy(passing, '1');
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
-    const again = 'almanac: the service is busy (store_busy); retrying in 2.0 s';
+    const again = 'almanac: the service is busy (store_busy); retrying in 1.0 s';
     expect([code, stderr.filter((line) => line.includes('busy'))]).toEqual([0, [again, again]]);
     expect(rowsIn(file)).toEqual(rows);
   });
@@ -202,23 +203,21 @@ describe('a busy service', () => {
   });
 });
 
-describe('an export with a short lifetime', () => {
-  const late = async ({ creates, body }: Passing, state: { expiresAt: number }): Promise<void> => {
-    if (creates)
-      state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
-  };
+describe('an export that expires', () => {
+  /** Starts a service with the secret of another one, for which all exports of that service have expired. */
+  async function startLater({ store, data }: { store: string; data: string }) {
+    const clock = simulationClock(join(folderInTest(), 'clock.json'));
+    clock.run(1);
+    // An export expires after 15 minutes.
+    clock.step(16 * 60_000);
+    return startAccount(store, [], data, onTestFinished, clock.env);
+  }
 
   it('is restarted after it has expired, and completes', async () => {
-    const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
-    // Start a service with the same secret and a lifetime that is long enough for the restarted export.
-    const lasting = await startAccount(store, [], data);
-    const state = { expiresAt: 0 };
-    const proxy = await startProxy(url, async (passing) => {
-      await late(passing, state);
-      // Delay the page until the service's clock has passed the expiry.
-      if (passing.nth !== 3) return;
-      await until('the expiry', () => Date.now() > state.expiresAt);
-      proxy.state.upstream = lasting.url;
+    const { store, data, url, rows, file } = await station(200);
+    const after = await startLater({ store, data });
+    const proxy = await startProxy(url, (passing) => {
+      if (passing.nth === 3) proxy.state.upstream = after.url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr.filter((line) => line.includes('restarting'))]).toEqual([
@@ -229,11 +228,11 @@ describe('an export with a short lifetime', () => {
   });
 
   it('makes the command fail with a specific exit code if it expires repeatedly', async () => {
-    const { url, folder, file } = await station(200, ['--export-ttl-seconds', '1']);
-    const state = { expiresAt: 0 };
-    const proxy = await startProxy(url, async (passing) => {
-      await late(passing, state);
-      if (!passing.creates) await until('the expiry', () => Date.now() > state.expiresAt);
+    const { store, data, url, folder, file } = await station(200);
+    const after = await startLater({ store, data });
+    // Every export is created before its pages expire.
+    const proxy = await startProxy(url, ({ creates }) => {
+      proxy.state.upstream = creates ? after.url : url;
     });
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
     expect([code, stderr.at(-1)]).toEqual([
@@ -283,7 +282,7 @@ describe('a response that is not an export', () => {
     const folder = folderInTest();
     const { code, stderr } = await runProgram([
       ...exporting(`http://127.0.0.1:${port}`, join(folder, 'export.json')),
-      ...['--give-up-seconds', '3'],
+      ...['--give-up-seconds', '1'],
     ]);
     expect(stderr.at(-1)).toContain(`${incomplete}the service cannot be reached`);
     expect([code, readdirSync(folder)]).toEqual([3, []]);

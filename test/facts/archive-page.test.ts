@@ -183,7 +183,10 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
       const { axe } = globalThis as unknown as {
         axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
       };
-      const { violations } = await axe.run({ rules: { 'target-size': { enabled: true } } });
+      const { violations } = await axe.run({
+        resultTypes: ['violations'],
+        rules: { 'target-size': { enabled: true } },
+      });
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     });
   }

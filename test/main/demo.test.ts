@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -296,11 +305,18 @@ describe('the data of a demo', within, () => {
     expect(existsSync(join(temporary, data))).toBe(false);
   });
 
+  it('remains, but no process of the demo does, after the demo was killed', async () => {
+    const pids = [...partsOf(demo).values()];
+    expect(pids.length).toBeGreaterThan(4);
+    demo.child.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
+    expect(readdirSync(join(folder, 'demo'))).toContain('labels');
+  });
+
   it.each([
     ['up', ['--data', 'FOLDER', '--port', '0'], /contains the simulated data of a demo/],
     ['labels', ['--store', 'sqlite:FOLDER/labels', '--artifacts', 'OTHER'], /contains simulated observations/],
   ])('is refused as a data directory by `almanac %s`', async (command, args, why) => {
-    await demo.stop();
     const resolved = args.map((word) =>
       word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),
     );
@@ -310,11 +326,13 @@ describe('the data of a demo', within, () => {
   it('is replaced at the next start in the same directory, but a start in a directory with other content is refused', async () => {
     const data = join(folder, 'demo');
     writeFileSync(join(data, 'left-over'), '');
-    demo = await startDemo(data);
+    const store = statSync(join(data, 'labels')).ino;
+    const next = startProgramInTest(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+    const isNew = () => statSync(join(data, 'labels'), { throwIfNoEntry: false })?.ino ?? store;
+    await vi.waitFor(() => expect(isNew()).not.toBe(store), patient);
     expect(readdirSync(data)).not.toContain('left-over');
-    const pids = [...partsOf(demo).values()];
-    demo.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
+    next.child.kill('SIGINT');
+    expect(await next.ended()).toBe(0);
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'kept');
     await expect(startDemo(folder)).rejects.toThrow(/contains files that no demo wrote/);

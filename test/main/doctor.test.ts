@@ -8,6 +8,7 @@ import { WebSocketServer } from 'ws';
 import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
+import { simulationClock } from '../../harness/process/clock-setting.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
@@ -61,9 +62,17 @@ function flags(of: SimAddresses = network): string[] {
   ].flat();
 }
 
+/** Returns the environment of a doctor whose timers, and therefore its time limits, elapse ten times as fast. */
+function hurried(): Readonly<Record<string, string>> {
+  const clock = simulationClock(`${data}-clock.json`);
+  onTestFinished(() => rmSync(`${data}-clock.json`));
+  clock.run(10);
+  return { ...clock.env, SCALED_TIMERS: '1' };
+}
+
 /** Returns the doctor's findings by the name of the check. */
-async function doctor(args: readonly string[] = flags()) {
-  const { code, stdout, stderr } = await runProgram(['doctor', '--json', ...args]);
+async function doctor(args: readonly string[] = flags(), env: Readonly<Record<string, string>> = {}) {
+  const { code, stdout, stderr } = await runProgram(['doctor', '--json', ...args], { env });
   expect(stderr).toEqual([]);
   const { verdict, findings } = JSON.parse(stdout.join('\n')) as { verdict: string; findings: Found[] };
   return {
@@ -244,6 +253,7 @@ describe('the check of the upstreams', () => {
     const mute = `http://127.0.0.1:${hanging}`;
     const said = await doctor(
       flags({ ...network, jetstream: `ws://127.0.0.1:${hanging}/subscribe`, plc: mute, relays: [mute] }),
+      hurried(),
     );
     expect(said.of('directory')).toMatchObject([
       { level: 'fail', found: `${mute} did not respond within 8 s (stuck at answer)` },
@@ -267,7 +277,7 @@ describe('the check of the upstreams', () => {
     const sockets = new WebSocketServer({ server });
     const { port: silent } = await listenForTest(server);
     onTestFinished(() => sockets.close());
-    const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }));
+    const said = await doctor(flags({ ...network, jetstream: `ws://127.0.0.1:${silent}/subscribe` }), hurried());
     expect(said.of('jetstream')).toMatchObject([
       { level: 'fail', found: `ws://127.0.0.1:${silent}/subscribe accepts connections, but sends no events` },
     ]);

@@ -49,6 +49,8 @@ export const labelerProblems = [
   'order_unverified',
   /** No label of the labeler has a usable date. */
   'labels_undated',
+  /** At least a tenth of the labeler's recent labels was refused because of their form or content. */
+  'labels_refused',
   /** The operator of this instrument denies the labeler. */
   'denied_by_operator',
   /** The labeler used up its daily allowance, so reading is paused until the next day. */

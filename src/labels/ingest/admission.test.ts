@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { micros } from '../../store/time.ts';
+import { fingerprint } from '../label/fingerprint.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 
 const source = 'did:plc:labelerlabelerlabelerlab';
@@ -37,6 +38,19 @@ describe('the admission of a valid label', () => {
     ['authored 300 s in the future', { ...plain, cts: '2026-07-10T12:05:00Z' }],
   ])('accepts a label %s', (_, label) => {
     expect(admit(label, rules)).toMatchObject({ kind: 'accepted', label });
+  });
+
+  test.each<[string, object, object]>([
+    ['null for every absent field', { ver: null, cid: null, neg: null, exp: null, sig: null }, {}],
+    ['empty texts for absent fields', { cid: '', exp: '', sig: '' }, {}],
+    ['0 as neg', { neg: 0 }, { neg: false }],
+    ['1 as neg', { neg: 1 }, { neg: true }],
+    ['a text as ver', { ver: '1' }, { ver: 1 }],
+  ])('accepts a label with %s, and keeps it in the form of the lexicon', (_, sent, kept) => {
+    expect(admit({ ...plain, ...sent }, rules)).toMatchObject({ kind: 'accepted' });
+    const admitted = admit({ ...plain, ...sent }, rules);
+    expect(admitted.kind === 'accepted' && admitted.label).toEqual({ ...plain, ...kept });
+    expect(fingerprint({ ...plain, ...sent })).toBe(fingerprint({ ...plain, ...kept }));
   });
 
   test('accepts a signature from a frame or a page, and keeps unknown fields unchanged', () => {
@@ -83,7 +97,13 @@ describe('the admission of an invalid label', () => {
     ['malformed', 'without val', { ...plain, val: undefined }],
     ['malformed', 'with a number as val', { ...plain, val: 17 }],
     ['malformed', 'with a string as neg', { ...plain, neg: 'yes' }],
-    ['malformed', 'with a string as ver', { ...plain, ver: '1' }],
+    ['malformed', 'with a word as ver', { ...plain, ver: 'one' }],
+    ['malformed', 'with a fraction as ver', { ...plain, ver: '1.5' }],
+    ['malformed', 'with another number as neg', { ...plain, neg: 2 }],
+    ['malformed', 'with null as val', { ...plain, val: null }],
+    ['malformed', 'with null as uri', { ...plain, uri: null }],
+    ['malformed', 'with null as src', { ...plain, src: null }],
+    ['undated', 'with null as cts', { ...plain, cts: null }],
     ['malformed', 'with a number as cid', { ...plain, cid: 1 }],
     ['malformed', 'with a number as exp', { ...plain, exp: 1 }],
     ['malformed', 'with a string as sig', { ...plain, sig: 'AQID' }],

@@ -122,6 +122,12 @@ const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null
   late: 'dated',
 };
 
+/**
+ * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
+ * public.
+ */
+const harmless: ReadonlySet<AdmissionReason> = new Set(['pre_epoch', 'late', 'space_uri']);
+
 async function takeOne(
   source: Source,
   ports: IntakePorts,
@@ -138,19 +144,22 @@ async function takeOne(
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
+  let faulty = 0;
   const live = isLive(source, transport, ports.time);
   const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
+    if (!harmless.has(reason)) faulty += 1;
     if (refused.counts(fingerprint(row), reason)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
+  const judged = { accepted: observations.length, refused: faulty };
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, rows: judged, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;
   const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });

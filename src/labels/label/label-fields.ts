@@ -18,10 +18,45 @@ export const labelFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the label's fields as received, without defaults for absent fields, or the reason why the value is not a
- * label.
+ * Other forms in which serializers write a field and whose meaning is unambiguous: the function returns the form of the
+ * lexicon, `undefined` for an absent field, or the value itself.
  */
-export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
+const forms: Readonly<Record<string, (value: unknown) => unknown>> = {
+  ver: (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : nullAsAbsent(value)),
+  cid: (value) => (value === '' ? undefined : nullAsAbsent(value)),
+  neg: (value) => (value === 0 || value === 1 ? value === 1 : nullAsAbsent(value)),
+  cts: nullAsAbsent,
+  exp: (value) => (value === '' ? undefined : nullAsAbsent(value)),
+  sig: (value) => (value === '' ? undefined : nullAsAbsent(value)),
+};
+
+function nullAsAbsent(value: unknown): unknown {
+  return value === null ? undefined : value;
+}
+
+/**
+ * Returns a label whose optional fields have the form of the lexicon: null and an empty text are absent, `neg` may be 0
+ * or 1, and `ver` a decimal number as text. Returns the label itself if all fields already have that form.
+ */
+export function inLexiconForm(label: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let changed: Record<string, unknown> | null = null;
+  for (const name in forms) {
+    if (label[name] === undefined) continue;
+    const value = forms[name]?.(label[name]);
+    if (value === label[name]) continue;
+    changed ??= { ...label };
+    if (value === undefined) delete changed[name];
+    else changed[name] = value;
+  }
+  return changed ?? label;
+}
+
+/**
+ * Returns the label's fields in the form of the lexicon, without defaults for absent fields, or the reason why the value
+ * is not a label.
+ */
+export function readLabel(received: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
+  const value = inLexiconForm(received);
   const { ver, src, uri, cid, val, neg, cts, exp } = value;
   if (typeof src !== 'string' || typeof uri !== 'string' || typeof val !== 'string') return 'malformed';
   if (!optional(ver, 'number') || !optional(cid, 'string') || !optional(neg, 'boolean') || !optional(exp, 'string')) {

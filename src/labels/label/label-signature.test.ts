@@ -122,7 +122,9 @@ describe('a label', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
-    expect(separateSignature({ ...bare, sig: undefined })).toEqual({ kind: 'unsigned' });
+    for (const sig of [undefined, null, '']) {
+      expect(separateSignature({ ...bare, sig })).toEqual({ kind: 'unsigned' });
+    }
     const deep: unknown[] = [];
     for (let level = 0, at = deep; level < 100_000; level += 1) {
       const next: unknown[] = [];
@@ -131,7 +133,7 @@ describe('a label', () => {
     }
     const sig64 = { $bytes: Buffer.alloc(64, 1).toString('base64') };
     const foreign: ReceivedLabel[] = [
-      { ...bare, sig: null },
+      { ...bare, sig: 0 },
       { ...bare, sig: 'c2ln' },
       { ...bare, sig: { $bytes: 7 } },
       { ...bare, sig: { $bytes: 'not base64!' } },

@@ -1,5 +1,5 @@
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
-import { labelFields } from './label-fields.ts';
+import { inLexiconForm, labelFields } from './label-fields.ts';
 
 /** A label as received in JSON or CBOR, with exactly the fields that were received. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
@@ -9,8 +9,11 @@ export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;
-      /** The signed message without the fields that the lexicon does not name, or null if there are no such fields. */
-      readonly plain: Uint8Array | null;
+      /**
+       * Other messages that the labeler may have signed: without the fields that the lexicon does not name, and with all
+       * fields in the form of the lexicon.
+       */
+      readonly others: readonly Uint8Array[];
       readonly signature: Uint8Array;
     }
   | { readonly kind: 'unsigned' }
@@ -23,17 +26,21 @@ const signatureLength = 64;
  * Separates a label from its signature and returns both, or `unsigned` or `malformed` if there is no usable signature.
  * The signed message is the DAG-CBOR of all other fields as received: one labeler omits `neg`, and another signs `neg:
  * false`. Unknown fields may be signed, or added after signing: a skyware labeler includes its row number in the labels
- * of a page.
+ * of a page. A serializer may write fields in another form than the one that was signed, such as null for an absent
+ * field.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {
   const { sig, ...signed } = label;
-  if (sig === undefined) return { kind: 'unsigned' };
+  if (sig === undefined || sig === null || sig === '') return { kind: 'unsigned' };
   try {
     const signature = bytesOf(sig);
     if (signature?.length !== signatureLength) return { kind: 'malformed' };
-    const known = Object.entries(signed).filter(([name]) => labelFields.has(name));
-    const plain = known.length < Object.keys(signed).length ? encode(Object.fromEntries(known)) : null;
-    return { kind: 'signed', message: encode(signed), plain, signature };
+    const others: Uint8Array[] = [];
+    const known = Object.fromEntries(Object.entries(signed).filter(([name]) => labelFields.has(name)));
+    if (Object.keys(known).length < Object.keys(signed).length) others.push(encode(known));
+    const formed = inLexiconForm(known);
+    if (formed !== known) others.push(encode(formed));
+    return { kind: 'signed', message: encode(signed), others, signature };
   } catch {
     // The signature is not base64, or the label is not representable in DAG-CBOR: numbers out of range, excessive
     // nesting.

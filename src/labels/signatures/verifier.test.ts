@@ -121,6 +121,25 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
+  it('accepts a signature over the fields as received, and over their form in the lexicon', async () => {
+    const { sign, key } = labeler('secp256k1');
+    const verifier = createVerifier();
+    const loose = { ...label('a'), ver: '1', neg: 0, cid: null, exp: '' };
+    const strict: ReceivedLabel = { ...label('a'), neg: false };
+    const { sig } = sign(strict);
+    const sent = [
+      sign(loose),
+      { ...loose, sig },
+      { ...loose, sig, id: 7 },
+      { ...loose, neg: 1, sig },
+      { ...loose, sig: null },
+      { ...loose, sig: '' },
+    ];
+    const expected = ['verified', 'verified', 'verified', 'invalid', 'unsigned', 'unsigned'];
+    expect(await verifier.verify(sent, only([key]), never)).toEqual(expected);
+    await verifier.stop();
+  });
+
   it('finishes a small batch before a large batch', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });

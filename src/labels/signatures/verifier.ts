@@ -192,9 +192,11 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
   if (separated.kind === 'unsigned') return 'unsigned';
   if (separated.kind === 'malformed') return 'invalid';
   if (keys.current.length + keys.earlier.length === 0) return 'unverified';
-  const { plain, signature } = separated;
-  const isMadeBy = async (key: LabelKey): Promise<boolean> =>
-    (await check(separated, key)) || (plain !== null && (await check({ message: plain, signature }, key)));
+  const { message: received, others, signature } = separated;
+  const isMadeBy = async (key: LabelKey): Promise<boolean> => {
+    for (const message of [received, ...others]) if (await check({ message, signature }, key)) return true;
+    return false;
+  };
   for (const key of keys.current) if (await isMadeBy(key)) return 'verified';
   for (const key of earlierKeysAt(keys, parseAuthored(label.cts))) {
     if (await isMadeBy(key)) return 'verified_earlier_key';

@@ -3,7 +3,7 @@ import type { GapChange } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { gapChangeOf } from './gap-rules.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
+import { delayLimit, type ReadingState, unreadSince, withRecent } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
@@ -50,7 +50,13 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         : { ...state, failing: { since: event.now, attempts: 0 } };
     case 'moved':
       return entered(
-        { ...state, failing: null, problem: null, tracked: { ...state.tracked, failingSince: null } },
+        {
+          ...state,
+          failing: null,
+          problem: null,
+          recent: { accepted: 0, refused: 0 },
+          tracked: { ...state.tracked, failingSince: null },
+        },
         'moved',
         event.now,
       );
@@ -123,7 +129,7 @@ function failed(state: ReadingState, { now, fault, problem = 'unknown' }: EventO
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
 }
 
-function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answered'>): ReadingState {
+function answered(state: ReadingState, { now, live, rows, ...labels }: EventOf<'answered'>): ReadingState {
   const dated = state.tracked.dated || labels.dated > 0;
   const undated = state.tracked.undated || labels.undated > 0;
   const event = undated && !dated ? 'only_undated' : 'answered';
@@ -131,7 +137,8 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const firstAnswered = responding.tracked.firstAnswered ?? now;
   const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
-  const then = { ...responding, tracked, readAt };
+  const recent = rows === undefined ? state.recent : withRecent(state.recent, rows);
+  const then = { ...responding, tracked, readAt, recent };
   return then.whole && live ? completed(then, now) : then;
 }
 

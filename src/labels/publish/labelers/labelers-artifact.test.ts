@@ -146,6 +146,15 @@ test('a problem of the last attempt is published until an attempt succeeds', () 
   expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
 });
 
+test('refused labels of an established labeler are published as its problem', () => {
+  const labeler = labelerOf();
+  const answered = { kind: 'answered', now, dated: 1, undated: 0, live: true } as const;
+  labeler.tracker.apply({ ...answered, rows: { accepted: 1, refused: 1 } });
+  expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: 'labels_refused' });
+  labeler.tracker.apply({ ...answered, rows: { accepted: 100, refused: 0 } });
+  expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null });
+});
+
 test('a handle is published only if it is a valid handle, and not if it is a DID', async () => {
   const handleOf = async (name: string) => {
     const [line] = await linesOf([labelerOf({}, { handle: name, handleConfirmed: true })], []);

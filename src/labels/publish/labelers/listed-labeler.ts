@@ -7,7 +7,7 @@ import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import { establishedAfter, unreachableAfter } from '../../state/priority.ts';
-import { trialPeriod } from '../../state/reading-state.ts';
+import { refusesMany, trialPeriod } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
@@ -149,7 +149,7 @@ function problemOf(labeler: KnownLabeler, state: LabelerState, isPaused: boolean
   if (labeler.resolutionStatus === 'no_labeler') return 'no_labeler_service';
   if (labeler.resolutionStatus === 'bad_endpoint') return 'endpoint_not_public';
   if (isPaused) return 'share_exceeded';
-  if (state === 'established') return null;
+  if (state === 'established') return refusesMany(labeler.tracker.reading) ? 'labels_refused' : null;
   if (state === 'undated_only') return 'labels_undated';
   const problem = labeler.tracker.problem ?? 'unknown';
   return problem === 'unknown' && state === 'cursor_order_unverified' ? 'order_unverified' : problem;

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverageTolerance, departureGap, silenceOf, silentGaps, uncovered } from './coverage-rule.ts';
+import {
+  coverageTolerance,
+  departureGap,
+  silenceOf,
+  silentGaps,
+  uncovered,
+  unobservedEnd,
+  unobservedGaps,
+} from './coverage-rule.ts';
 import type { StoredGap } from './port.ts';
 import type { RosterRow } from './roster.ts';
 import { type Interval, micros } from './time.ts';
@@ -27,6 +35,41 @@ describe('the gap of silence', () => {
     expect(silentGaps(frontier, now, [own, other])).toEqual([
       { source: null, start: frontier.observedThrough, end: own.start, reason: 'source_unavailable' },
     ]);
+  });
+});
+
+describe('the unobserved end of an interval', () => {
+  const frontier = { observedThrough: ago(100), floor: ago(9 * coverageTolerance) };
+  const to = (start: number, end = 0): Interval => ({ start: ago(start), end: ago(end) });
+
+  it.each([
+    ['is absent if a part was observed and the tolerance is not exceeded', frontier, to(101), null],
+    ['is the whole interval if the last page was accepted at its start', frontier, to(100), to(100)],
+    ['is the whole interval if the last page was accepted before its start', frontier, to(60, 20), to(60, 20)],
+    ['is the whole interval if no page was ever accepted', { ...frontier, observedThrough: null }, to(50), to(50)],
+    [
+      'begins at the last accepted page if the tolerance is exceeded',
+      { ...frontier, observedThrough: ago(coverageTolerance + 1) },
+      to(2 * coverageTolerance, 5),
+      to(coverageTolerance + 1, 5),
+    ],
+    [
+      'is absent if the last page was accepted after the interval',
+      { ...frontier, observedThrough: ago(coverageTolerance + 1) },
+      to(3 * coverageTolerance, 2 * coverageTolerance),
+      null,
+    ],
+  ])('%s', (_, given, interval, expected) => {
+    expect(unobservedEnd(given, interval, now)).toEqual(expected);
+  });
+
+  it('is a gap except where an interruption of the instrument is recorded', () => {
+    const own: StoredGap = { source: null, ...to(80, 60), reason: 'maintenance' };
+    expect(unobservedGaps(frontier, { interval: to(90, 10), now }, [own, { ...own, source: 'did:plc:a' }])).toEqual([
+      { source: null, ...to(90, 80), reason: 'source_unavailable' },
+      { source: null, ...to(60, 10), reason: 'source_unavailable' },
+    ]);
+    expect(unobservedGaps(frontier, { interval: to(101), now }, [])).toEqual([]);
   });
 });
 

@@ -5,9 +5,9 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * Coverage rule of the overview, the account page, exports and downloads. Two kinds of time count as unobserved: the
- * time since the last accepted page if it exceeds the tolerance, and, for a labeler that is no longer enrolled, the
- * time after the end of its complete data.
+ * Coverage rule of the overview, the account page, exports and downloads. Three kinds of time count as unobserved: the
+ * time since the last accepted page if it exceeds the tolerance, an interval that begins after the last accepted page
+ * however short it is, and, for a labeler that is no longer enrolled, the time after the end of its complete data.
  */
 
 /**
@@ -37,9 +37,41 @@ export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null
  */
 export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly StoredGap[]): StoredGap[] {
   const silence = silenceOf(frontier, now);
-  if (silence === null) return [];
+  return silence === null ? [] : outside(gaps, silence);
+}
+
+/**
+ * Returns the unobserved end of an interval that is not after `now`, or null. It is the whole interval if no page was
+ * accepted after its start, because the tolerance applies only to intervals that were observed in part.
+ */
+export function unobservedEnd(frontier: SilenceInputs, { start, end }: Interval, now: Micros): Interval | null {
+  if (isUnobserved(frontier, { start })) return { start, end };
+  const silence = silenceOf(frontier, now);
+  return silence === null || silence.start >= end ? null : { start: silence.start, end };
+}
+
+/** Returns true if no page was accepted after the start of an interval. */
+export function isUnobserved({ observedThrough, floor }: SilenceInputs, { start }: Pick<Interval, 'start'>): boolean {
+  return start >= (observedThrough ?? floor);
+}
+
+/**
+ * Returns the parts of the unobserved end of an interval that are not already covered by a recorded interruption of the
+ * instrument.
+ */
+export function unobservedGaps(
+  frontier: SilenceInputs,
+  { interval, now }: { readonly interval: Interval; readonly now: Micros },
+  gaps: readonly StoredGap[],
+): StoredGap[] {
+  const unobserved = unobservedEnd(frontier, interval, now);
+  return unobserved === null ? [] : outside(gaps, unobserved);
+}
+
+/** Returns a gap for each part of an unobserved interval that is in no recorded interruption of the instrument. */
+function outside(gaps: readonly StoredGap[], unobserved: Interval): StoredGap[] {
   return uncovered(
-    silence,
+    unobserved,
     gaps.filter(({ source }) => source === null),
   ).map((part) => ({ ...part, source: null, reason: 'source_unavailable' }));
 }

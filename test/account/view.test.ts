@@ -204,6 +204,18 @@ describe('the page of an account', () => {
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
 
+  it('states that events are unknown if no page was accepted since the start of the interval', async () => {
+    const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
+    const said = async (begins: number) => {
+      const interval = { start: micros(now - begins), end: now, askedStart: micros(now - begins), clipped: false };
+      const change = { interval, shown: interval, frontier: { ...frontier, observedThrough: micros(now - minute) } };
+      return linesOf(bodyOf(await viewOf({ change }))).join(' ');
+    };
+    const unknown = 'No labeler has sent anything since 20 Nov 2026, 11:59 UTC: later events are unknown.';
+    expect([await said(minute), await said(minute / 2)]).toEqual(Array(2).fill(expect.stringContaining(unknown)));
+    expect(await said(minute + 1)).not.toContain(unknown);
+  });
+
   it("shows the time of each labeler's last successful read", async () => {
     expect(
       await lines(

@@ -170,16 +170,16 @@ function clipped(world: AccountWorld, source: string | null, { start, end }: Spa
 }
 
 /**
- * Returns true if an interval ends after the last accepted page and more time than tolerated has passed since that
- * page.
+ * Returns true if an interval ends after the last accepted page, and either more time than tolerated has passed since
+ * that page or the interval also begins after it.
  */
-function isSilent({ observedThrough }: AccountWorld, { end }: Span, now: At): boolean {
-  return now - observedThrough > tolerance && observedThrough < end;
+function isSilent({ observedThrough }: AccountWorld, { start, end }: Span, now: At): boolean {
+  return observedThrough < end && (now - observedThrough > tolerance || observedThrough <= start);
 }
 
 /**
  * Returns the part of an interval after the last accepted page, without interruptions of the instrument. Returns an
- * empty list if the tolerated time has not passed.
+ * empty list if the tolerated time has not passed and a part of the interval was observed.
  */
 function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   if (!isSilent(world, shown, now)) return [];

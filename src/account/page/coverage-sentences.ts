@@ -7,9 +7,9 @@ import { describeState, formatMissed } from './describe.ts';
 
 /** Returns the sentences about unobserved time in the interval of a page. */
 export function coverageSentences(view: AccountView, t: Texts): string[] {
-  const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
+  const { startedAt, shown, frontier, ownGaps, interval, network, missed, labelers } = view;
   const { minute } = t.formats;
-  const past = hasFallenSilent(frontier, now);
+  const past = hasFallenSilent(frontier, view);
   const found: string[] = [];
   if (shown.start < interval.start) {
     const missing = formatMissed(t, interval.start - shown.start);

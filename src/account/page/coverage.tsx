@@ -33,7 +33,7 @@ export function CoverageSection({ view, t }: { readonly view: AccountView; reado
                 labeler={labeler}
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
-                silent={hasFallenSilent(view.frontier, view.now)}
+                silent={hasFallenSilent(view.frontier, view)}
                 t={t}
               />
             ))}

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
+import { formatMicros } from '../../contract/timestamp.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { hour, micros, minute } from '../../store/time.ts';
+import { hour, type Interval, micros, minute } from '../../store/time.ts';
 import { atMost, coverageOf, readCoverage } from './coverage.ts';
 
 const start = micros(1_795_176_000_000_000);
@@ -46,6 +47,8 @@ function coverage(
     wasRead: more.wasRead ?? true,
   });
 }
+
+const wireOf = (interval: Interval) => ({ start: formatMicros(interval.start), end: formatMicros(interval.end) });
 
 describe('coverage', () => {
   it("lists interruptions of the service once, and for each labeler only the labeler's own gaps", () => {
@@ -162,6 +165,26 @@ describe('coverage', () => {
       { start: '2026-11-21T07:00:00.000000Z', end: '2026-11-21T11:30:00.000000Z', reason: 'ingest_paused' },
       { start: '2026-11-21T11:30:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
     ]);
+  });
+
+  it.each([
+    ['a minute after the last accepted page', 9, 8, 0],
+    ['at the last accepted page', 1, 1, 0],
+    ['after the last accepted page and ends before now', 9, 8, 7],
+  ])('is unknown, with one gap, for an interval that begins %s', (_, observed, from, to) => {
+    const interval = { start: micros(end - from * minute), end: micros(end - to * minute) };
+    const observedThrough = micros(end - observed * minute);
+    const inputs = {
+      ...{ interval, askedStart: interval.start, labeler: undefined, now: end },
+      epoch: { generationId: 'g', startedAt: micros(start - hour) },
+      frontier: { generationId: 'g', floor: start, end, observedThrough, revision: 0 },
+      ...{ gaps: [], roster: [known(one)], wasRead: true },
+    };
+    const gaps = [{ ...wireOf(interval), reason: 'source_unavailable' }];
+    expect(coverageOf(inputs)).toMatchObject({ status: 'unknown', gaps });
+    // One page accepted after the start of the interval suffices, for up to ten minutes.
+    const partly = { ...inputs, frontier: { ...inputs.frontier, observedThrough: micros(interval.start + 1) } };
+    expect(coverageOf(partly)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
   it('is not affected by a silence after its interval', () => {

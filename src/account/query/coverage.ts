@@ -3,8 +3,7 @@ import type { Gap } from '../../contract/labels.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { CoverageStatus } from '../../contract/vocabulary.ts';
-import { departureGap, isSilent, silentGaps } from '../../store/coverage-rule.ts';
-import { clip } from '../../store/gaps.ts';
+import { departureGap, unobservedEnd, unobservedGaps } from '../../store/coverage-rule.ts';
 import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
@@ -51,13 +50,13 @@ export async function readCoverage(
 }
 
 /**
- * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, the time since the
- * last page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap that begins at the
+ * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, or since the start of the
+ * interval, the time since the last page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap that begins at the
  * end of its complete data.
  */
 export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const { interval, askedStart, now, epoch, frontier, roster } = inputs;
-  const silence = clip(silentGaps(frontier, now, inputs.gaps), interval);
+  const silence = unobservedGaps(frontier, { interval, now }, inputs.gaps);
   const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
   const bySource = Map.groupBy([...inputs.gaps, ...silence, ...departures], ({ source }) => source);
   const own = atMost(bySource.get(null) ?? [], maxGaps);
@@ -67,7 +66,8 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
       ? wire({ start: askedStart, end: micros(Math.min(epoch.startedAt, interval.end)), reason: 'not_observed' })
       : null;
   return {
-    status: endsInSilence(frontier, interval, now) ? 'unknown' : statusOf(labelers, own.length > 0, warmup !== null),
+    status:
+      unobservedEnd(frontier, interval, now) === null ? statusOf(labelers, own.length > 0, warmup !== null) : 'unknown',
     observed_through: frontier.observedThrough === null ? null : formatMicros(frontier.observedThrough),
     covered_through:
       frontier.observedThrough === null ? null : formatMicros(micros(Math.min(frontier.observedThrough, interval.end))),
@@ -75,14 +75,6 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
     gaps: own.map(wire),
     labelers,
   };
-}
-
-/**
- * Returns true if the end of the interval is after the last accepted page and the current silence exceeds the
- * tolerance.
- */
-function endsInSilence(frontier: Frontier, interval: Interval, now: Micros): boolean {
-  return isSilent(frontier, now) && (frontier.observedThrough ?? frontier.floor) < interval.end;
 }
 
 /**

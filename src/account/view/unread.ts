@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
+import { isSilent, isUnobserved, type SilenceInputs } from '../../store/coverage-rule.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
@@ -38,7 +38,13 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Returns true if pages were accepted before, but no page has been accepted for longer than the coverage tolerance. */
-export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
-  return frontier.observedThrough !== null && isSilent(frontier, now);
+/**
+ * Returns true if pages were accepted before, but none for longer than the coverage tolerance, or none since the start
+ * of the interval.
+ */
+export function hasFallenSilent(
+  frontier: SilenceInputs,
+  { interval, now }: { readonly interval: Interval; readonly now: Micros },
+): boolean {
+  return frontier.observedThrough !== null && (isSilent(frontier, now) || isUnobserved(frontier, interval));
 }

@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountDay, AccountTally, LabelerCount } from '../../store/account-counts.ts';
-import { silenceOf } from '../../store/coverage-rule.ts';
+import { unobservedEnd } from '../../store/coverage-rule.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { Language } from '../../web/language/language.ts';
@@ -107,7 +107,7 @@ export async function readView(
   const views = named.map((count) => viewOf(count, hasRows(count), network, gapsOf.get(count.labeler)));
   const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
-  const silence = silenceOf(frontier, now);
+  const unobserved = unobservedEnd(frontier, interval, now);
   // Add the time for which a labeler was not read after it left: no gap is recorded for that time.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
@@ -123,7 +123,7 @@ export async function readView(
       ...shown,
       available: interval,
       tally,
-      whole: [...ownGaps, ...(silence === null ? [] : [silence]), ...(alone ? theirs : [])],
+      whole: [...ownGaps, ...(unobserved === null ? [] : [unobserved]), ...(alone ? theirs : [])],
       some: alone ? [] : stretchesOf([...others.any, ...theirs], interval),
     }),
     parts,

@@ -37,6 +37,13 @@ export async function promote(standby: PostgresServer): Promise<void> {
   await statement(standby, 'SELECT CASE WHEN pg_is_in_recovery() THEN pg_promote() END');
 }
 
+/** Resolves when a standby has replayed everything that its primary has written so far. */
+export async function replayed(primary: PostgresServer, standby: PostgresServer): Promise<void> {
+  const [row] = await statement(primary, 'SELECT pg_current_wal_insert_lsn()::text AS written');
+  const sql = `SELECT pg_last_wal_replay_lsn() >= '${String(row?.written)}'::pg_lsn AS replayed`;
+  await until('the replay', async () => (await statement(standby, sql))[0]?.replayed === true);
+}
+
 /** Pauses the replay of WAL on a standby. Resolves when the replay has stopped. */
 export async function pauseReplay(standby: PostgresServer): Promise<void> {
   await statement(standby, 'SELECT pg_wal_replay_pause()');

@@ -20,7 +20,7 @@ export interface Refusal {
 /** Returns the error for a statement, `close` to close the connection without one, or null to pass the statement on. */
 export type Refuse = (sql: string) => Refusal | 'close' | null;
 
-/** What `Refuse` receives for the start of a connection. */
+/** Argument of `Refuse` for the start of a connection. */
 const startOfConnection = '(start)';
 
 /** Returns true for the start of a connection of the store, and for the first statement of the store. */

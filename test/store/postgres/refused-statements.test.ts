@@ -22,7 +22,7 @@ const read: Open = async (url) => {
   await reader.close();
 };
 
-/** What other programs than the account surface do with a store. */
+/** Reads of the commands and of a copy. */
 const commands: readonly (readonly [string, Open])[] = [
   [
     'labels verify',

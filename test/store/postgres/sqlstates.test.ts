@@ -79,6 +79,22 @@ describe.skipIf(!hasPostgres())('an error of a PostgreSQL server', () => {
     expect(waited).toEqual([20]);
   });
 
+  it('that ends each new connection before its first statement, is reported with the reason of the server', async () => {
+    const { result, waited } = await readThrough(
+      await urlOf((sql) => (isConnecting(sql) ? { code: '40001', isAfterwards: true } : null)),
+    );
+    expect(result).toMatchObject({ code: 'busy', message: expect.stringContaining('40001') });
+    expect(waited).toEqual(delays);
+  });
+
+  it('that ends idle connections one after the other, does not prevent reading', async () => {
+    let left = 3;
+    const { result } = await readThrough(
+      await urlOf((sql) => (sql.startsWith('BEGIN') && left-- > 0 ? 'close' : null)),
+    );
+    expect(result).toEqual([{ n: 7 }]);
+  });
+
   it('is recognized as a conflict with recovery in later versions of PostgreSQL and in other languages', async () => {
     const refusal = { code: '57014', message: 'Konflikt', routine: 'ProcessRecoveryConflictInterrupt' };
     const { result } = await readThrough(await urlOf(once((sql) => sql.startsWith('SELECT 7'), refusal)));

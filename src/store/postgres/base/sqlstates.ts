@@ -1,7 +1,7 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
-/** What is done about an error that PostgreSQL, a pooler or the driver reports. */
+/** Meaning of an error that PostgreSQL, a pooler or the driver reports, and the reaction of the store. */
 export interface SqlState {
   readonly meaning: string;
   /**

@@ -37,6 +37,8 @@ export interface Labels {
 
 /** Maximum time for which readers may continue after a stop is requested, in milliseconds. */
 const graceMs = 3_000;
+/** Maximum duration of the last publication, in milliseconds. Without it, the former artifacts remain. */
+const finalPublicationMs = 3_000;
 /** Maximum additional wait for readers that continue after `graceMs`, in milliseconds. */
 const lateMs = 2_000;
 
@@ -111,8 +113,8 @@ async function observe(
   await base.shares.load(clock());
 
   const assembled: Assembled = { base, labelers, acceptance, ports };
-  const acts = createActs(assembled);
-  if (isActive(role)) await acts.publish();
+  const acts = createActs(assembled, signal);
+  if (isActive(role)) await acts.publish(signal);
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
   followAll(labelers, clock());
@@ -145,12 +147,12 @@ async function closeUnused({ outbound, store }: Foundation): Promise<void> {
 
 /** Ends readers and the writer within a time limit, so that no labeler can delay a stop. */
 async function endReading(
-  { base, labelers }: Assembled,
+  { base, labelers, acceptance }: Assembled,
   acceptanceEnds: AbortController,
   tasks: Promise<unknown>,
 ): Promise<void> {
   const { runner } = labelers;
-  // Commit queued pages. Pages that a pause delays are read again after the next start.
+  acceptance.close();
   await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
   acceptanceEnds.abort();
   const ended = Promise.all([runner.ended(), tasks, base.verifier.stop(), base.outbound.close()]);
@@ -168,11 +170,16 @@ async function storeFinalState(
   await denials
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
-  await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
+  await keep('final').catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
   await recorder
     .update()
     .catch((error: unknown) => log.warn('the store record could not be written', errorFields(error)));
-  await publish().catch((error: unknown) =>
+  const late = new AbortController();
+  const published = publish(late.signal).catch((error: unknown) =>
     log.warn('the overview could not be published before the exit', errorFields(error)),
   );
+  const done = new AbortController();
+  await Promise.race([published, wait(finalPublicationMs, done.signal)]);
+  done.abort();
+  late.abort();
 }

@@ -49,7 +49,7 @@ export async function standBy(
         await takeOver(assembled, acts, { role, writer, watched: watch, signal });
         watch.becomeActive();
         role.activated();
-        await acts.publish();
+        await acts.publish(signal);
         return;
       }
       await wait(watch.isEnding ? endLookMs : lookMs, signal);

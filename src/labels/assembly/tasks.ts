@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { StoreWriter } from '../../store/port.ts';
 import { repeat } from '../clock/repeat.ts';
 import { wait } from '../clock/wait.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
@@ -8,6 +10,7 @@ import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
+import type { Roster } from '../roster/roster.ts';
 import { isActive } from '../standby/instrument-role.ts';
 import { priorityOf } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
@@ -23,6 +26,16 @@ const gapTickMs = 1_000;
 const recordMs = 1_000;
 /** Interval between removals of the positions of labelers that left the roster, in milliseconds. */
 const forgetMs = 60_000;
+/**
+ * Maximum number of rows of the roster in one commit. A commit blocks the event loop: all 20,000 rows of a roster under
+ * attack would block it for half a second of processor time, and the process would not handle a signal until then.
+ */
+const maxRosterRows = 500;
+/**
+ * Maximum number of commits of the roster at a stop: every enrolled labeler, and some others. The next start discovers
+ * the other labelers again, because the positions of the streams that named them are then not stored.
+ */
+const maxFinalCommits = 12;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
@@ -36,15 +49,19 @@ export interface Assembled {
 
 /** Work that is repeated at intervals, and once more when the instrument stops. */
 export interface Acts {
-  /** Stores gaps, the heartbeat, shares, the roster, and the positions of the streams that name labelers. */
-  keep(): Promise<void>;
-  publish(): Promise<void>;
+  /**
+   * Stores gaps, the heartbeat, shares, the roster, and the positions of the streams that name labelers. With `final`,
+   * stores at most `maxFinalCommits` parts of the roster; otherwise ends early once the instrument stops.
+   */
+  keep(final?: 'final'): Promise<void>;
+  /** Publishes the artifacts. Begins no further step of the publication once the signal aborts. */
+  publish(signal: AbortSignal): Promise<void>;
   /** Writes the progress of the store next to the artifact. */
   readonly recorder: StoreRecorder;
 }
 
 /** Creates the repeated work. */
-export function createActs({ base, labelers, acceptance }: Assembled): Acts {
+export function createActs({ base, labelers, acceptance }: Assembled, stopping: AbortSignal): Acts {
   const { settings, store, clocks, log, telemetry, shares, preconditions } = base;
   const { roster, runner, denials, services, operations } = labelers;
   const { cap, pace, gaps, shareOf } = shares;
@@ -61,21 +78,42 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   labelers.stored.notify = (did) => publisher.definitionsChanged(did);
   return {
     recorder: new StoreRecorder(settings.artifacts, store),
-    publish: () => publisher.publish(),
-    async keep() {
+    publish: (signal) => publisher.publish(signal),
+    async keep(final) {
       // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
       // arrived during the write.
       const { position } = operations;
+      const cursor = services?.cursor ?? null;
       // Store gaps before the roster, because the roster contains the time up to which a source is complete.
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
-      await store.dropRoster(roster.takeEvicted());
-      await store.putRoster(roster.takeChanged());
-      if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
+      const mayCommit = (commits: number): boolean => (final ? commits < maxFinalCommits : !stopping.aborted);
+      if (!(await storeRoster(store, roster, mayCommit))) return;
+      if (cursor) await store.putNote(cursorNote, String(cursor));
       if (position !== null) await store.putDirectoryPosition(position);
     },
   };
+}
+
+/**
+ * Stores the changes of the roster, and lets other work run after each commit. Asks before each commit, with the number
+ * of commits so far. Returns true if all changes are stored.
+ */
+async function storeRoster(
+  store: StoreWriter,
+  roster: Roster,
+  mayCommit: (commits: number) => boolean,
+): Promise<boolean> {
+  let commits = 0;
+  for (const change of roster.changes(maxRosterRows)) {
+    if (!mayCommit(commits)) return false;
+    commits += 1;
+    if (change.kind === 'evicted') await store.dropRoster(change.dids);
+    else await store.putRoster(change.rows);
+    await nextTurn();
+  }
+  return true;
 }
 
 /** Background tasks that run until the instrument stops. */
@@ -131,7 +169,7 @@ export function startTasks(
       reachability.look(roster.labelers, clock());
       await keep();
     }),
-    everyActive(settings.publishSeconds * 1000, publish),
+    everyActive(settings.publishSeconds * 1000, () => publish(signal)),
     every(timings.tailMs, async () => {
       await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
       runner.fillPlaces();

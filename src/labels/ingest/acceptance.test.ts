@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { emptyPage as page } from '../../../harness/labels/empty-page.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { StoredGap } from '../../store/port.ts';
+import { maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../../store/time.ts';
 import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/wait.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { type AcceptanceOptions, ClockChanged, PageAcceptance } from './acceptance.ts';
+import { type AcceptanceOptions, ClockChanged, maxFinalGroups, PageAcceptance } from './acceptance.ts';
 import type { AcceptedPage } from './accepted-page.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
@@ -53,6 +53,53 @@ test('a page is rejected with ClockChanged if the clock was set after the labels
   expect(appended).toBe(1);
   ends.abort();
   await running;
+});
+
+/** Returns the groups that are committed after `close` if `pages` pages are queued, and the results of the pages. */
+async function closed(pages: number, change: Partial<AcceptanceOptions> = {}) {
+  const groups: number[] = [];
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    store: {
+      append: ({ positions }) => {
+        groups.push(positions.length);
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+    ...change,
+  });
+  // Each page fills a group, because a group has at most `maxBatchRows` positions.
+  const positions = Array.from({ length: maxBatchRows }, () => ({ source: page.source, endpoint: '', value: null }));
+  const results = Array.from({ length: pages }, () =>
+    acceptance.accept({ ...page, positions }).catch((error: unknown) => String(error)),
+  );
+  acceptance.close();
+  const late = await acceptance.accept(page).catch((error: unknown) => String(error));
+  await acceptance.run(new AbortController().signal);
+  return { groups: groups.length, results: await Promise.all(results), late };
+}
+
+test('a stop commits a bounded number of groups of the queued pages, and no page that arrives later', async () => {
+  const stopped = 'Error: stopped';
+  const committed = Array.from({ length: maxFinalGroups }, () => 0);
+  expect(await closed(maxFinalGroups + 40)).toEqual({
+    groups: maxFinalGroups,
+    results: [...committed, ...Array.from({ length: 40 }, () => stopped)],
+    late: stopped,
+  });
+  expect(await closed(1)).toEqual({ groups: 1, results: [0], late: stopped });
+  expect(await closed(0)).toEqual({ groups: 0, results: [], late: stopped });
+});
+
+test('a stop does not wait for pages that a pause delays', async () => {
+  // The wait of a pause never ends.
+  const never = new Promise<never>(() => undefined);
+  const pause = () => ({ pause: 'disk_low', gap: null, since: null }) as const;
+  expect(await closed(3, { checkPreconditions: pause, wait: () => never })).toMatchObject({
+    groups: 0,
+    results: Array.from({ length: 3 }, () => 'Error: stopped'),
+  });
 });
 
 /** Returns the breaks after three commits of a store whose `append` runs `block`. */

@@ -93,6 +93,12 @@ const minBlockedMs = 100;
 const maxBreakMs = 1_000;
 
 /**
+ * Maximum number of groups that are committed after `close`. The limit is a number of groups and not a time, because a
+ * group may take long on a busy machine or a slow disk; the remaining pages are read again after the next start.
+ */
+export const maxFinalGroups = 4;
+
+/**
  * Commits the pages of all sources. Each reader queues at most one page at a time and waits for its commit, so the
  * number of sources bounds the queue. Pages are taken in fair order of their cost, and committed in groups; no page is
  * divided.
@@ -108,8 +114,8 @@ export class PageAcceptance {
   /** Latest version of the gap of a pause, or null before the first pause. */
   #pauseGap: StoredGap | null = null;
   #wake: (() => void) | null = null;
-  /** True once commits have ended. A page that arrives later is rejected, because it would never be committed. */
-  #ended = false;
+  /** Number of groups that may still be committed; infinite before `close`. */
+  #groupsLeft = Number.POSITIVE_INFINITY;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
@@ -126,7 +132,7 @@ export class PageAcceptance {
    * or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
-    if (this.#ended) throw new Error('stopped');
+    if (this.#isClosed) throw new Error('stopped');
     return new Promise<number>((done, failed) => {
       const cost = pageBytes(page) + pageOverheadBytes;
       this.#queue.push(this.#options.shareOf(page.source), { page, done, failed }, cost);
@@ -134,12 +140,32 @@ export class PageAcceptance {
     });
   }
 
-  /** Commits pages until the signal aborts; then rejects queued pages, which are read again after the next start. */
+  /**
+   * Rejects each page that arrives from now on. Pages that are already queued are committed in at most `maxFinalGroups`
+   * groups; the remaining ones are rejected, and `run` ends.
+   */
+  close(): void {
+    this.#groupsLeft = Math.min(this.#groupsLeft, maxFinalGroups);
+    this.#wake?.();
+  }
+
+  get #isClosed(): boolean {
+    return this.#groupsLeft !== Number.POSITIVE_INFINITY;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#queue.size === 0 && this.#held.length === 0;
+  }
+
+  /**
+   * Commits pages until the signal aborts or the last page after `close` is committed; then rejects queued pages, which
+   * are read again after the next start.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake);
-    while (!signal.aborted) {
-      if (this.#queue.size === 0 && this.#held.length === 0) {
+    while (!signal.aborted && this.#groupsLeft > 0 && !(this.#isClosed && this.#isEmpty)) {
+      if (this.#isEmpty) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -149,9 +175,10 @@ export class PageAcceptance {
         continue;
       }
       await this.#commitNext(signal);
+      this.#groupsLeft -= 1;
     }
     signal.removeEventListener('abort', wake);
-    this.#ended = true;
+    this.#groupsLeft = 0;
     for (const { failed } of [...this.#takeHeld(), ...this.#queue.drain()]) failed(new Error('stopped'));
   }
 
@@ -195,7 +222,7 @@ export class PageAcceptance {
     settle(group, result);
     // If the commit blocked the event loop without using the processor, pause for the same time, so that readers and
     // timers can run on a slow disk. The next group is then larger.
-    if (blockedMs >= minBlockedMs) await this.#options.wait(Math.min(blockedMs, maxBreakMs), signal);
+    if (blockedMs >= minBlockedMs && !this.#isClosed) await this.#options.wait(Math.min(blockedMs, maxBreakMs), signal);
   }
 
   /**
@@ -277,7 +304,9 @@ export class PageAcceptance {
       // Keep the gap pending if the store rejects it too.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
     }
-    await wait(retryMs, signal).catch(() => undefined);
+    // Pages that a pause delays at a stop are read again after the next start.
+    if (this.#isClosed) this.#groupsLeft = 0;
+    else await wait(retryMs, signal).catch(() => undefined);
   }
 
   /** Records the end of a pause, if there is one. While the store rejects the gap temporarily, the pause continues. */
@@ -290,7 +319,7 @@ export class PageAcceptance {
       } catch (error) {
         const isTemporary = error instanceof StoreError && error.retry;
         if (!isTemporary) fatal(error);
-        if (!isTemporary || signal.aborted) return;
+        if (!isTemporary || signal.aborted || this.#isClosed) return;
         await wait(retryMs, signal).catch(() => undefined);
         continue;
       }

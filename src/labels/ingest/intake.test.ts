@@ -70,6 +70,33 @@ test('a position is computed from the preceding position, even if two pages arri
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
 });
 
+test('pages that wait for their turn when reading ends are neither checked nor committed', async () => {
+  const stop = new AbortController();
+  const { steps, ports, intake } = intakeWith({
+    accept: ({ observations }) => {
+      steps.push(`commit of ${observations.length}`);
+      stop.abort();
+      return Promise.resolve(observations.length);
+    },
+  });
+  const checks: number[] = [];
+  const { verify } = ports.acceptance;
+  Object.assign(ports.acceptance, {
+    verify: (...given: Parameters<typeof verify>) => {
+      checks.push(given[1].length);
+      return verify(...given);
+    },
+  });
+  const results = await Promise.allSettled([
+    ...[1, 2, 3].map((cursor) => intake.take(page(cursor, row('a'), row('b')), stop.signal)),
+    intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start: 1 } }, stop.signal),
+    intake.keep([row('c')], stop.signal),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', ...Array.from({ length: 4 }, () => 'rejected')]);
+  expect(checks).toEqual([2]);
+  expect(steps).toEqual(['commit of 2']);
+});
+
 test('sampled rows are stored without moving the position', async () => {
   const { steps, source, intake } = intakeWith();
   await intake.keep([row('a'), row('b'), { src: did }], signal);

@@ -27,7 +27,8 @@ export interface Intake {
 export interface SourceIntake {
   /**
    * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable. Rejects with
-   * `CapReached` if the daily cap does not admit the rows, and with the error of a failed check or commit.
+   * `CapReached` if the daily cap does not admit the rows, with the reason of the signal if it aborts before the turn
+   * of the page, and with the error of a failed check or commit.
    */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
@@ -64,10 +65,12 @@ type IntakePorts = Omit<ReaderPorts, 'query'>;
  */
 export function createIntake(source: Source, ports: IntakePorts, onCapReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
+  const inTurn = (work: () => Promise<void>, signal: AbortSignal): Promise<void> => {
     const turn = before.then(async () => {
       try {
         if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
+        // Check no row of a page once reading ends: its rows are read again.
+        signal.throwIfAborted();
         await withStableClock(work);
       } catch (error) {
         if (error instanceof CapReached) onCapReached();
@@ -79,10 +82,10 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
   };
   return {
     take(intake, signal) {
-      return inTurn(() => takeOne(source, ports, intake, signal));
+      return inTurn(() => takeOne(source, ports, intake, signal), signal);
     },
     keep(rows, signal) {
-      return inTurn(() => keepOne(source, ports, rows, signal));
+      return inTurn(() => keepOne(source, ports, rows, signal), signal);
     },
     applyInTurn(event) {
       const turn = before.then(() => {

@@ -60,10 +60,10 @@ export interface PublisherOptions {
 /** Writer of the label artifacts. */
 export interface Publisher {
   /**
-   * Writes the labelers, the overview and the hours. After a failure the previous file remains in place. Rejects only
-   * after a fatal error of the store.
+   * Writes the labelers, the overview and the hours. After a failure the previous file remains in place. Begins no
+   * further step once the signal aborts. Rejects only after a fatal error of the store.
    */
-  publish(): Promise<void>;
+  publish(signal: AbortSignal): Promise<void>;
   /** Must be called after a revision of a labeler's definitions was stored. */
   definitionsChanged(did: string): void;
 }
@@ -75,7 +75,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { store, clock, settings } = options;
   const hours = new HoursPublisher({ store, clock, folder: settings.artifacts, origin: settings.origin });
   return {
-    publish: () => publish(options, { reader, cache, hours }),
+    publish: (signal) => publish(options, { reader, cache, hours }, signal),
     definitionsChanged: (did) => cache.definitions.changed(did),
   };
 }
@@ -87,14 +87,17 @@ interface Parts {
   readonly hours: HoursPublisher;
 }
 
-async function publish(options: PublisherOptions, { reader, cache, hours }: Parts): Promise<void> {
+async function publish(options: PublisherOptions, { reader, cache, hours }: Parts, signal: AbortSignal): Promise<void> {
   const { settings, roster, cap, clock, log, telemetry } = options;
   try {
     await options.assertWriter();
+    signal.throwIfAborted();
     await flushed(options.gaps);
+    signal.throwIfAborted();
     const now = clock();
     const reading = await reader.read(now, settings.windowDays);
     await nextTurn();
+    signal.throwIfAborted();
     const inputs = labelersInputs(options);
     // Read the states for the list and for the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
@@ -122,14 +125,18 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     };
     // All states for the overview are read, so the work may yield to the event loop here.
     await nextTurn();
+    signal.throwIfAborted();
     const overview = await makeOverview(reading, states);
+    signal.throwIfAborted();
     const pending = reading.purges.filter(({ completedAt }) => completedAt === null);
     telemetry.purges(
       pending.length,
       pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
     );
     await writeLabelers(options, { listing, cache, inputs });
+    signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
+    signal.throwIfAborted();
     await writeHours(options, hours, { reading, entries: listing.entries, sources: sampleOf(overview) });
     telemetry.sources(inStates(sources), {
       not_enrolled: notEnrolled,
@@ -142,6 +149,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.published(clock() / 1000);
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
+    if (signal.aborted) return;
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
+import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import { departureOf, type KnownLabeler } from './known-labeler.ts';
-import { maxKnown, Roster } from './roster.ts';
+import { maxKnown, Roster, type RosterChange } from './roster.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const labelerDocument: Resolution = {
@@ -82,20 +83,73 @@ test('a failed resolution changes nothing and is retried, and a document is read
   expect(requests).toEqual([false, true, true]);
 });
 
+/** Stores all changes of a roster in parts of at most `maxRows`, and returns them. */
+function storedChanges(roster: Roster, maxRows = maxKnown): RosterChange[] {
+  return [...roster.changes(maxRows)];
+}
+
+const rowsOf = (changes: readonly RosterChange[]): RosterRow[] =>
+  changes.flatMap((change) => (change.kind === 'changed' ? change.rows : []));
+const evictedIn = (changes: readonly RosterChange[]): string[] =>
+  changes.flatMap((change) => (change.kind === 'evicted' ? change.dids : []));
+
 test('only changed roster rows are returned to be stored', async () => {
   const { roster, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
-  expect(roster.takeChanged().map((row) => row.enrolled)).toEqual([false]);
-  expect(roster.takeChanged()).toEqual([]);
+  expect(rowsOf(storedChanges(roster)).map((row) => row.enrolled)).toEqual([false]);
+  expect(storedChanges(roster)).toEqual([]);
   void roster.run(stop.signal);
   await until(() => changed.length === 1);
-  const rows = roster.takeChanged();
+  const rows = rowsOf(storedChanges(roster));
   expect(rows.map(({ enrolled, endpoint }) => ({ enrolled, endpoint }))).toEqual([
     { enrolled: true, endpoint: 'https://l.example.com' },
   ]);
   const again = rosterOver(failed).roster;
   again.load(rows, new Map());
   expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
+});
+
+test('changes are returned in parts, enrolled labelers first', async () => {
+  const { roster, changed } = rosterOver(labelerDocument, failed);
+  for (let i = 0; i < 4; i += 1) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  roster.add(did, 'discovered', 'jetstream');
+  void roster.run(stop.signal);
+  await until(() => changed.length === 1);
+  stop.abort();
+  const parts = storedChanges(roster, 2).map((change) => rowsOf([change]).map(({ enrolled }) => enrolled));
+  expect(parts).toEqual([[true], [false, false], [false, false]]);
+});
+
+test('changes that the store rejects, or that were not requested, are returned again', () => {
+  const { roster, time } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i += 1) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  storedChanges(roster);
+  time.ms += 24 * 3_600_000;
+  for (let i = 0; i < 4; i += 1) roster.add(`did:web:m${i}.example.com`, 'discovered', 'jetstream');
+  // The fourth part is not stored.
+  let requested = 0;
+  const stored: RosterChange[] = [];
+  for (const change of roster.changes(1)) {
+    requested += 1;
+    if (requested === 4) break;
+    stored.push(change);
+  }
+  const rest = storedChanges(roster, 1);
+  expect(evictedIn([...stored, ...rest])).toEqual([0, 1, 2, 3].map((i) => `did:web:l${i}.example.com`));
+  expect(rowsOf(rest).map((row) => row.did)).toEqual([0, 1, 2, 3].map((i) => `did:web:m${i}.example.com`));
+  expect(storedChanges(roster)).toEqual([]);
+});
+
+test('a roster with too many labelers of the last run shrinks to its maximum', () => {
+  const { roster, time } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i += 1) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  const rows = rowsOf(storedChanges(roster));
+  const more = rows.slice(0, 7).map((row, i) => ({ ...row, did: `did:web:m${i}.example.com` }));
+  const again = rosterOver(failed);
+  again.roster.load([...rows, ...more], new Map());
+  again.time.ms = time.ms + 24 * 3_600_000;
+  again.roster.add(did, 'discovered', 'jetstream');
+  expect([again.roster.labeler(did)?.did, [...again.roster.labelers].length]).toEqual([did, maxKnown]);
 });
 
 test('labelers beyond the maximum are counted but not added, and known labelers stay', () => {
@@ -108,11 +162,11 @@ test('labelers beyond the maximum are counted but not added, and known labelers 
 test('a full roster accepts a seed, and counts a discovered labeler beyond the maximum only once', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
-  roster.takeChanged();
+  storedChanges(roster);
   roster.add(did, 'seeded', 'seeds');
   expect([roster.labeler(did)?.origin, [...roster.labelers].length]).toEqual(['seeded', maxKnown]);
-  expect(roster.takeEvicted()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
-  expect(roster.takeEvicted()).toEqual([]);
+  expect(evictedIn(storedChanges(roster))).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
+  expect(storedChanges(roster)).toEqual([]);
   for (let i = 0; i < 5; i++) roster.add('did:web:late.example.com', 'discovered', 'jetstream');
   expect(roster.dropped).toBe(1);
 });
@@ -130,7 +184,7 @@ test('a labeler that never responded in its trial is evicted and no longer read,
   expect([roster.labeler('did:web:later.example.com')?.resolutionStatus, roster.dropped]).toEqual(['unresolved', 0]);
   expect([...roster.labelers].length).toBe(maxKnown);
   expect([roster.labeler(did), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
-  const gone = roster.takeEvicted();
+  const gone = evictedIn(storedChanges(roster));
   expect(gone).toHaveLength(2);
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });

@@ -36,6 +36,11 @@ export interface RosterOptions {
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
+/** Change of the roster that one commit stores. */
+export type RosterChange =
+  | { readonly kind: 'changed'; readonly rows: readonly RosterRow[] }
+  | { readonly kind: 'evicted'; readonly dids: readonly string[] };
+
 /** All known labelers with the content of their documents. */
 export class Roster {
   readonly #options: RosterOptions;
@@ -45,7 +50,7 @@ export class Roster {
   readonly #webFailures = new Map<string, number>();
   /** Look-ups after events, and after answers that a directory may give before it has a document. */
   readonly #lookups: EventLookups;
-  /** Rows that the last `takeChanged` compared, as strings. */
+  /** Stored rows, as strings. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
   /** Labelers that were not added because the roster was full; at most `maxKnown` of them are kept. */
@@ -53,8 +58,8 @@ export class Roster {
   /** Candidates for eviction, computed at most once a minute. */
   #candidates = noEvictionCandidates;
   #candidatesAt = Number.NEGATIVE_INFINITY;
-  /** Labelers evicted since the last `takeEvicted`. */
-  #evicted: string[] = [];
+  /** Evicted labelers whose rows are not removed from the store yet. */
+  readonly #evicted = new Set<string>();
 
   constructor(options: RosterOptions) {
     this.#options = options;
@@ -106,7 +111,9 @@ export class Roster {
       if (isNews) this.documentChanged(did);
       return;
     }
-    if (this.#labelers.size >= maxKnown && !this.#makeRoom(did, origin)) {
+    // More than one labeler may have to go: a stop may leave evicted labelers in the store, which the next start loads.
+    for (let surplus = this.#labelers.size - maxKnown; surplus >= 0; surplus -= 1) {
+      if (this.#makeRoom(did, origin)) continue;
       if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
@@ -174,18 +181,11 @@ export class Roster {
     this.#kept.delete(did);
     this.#lookups.forget(did);
     this.#webFailures.delete(did);
-    this.#evicted.push(did);
+    this.#evicted.add(did);
     labeler.resolutionStatus = 'no_labeler';
     labeler.endpoint = null;
     labeler.pds = null;
     this.#options.changed(labeler);
-  }
-
-  /** Returns the labelers that were evicted since the last call; their rows must be removed. */
-  takeEvicted(): string[] {
-    const gone = this.#evicted.filter((did) => !this.#labelers.has(did));
-    this.#evicted = [];
-    return gone;
   }
 
   /** Reads a known labeler's document soon; `fresh` bypasses the cache. */
@@ -212,23 +212,50 @@ export class Roster {
     this.#wake?.();
   }
 
-  /** Makes the next `takeChanged` return every row, because another process wrote the stored rows. */
+  /** Makes the next `changes` yield every row, because another process wrote the stored rows. */
   rewriteAll(): void {
     this.#kept.clear();
   }
 
-  /** Returns the rows that changed since the last call. */
-  takeChanged(): RosterRow[] {
+  /**
+   * Yields the changes that are not stored yet, in parts of at most `maxRows` rows: changed rows of enrolled labelers,
+   * then evicted labelers, then other changed rows. A part counts as stored once the next part is requested, so a part
+   * that the store rejects is yielded again by the next call.
+   */
+  *changes(maxRows: number): Generator<RosterChange> {
     const now = this.#options.clock();
-    const rows: RosterRow[] = [];
-    for (const labeler of this.#labelers.values()) {
+    const enrolled = new Set(this.enrolled(now));
+    yield* this.#changedRows(enrolled, maxRows, now);
+    const evicted = [...this.#evicted];
+    for (let at = 0; at < evicted.length; at += maxRows) {
+      const part = evicted.slice(at, at + maxRows);
+      const dids = part.filter((did) => !this.#labelers.has(did));
+      if (dids.length > 0) yield { kind: 'evicted', dids };
+      for (const did of part) this.#evicted.delete(did);
+    }
+    const others = [...this.#labelers.values()].filter((labeler) => !enrolled.has(labeler));
+    yield* this.#changedRows(others, maxRows, now);
+  }
+
+  *#changedRows(labelers: Iterable<KnownLabeler>, maxRows: number, now: Micros): Generator<RosterChange> {
+    let part = new Map<RosterRow, string>();
+    for (const labeler of labelers) {
+      // The labeler may have been evicted since the generator began.
+      if (this.#labelers.get(labeler.did) !== labeler) continue;
       const row = rowOf(labeler, now);
       const text = JSON.stringify(row);
       if (this.#kept.get(labeler.did) === text) continue;
-      this.#kept.set(labeler.did, text);
-      rows.push(row);
+      part.set(row, text);
+      if (part.size < maxRows) continue;
+      yield* this.#storing(part);
+      part = new Map();
     }
-    return rows;
+    if (part.size > 0) yield* this.#storing(part);
+  }
+
+  *#storing(part: ReadonlyMap<RosterRow, string>): Generator<RosterChange> {
+    yield { kind: 'changed', rows: [...part.keys()] };
+    for (const [{ did }, text] of part) if (this.#labelers.has(did)) this.#kept.set(did, text);
   }
 
   /** Resolves documents that are due until the signal aborts. */

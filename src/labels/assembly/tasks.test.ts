@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { answered, asked } from '../../../harness/labels/reading-events.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
+import { maxEnrolled } from '../roster/known-labeler.ts';
+import { maxKnown, Roster } from '../roster/roster.ts';
+import { type Acts, type Assembled, createActs } from './tasks.ts';
+
+/** Work of `Acts.keep`, by the method of the store. */
+interface Work {
+  readonly commits: number;
+  readonly rows: readonly RosterRow[];
+  readonly dropped: number;
+  readonly maxRows: number;
+  /** Names of the methods that stored the position of a stream. */
+  readonly positions: readonly string[];
+}
+
+/** Creates the acts of an instrument with a full roster, of which nothing is stored yet and `enrolled` are enrolled. */
+function actsOfFullRoster(enrolled: number, onCommit: () => void = () => undefined) {
+  const stopping = new AbortController();
+  const now = micros(Date.UTC(2026, 5, 1) * 1000);
+  const roster = new Roster({
+    identities: { resolve: () => Promise.reject(new Error('not requested')) },
+    clock: () => now,
+    wait: () => Promise.resolve(),
+    ...{ refreshMs: 1, retryMs: 1, freshMs: 1 },
+    changed: () => undefined,
+  });
+  for (let i = 0; i < maxKnown; i += 1) {
+    roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+    const labeler = roster.labeler(`did:web:l${i}.example.com`);
+    if (labeler === undefined || i < maxKnown - enrolled) continue;
+    labeler.resolutionStatus = 'labeler';
+    labeler.tracker.apply(asked(now));
+    labeler.tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  }
+  const parts: { readonly rows: readonly RosterRow[]; readonly dropped: number }[] = [];
+  const positions: string[] = [];
+  const commit = (rows: readonly RosterRow[], dropped: number): Promise<void> => {
+    parts.push({ rows, dropped });
+    onCommit();
+    return Promise.resolve();
+  };
+  const store = {
+    beat: () => Promise.resolve(),
+    frontier: () => Promise.resolve({ observedThrough: null }),
+    putRoster: (rows: readonly RosterRow[]) => commit(rows, 0),
+    dropRoster: (dids: readonly string[]) => commit([], dids.length),
+    putNote: (name: string) => Promise.resolve(void positions.push(name)),
+    putDirectoryPosition: () => Promise.resolve(void positions.push('directory')),
+  };
+  const none = { flush: () => Promise.resolve() };
+  const acts: Acts = createActs(
+    {
+      base: {
+        ...{ settings: { artifacts: '/nowhere' }, store, clocks: { wall: () => now } },
+        shares: { gaps: none, keep: () => Promise.resolve() },
+      },
+      labelers: { roster, services: { cursor: 7 }, operations: { position: 8 }, stored: {} },
+    } as unknown as Assembled,
+    stopping.signal,
+  );
+  const work = (): Work => ({
+    commits: parts.length,
+    rows: parts.flatMap(({ rows }) => rows),
+    dropped: parts.reduce((sum, { dropped }) => sum + dropped, 0),
+    maxRows: Math.max(...parts.map(({ rows, dropped }) => rows.length + dropped)),
+    positions,
+  });
+  return { acts, stopping, work };
+}
+
+test('a heartbeat stores a full roster in commits of at most 500 rows, and lets other work run after each commit', async () => {
+  let turns = 0;
+  const { acts, work } = actsOfFullRoster(0, () => setImmediate(() => (turns += 1)));
+  await acts.keep();
+  expect(work()).toMatchObject({ commits: maxKnown / 500, maxRows: 500, positions: [expect.any(String), 'directory'] });
+  expect(work().rows).toHaveLength(maxKnown);
+  expect(turns).toBe(maxKnown / 500);
+});
+
+test('a stop stores every enrolled labeler of a full roster and at most 1,000 other rows, and no position of a stream', async () => {
+  const { acts, work } = actsOfFullRoster(maxEnrolled);
+  await acts.keep('final');
+  const { rows, maxRows, positions } = work();
+  expect(rows.filter(({ enrolled }) => enrolled)).toHaveLength(maxEnrolled);
+  expect(rows.length).toBe(maxEnrolled + 1_000);
+  expect([maxRows, positions]).toEqual([500, []]);
+});
+
+test('a heartbeat begins no further commit once the instrument stops, and stores no position', async () => {
+  const { acts, stopping, work } = actsOfFullRoster(0, () => {
+    if (work().commits === 3) stopping.abort();
+  });
+  await acts.keep();
+  expect(work()).toMatchObject({ commits: 3, positions: [] });
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
+import { type SimulationClock, simulationClock } from '../../harness/process/clock-setting.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
@@ -37,6 +38,7 @@ describe('almanac labels with wrong arguments', () => {
 });
 
 let folder: string;
+let clock: SimulationClock;
 let sim: Sim;
 let network: string[];
 let running: LabelsProcess | null = null;
@@ -44,8 +46,9 @@ let facts: Server | null = null;
 
 const places = () => ['--store', `sqlite:${folder}/store`, '--artifacts', `${folder}/artifacts`];
 
-async function observe(): Promise<LabelsProcess> {
-  const labels = spawnLabels([...places(), ...network, '--publish-seconds', '1', '--min-free-megabytes', '0']);
+async function observe(env: Readonly<Record<string, string>> = {}): Promise<LabelsProcess> {
+  const args = [...places(), ...network, '--publish-seconds', '1', '--min-free-megabytes', '0'];
+  const labels = spawnLabels(args, env);
   running = labels;
   await labels.observing;
   return labels;
@@ -93,7 +96,9 @@ describe('almanac labels', () => {
     folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
     // Skyware labelers never replace rows, so labels that were emitted while no instrument was running can be read later.
     const shapeLabeler = () => ({ software: 'skyware' }) as const;
-    sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler });
+    clock = simulationClock(join(folder, 'clock.json'));
+    clock.run(1);
+    sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler, clock: clock.now });
     const { seeds, plc, relays, jetstream } = await sim.start();
     network = ['--plc', plc ?? '', '--jetstream', jetstream, '--seeds', seeds ?? '', '--allow-loopback'];
     network.push(...relays.flatMap((relay) => ['--relay', relay]));
@@ -161,6 +166,8 @@ describe('almanac labels', () => {
     await until('the next artifact is published', () => overview().generated_at !== at);
     expect(await answer()).toEqual({ status: 503, state: 'held' });
     expect((await spawnLabels(['release', '--artifacts', `${folder}/artifacts`]).ended).code).toBe(0);
+    // An artifact that was being written at the release may still contain the hold.
+    await until('the facts are served again', async () => (await answer()).status === 200);
     expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
 
     await facts.stop();
@@ -210,7 +217,9 @@ describe('almanac labels', () => {
   });
 
   test('denies a labeler while it runs, lists the denial, and allows the labeler again', async () => {
-    await observe();
+    // The list of denied labelers is read every five seconds of this clock, and the roster is stored every ten.
+    clock.run(6);
+    await observe({ ...clock.env, SCALED_TIMERS: '1' });
     await until('all labelers are established', () => overview().coverage.sources.established === 4);
     const [hostile] = sim.labelers.list;
     const did = hostile?.did ?? '';

@@ -162,7 +162,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
         rate: 1,
         historyHours,
         labelers: 1,
-        labelRate: 5,
+        labelRate: 1,
         shapeLabeler: () => ({ software: kind, ailment: 'no_query' }),
       });
       stage.sim = made;
@@ -175,7 +175,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
       stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
       const observed = stage.station;
       const { startedAt: epochUs } = await observed.store.epoch();
-      labeler.faults.emit(30);
+      labeler.faults.emit(60);
       made.labelers.directory.set(labeler.did, 'whole');
       await until('the live labels are stored', async () => (await rows(observed)) > 40);
       await until('the gap is withdrawn', async () => (await gaps(observed)).length === 0);

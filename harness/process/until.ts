@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const patienceMs = 60_000;
 
 /**
- * Checks a condition every 10 ms and resolves when it is true. Rejects with a message that contains `what` if the
+ * Checks a condition every 20 ms and resolves when it is true. Rejects with a message that contains `what` if the
  * condition is not true within `withinMs`.
  */
 export async function until(
@@ -15,6 +15,6 @@ export async function until(
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`the condition was not met within ${withinMs} ms: ${what}`);
-    await wait(10);
+    await wait(20);
   }
 }

@@ -126,7 +126,7 @@ describe('a subscribeEvents host', () => {
   });
 
   test('is counted exactly if its history is compacted, with the compacted share reported', async () => {
-    const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
+    const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 2, compactedShare: 0.3 } });
     await one.weather().stop();
     // Compaction removes events, but does not reduce the observed time.
     const kept = readStore(one.folder, one.artifact().source.endpoint);

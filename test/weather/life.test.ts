@@ -4,7 +4,14 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, describe, expect, test } from 'vitest';
 import { until } from '../../harness/process/until.ts';
 import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/weather-kept.ts';
-import { compareWithTruth, type Station, settingsOf, startStation } from '../../harness/weather/weather-station.ts';
+import {
+  compareWithTruth,
+  type Station,
+  settingsOf,
+  startMs,
+  startStation,
+} from '../../harness/weather/weather-station.ts';
+import { scaledClock } from '../../sim/clock.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
 import type { Position } from '../../src/weather/position/position.ts';
@@ -19,6 +26,16 @@ async function station(options: Parameters<typeof startStation>[0] = {}): Promis
   const started = await startStation(options);
   open.push(started);
   return started;
+}
+
+/** Returns a clock that runs 60 times as fast as real time, and a function that advances it by milliseconds. */
+function skippingClock() {
+  const running = scaledClock(startMs, 60);
+  let skippedMs = 0;
+  const skip = (milliseconds: number): void => {
+    skippedMs += milliseconds;
+  };
+  return { clock: () => running() + skippedMs, skip };
 }
 
 function counted({ told }: Station): number {
@@ -63,7 +80,8 @@ async function commitAll({ sim, told }: Station): Promise<void> {
 
 describe('a host that becomes silent permanently', () => {
   test('is published as stale within four minutes, with counts and observed time that no longer grow', async () => {
-    const one = await station({ speed: 60, backfillHours: 0.2 });
+    const { clock, skip } = skippingClock();
+    const one = await station({ clock, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);
     await commitAll(one);
@@ -71,15 +89,14 @@ describe('a host that becomes silent permanently', () => {
     const stoppedMs = one.clock();
     await one.weather().publish();
     const before = one.artifact();
-    await until('four minutes pass', () => one.clock() > stoppedMs + 240_000);
+    skip(240_000);
     await one.weather().publish();
     const after = one.artifact();
     expect(after.freshness.state).toBe('stale');
     expect(after.window.observed_seconds).toBeLessThanOrEqual(before.window.observed_seconds + 60);
     expect(after.freshness.newest_observation_end).not.toBeNull();
     expect(Date.parse(after.window.end)).toBeGreaterThanOrEqual(stoppedMs + 120_000);
-    const later = stoppedMs + 400_000;
-    await until('more minutes pass', () => one.clock() > later);
+    skip(160_000);
     await one.weather().publish();
     const last = one.artifact();
     expect(last.total_events).toEqual(after.total_events);
@@ -262,12 +279,12 @@ describe('two observed hosts', () => {
 
 describe('the time of a long stop', () => {
   test('is filled in up to the length of the backfill, and the rest is recorded as a gap', async () => {
-    const one = await station({ speed: 60, backfillHours: 0.3 });
+    const { clock, skip } = skippingClock();
+    const one = await station({ clock, backfillHours: 0.3 });
     await filledIn(one);
     await more(one);
     await one.weather().stop();
-    const stoppedMs = one.clock();
-    await until('twenty-five minutes pass', () => one.clock() > stoppedMs + 25 * 60_000, 60_000);
+    skip(25 * 60_000);
     const before = one.lines.length;
     const startedMs = one.clock();
     await one.restart();

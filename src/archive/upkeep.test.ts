@@ -47,6 +47,23 @@ describe('a withdrawn file', () => {
     expect(await verify()).toMatchObject({ findings: [], withdrawn: [expect.anything(), expect.anything()] });
   });
 
+  it.each([labels, 'gaps.json', 'weather-metrics.jsonl'])(
+    'is reported if it still exists or returns from a copy (%s)',
+    async (name) => {
+      const { withdraw, content, verify } = await archiveInTest();
+      const path = `days/${first}/${name}`;
+      const bytes = content.get(path);
+      if (bytes === undefined) throw new Error(`${path} does not exist`);
+      withdraw(first, name);
+      expect((await verify()).findings).toEqual([]);
+      content.set(path, bytes);
+      const message = 'the file was withdrawn, but it still exists; remove it';
+      expect((await verify()).findings).toEqual([{ kind: 'altered', path, message }]);
+      withdraw(first, name);
+      expect((await verify()).findings).toEqual([]);
+    },
+  );
+
   it('is reported if its tombstone is damaged or states a wrong digest', async () => {
     const { withdraw, content, verify, text } = await archiveInTest();
     withdraw(first, labels);

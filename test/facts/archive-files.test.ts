@@ -8,6 +8,7 @@ import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-a
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { exchange } from '../../harness/net/raw-http.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { formatTombstones } from '../../src/archive/days/tombstones.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { factsCommonHeaders } from '../../src/facts/app.ts';
 import { archiveReplies } from '../../src/facts/archive/archive-replies.ts';
@@ -77,21 +78,51 @@ const bytesOf = (path: string): Buffer => content.get(path) ?? Buffer.alloc(0);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('a file of the archive', () => {
-  it('is served byte for byte with its digest as a strong ETag, and as immutable once its day is closed', async () => {
+  it('is served byte for byte with its digest as a strong ETag, and must be revalidated once its day is closed', async () => {
     const { get } = await served(archiveInTest());
     for (const path of content.keys()) {
       const { status, headers, body } = await get(`/archive/${path}`);
       expect([path, status, sha256(body)]).toEqual([path, 200, sha256(bytesOf(path))]);
       expect(headers.etag).toBe(`"${sha256(bytesOf(path))}"`);
       expect(headers['accept-ranges']).toBe('bytes');
-      const isImmutable = path.startsWith(`${closedDay}/`) || path.startsWith('log/tile/');
+      const isTile = path.startsWith('log/tile/');
+      const ofClosedDay = path.startsWith(`${closedDay}/`) ? 'public, no-cache' : 'public, max-age=60';
       expect([path, headers['cache-control']]).toEqual([
         path,
-        isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60',
+        isTile ? 'public, max-age=31536000, immutable' : ofClosedDay,
       ]);
     }
     expect([...content.keys()].some((path) => path.startsWith(`${openDay}/`))).toBe(true);
     expect((await get('/archive/index.json')).headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it('is gone for every client, even with the right ETag, once it is withdrawn', async () => {
+    const root = archiveInTest();
+    const { get } = await served(root);
+    const path = `${closedDay}/labels-overview.jsonl`;
+    const { etag } = (await get(`/archive/${path}`)).headers;
+    const [file] = (['labels-overview.jsonl'] as const).map((name) => {
+      const bytes = bytesOf(path);
+      return {
+        name,
+        bytes: bytes.length,
+        sha256: sha256(bytes),
+        withdrawn_at: '2026-11-24T00:00:00.000Z',
+        reason: 'a test',
+      };
+    });
+    if (file === undefined) throw new Error('no file');
+    // The tombstone is written first, so that the file is not served even if it cannot be removed.
+    writeFileSync(join(root, closedDay, 'withdrawn.json'), formatTombstones(closedDay.slice('days/'.length), [file]));
+    const asked = [{}, { 'If-None-Match': String(etag) }, { Range: 'bytes=0-9' }];
+    for (const headers of asked) {
+      const { status, headers: sent, body } = await get(`/archive/${path}`, headers);
+      expect([status, sent['cache-control'], sent.etag]).toEqual([410, 'no-store', undefined]);
+      expect(JSON.parse(body.toString())).toMatchObject({ error: { status: 410, code: 'withdrawn' } });
+    }
+    rmSync(join(root, path));
+    expect((await get(`/archive/${path}`)).status).toBe(410);
+    expect((await get(`/archive/${closedDay}/day.json`)).status).toBe(200);
   });
 
   it('is not sent again to a client that already has it, and has the same headers for HEAD as for GET', async () => {
@@ -195,7 +226,7 @@ it('a file of the archive is refused while the maximum number of files is open, 
             return Promise.resolve();
           },
         } as never,
-        ...{ bytes: 10, modifiedAt: 0, stamp: '', isImmutable: false },
+        ...{ bytes: 10, modifiedAt: 0, stamp: '', caching: 'brief' as const },
       }),
   };
   const { reply } = bound(archiveReplies({ directory, common: factsCommonHeaders, maxFiles: 1 }));

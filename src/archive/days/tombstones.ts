@@ -42,6 +42,14 @@ function parseTombstone(value: unknown): Tombstone | null {
   return typeof reason === 'string' && isReason(reason) ? { ...file, withdrawn_at: at, reason } : null;
 }
 
+/**
+ * Returns true if a tombstone is that of a file as the record of its day lists it. The tombstone of an open day's hours
+ * has the digest of the hours that were replaced, so it is not that of the file in the closed day.
+ */
+export function isTombstoneOf(tombstone: Tombstone, { name, bytes, sha256 }: ListedFile): boolean {
+  return tombstone.name === name && tombstone.sha256 === sha256 && tombstone.bytes === bytes;
+}
+
 /** Returns true if the text is a valid reason for a withdrawal: one line of printable characters. */
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= maxReasonLength && !/[\p{Cc}\u2028\u2029]/u.test(text);

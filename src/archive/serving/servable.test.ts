@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
+import { formatTombstones, type Tombstone } from '../days/tombstones.ts';
 import { servableArchive } from './servable.ts';
 
 const closedDay = 'days/2026-11-20';
@@ -15,8 +17,8 @@ beforeAll(async () => {
 });
 
 /**
- * Writes the archive to a directory. Returns two functions: `write` writes another file, and `isImmutable` opens a
- * path and resolves with null if the archive does not serve it.
+ * Writes the archive to a directory. Returns two functions: `write` writes another file, and `caching` opens a path and
+ * resolves with null if the archive does not serve it.
  */
 function directory() {
   const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
@@ -29,22 +31,56 @@ function directory() {
   const archive = servableArchive(root);
   return {
     write,
-    isImmutable: async (path: string) => {
+    caching: async (path: string) => {
       const file = await archive.open(path);
-      await file?.handle.close();
-      return file?.isImmutable ?? null;
+      if (file === null || file === 'withdrawn') return file;
+      await file.handle.close();
+      return file.caching;
     },
   };
 }
 
-it('a listed file is served as immutable if its day is closed, and as mutable while its day is open', async () => {
-  const { isImmutable } = directory();
+/** Returns the record's entry of a file, as a tombstone. */
+function tombstoneOf(path: string): Tombstone {
+  const bytes = content.get(path) ?? Buffer.alloc(0);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return { name, bytes: bytes.length, sha256, withdrawn_at: '2026-11-24T00:00:00.000Z', reason: 'a test' };
+}
+const labels = `${closedDay}/labels-overview.jsonl`;
+const tombstones = `${closedDay}/withdrawn.json`;
+const day = closedDay.slice('days/'.length);
+
+it('a listed file must be revalidated if its day is closed, changes while its day is open, and tiles never change', async () => {
+  const { caching } = directory();
   const open = [...content.keys()].find((path) => path.startsWith('days/2026-11-23/')) ?? '';
-  expect([await isImmutable(`${closedDay}/day.json`), await isImmutable(open)]).toEqual([true, false]);
+  const tile = [...content.keys()].find((path) => path.startsWith('log/tile/')) ?? '';
+  const paths = [`${closedDay}/day.json`, labels, open, 'index.json', tile];
+  expect(await Promise.all(paths.map(caching))).toEqual(['revalidated', 'revalidated', 'brief', 'brief', 'immutable']);
 });
 
 it('a file in the directory of a closed day is not served if the record of the day does not list it', async () => {
-  const { write, isImmutable } = directory();
+  const { write, caching } = directory();
   write(`${closedDay}/notes.json`, Buffer.from('{}'));
-  expect(await isImmutable(`${closedDay}/notes.json`)).toBe(null);
+  expect(await caching(`${closedDay}/notes.json`)).toBe(null);
+});
+
+it('a withdrawn file is not served even if it exists, and the other files of its day are', async () => {
+  const { write, caching } = directory();
+  write(tombstones, formatTombstones(day, [tombstoneOf(labels)]));
+  expect([await caching(labels), await caching(tombstones), await caching(`${closedDay}/gaps.json`)]).toEqual([
+    ...['withdrawn', 'brief', 'revalidated'],
+  ]);
+});
+
+it('a tombstone of the replaced content of a file does not withdraw the file', async () => {
+  const { write, caching } = directory();
+  write(tombstones, formatTombstones(day, [{ ...tombstoneOf(labels), sha256: '0'.repeat(64) }]));
+  expect(await caching(labels)).toBe('revalidated');
+});
+
+it('no file of a closed day is served while the tombstones of the day are damaged', async () => {
+  const { write, caching } = directory();
+  write(tombstones, Buffer.from('{'));
+  expect([await caching(labels), await caching(`${closedDay}/day.json`)]).toEqual([null, 'revalidated']);
 });

@@ -4,11 +4,11 @@ import { join, sep } from 'node:path';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { isDay } from '../days/calendar.ts';
-import { dayFile, isFileName, parseDay } from '../days/day.ts';
+import { dayFile, isFileName, type ListedFile, parseDay } from '../days/day.ts';
 import { indexFile } from '../days/index-file.ts';
 import { issuesFile } from '../days/known-issues.ts';
 import { pathOf } from '../days/paths.ts';
-import { tombstoneFile } from '../days/tombstones.ts';
+import { isTombstoneOf, parseTombstones, tombstoneFile } from '../days/tombstones.ts';
 import { checkpointPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 
@@ -16,6 +16,12 @@ import { dictionaryFile } from '../tables/dictionary.ts';
 export const maxServedBytes = inputLimits.archiveFile.bytes;
 /** Maximum size of a day's record, in bytes. */
 const maxRecordBytes = 1024 * 1024;
+
+/**
+ * How caches may store a file: `immutable` files never change, `revalidated` files must be checked at each use because
+ * they can be withdrawn, and `brief` files change regularly.
+ */
+export type FileCaching = 'immutable' | 'revalidated' | 'brief';
 
 /** An open file of an archive. */
 export interface OpenedFile {
@@ -26,17 +32,17 @@ export interface OpenedFile {
   readonly modifiedAt: number;
   /** Text that changes whenever the file changes. */
   readonly stamp: string;
-  /** True for a file that never changes. */
-  readonly isImmutable: boolean;
+  readonly caching: FileCaching;
 }
 
 /** The files of an archive that may be served. */
 export interface ServableArchive {
   /**
-   * Opens a file by its path relative to the directory of the archive. Resolves with null if the path does not name
-   * an archive file, if the file does not exist or is too large, or if the path contains a symbolic link.
+   * Opens a file by its path relative to the directory of the archive. Resolves with `withdrawn` if the file has a
+   * tombstone, whether or not it exists. Resolves with null if the path does not name an archive file, if the file does
+   * not exist or is too large, if the path contains a symbolic link, or if the tombstones of its day are damaged.
    */
-  open(path: string): Promise<OpenedFile | null>;
+  open(path: string): Promise<OpenedFile | 'withdrawn' | null>;
 }
 
 /** Paths of the changeable files outside the day directories. */
@@ -50,8 +56,8 @@ export function servableArchive(root: string): ServableArchive {
   return {
     async open(path) {
       try {
-        const isImmutable = await immutability(root, path);
-        return isImmutable === null ? null : await openInside(root, path, isImmutable);
+        const caching = await cachingOf(root, path);
+        return caching === null || caching === 'withdrawn' ? caching : await openInside(root, path, caching);
       } catch (error) {
         if (missing.has(systemCode(error) ?? '')) return null;
         throw error;
@@ -60,17 +66,39 @@ export function servableArchive(root: string): ServableArchive {
   };
 }
 
-/** Returns true if the file at a path never changes, false if it may change, and null if it is not an archive file. */
-async function immutability(root: string, path: string): Promise<boolean | null> {
-  if (changing.has(path)) return false;
-  if (tile.test(path)) return true;
+/** Returns how the file at a path may be cached, `withdrawn` for a withdrawn file, or null for any other path. */
+async function cachingOf(root: string, path: string): Promise<FileCaching | 'withdrawn' | null> {
+  if (changing.has(path)) return 'brief';
+  if (tile.test(path)) return 'immutable';
   const [folder, day = '', name = '', ...more] = path.split('/');
   if (folder !== 'days' || !isDay(day) || !isFileName(name) || more.length > 0) return null;
-  if (name === tombstoneFile) return false;
+  if (name === tombstoneFile) return 'brief';
   const record = parseDay(await readRecord(join(root, pathOf(day, dayFile))));
   if (record === null || record.day !== day) return null;
-  const isListed = name === dayFile || record.files.some((file) => file.name === name);
-  return isListed ? record.state === 'closed' : null;
+  const isClosed = record.state === 'closed';
+  if (name === dayFile) return isClosed ? 'revalidated' : 'brief';
+  const listed = record.files.find((file) => file.name === name);
+  if (listed === undefined) return null;
+  // A withdrawal replaces the content of a file of an open day, so the file stays.
+  return isClosed ? afterWithdrawals(root, day, listed) : 'brief';
+}
+
+/** Returns `withdrawn` if a file of a closed day has a tombstone, and null if it cannot be known. */
+async function afterWithdrawals(
+  root: string,
+  day: string,
+  listed: ListedFile,
+): Promise<FileCaching | 'withdrawn' | null> {
+  let bytes: Buffer;
+  try {
+    bytes = await readRecord(join(root, pathOf(day, tombstoneFile)));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 'revalidated';
+    throw error;
+  }
+  const tombstones = parseTombstones(bytes, day);
+  if (tombstones === null) return null;
+  return tombstones.some((one) => isTombstoneOf(one, listed)) ? 'withdrawn' : 'revalidated';
 }
 
 async function readRecord(path: string): Promise<Buffer> {
@@ -78,7 +106,7 @@ async function readRecord(path: string): Promise<Buffer> {
   return bytes.length > maxRecordBytes ? Buffer.alloc(0) : bytes;
 }
 
-async function openInside(root: string, path: string, isImmutable: boolean): Promise<OpenedFile | null> {
+async function openInside(root: string, path: string, caching: FileCaching): Promise<OpenedFile | null> {
   const file = join(root, path);
   // The directory itself may be a symbolic link, but no part of the path below it may be one.
   if ((await realpath(file)) !== `${await realpath(root)}${sep}${path.replaceAll('/', sep)}`) return null;
@@ -90,7 +118,7 @@ async function openInside(root: string, path: string, isImmutable: boolean): Pro
       return null;
     }
     const stamp = `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-    return { handle, bytes: stats.size, modifiedAt: stats.mtimeMs, stamp, isImmutable };
+    return { handle, bytes: stats.size, modifiedAt: stats.mtimeMs, stamp, caching };
   } catch (error) {
     await handle.close();
     throw error;

@@ -28,7 +28,7 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   unreadable: 'a file cannot be read; other findings take precedence',
   missing: 'a file that the archive lists, or that its log requires, does not exist',
   altered:
-    'a file does not match its digest in the record of the day, or the record does not match its entry in the log',
+    'a file does not match its digest in the record of the day, the record does not match its entry in the log, or a withdrawn file still exists',
   malformed: 'a file does not have the format that its name implies',
   gaps: 'a gap manifest or a table does not match the archived files',
   order: 'the log omits a day, or contains a day twice, out of order, or closed less than 48 hours after its end',

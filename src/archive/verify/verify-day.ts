@@ -4,6 +4,7 @@ import { addDays, dayMs, startOf } from '../days/calendar.ts';
 import { type DayRecord, dayFile, type ListedFile, parseDay } from '../days/day.ts';
 import { sha256Of } from '../days/digest.ts';
 import { pathOf } from '../days/paths.ts';
+import { isTombstoneOf } from '../days/tombstones.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
@@ -62,8 +63,16 @@ export class DayVerifier {
     if (!content) return this.#verifyMissing(day, { name, bytes, sha256 });
     const listed = state === 'open' ? content.subarray(0, bytes) : content;
     if (listed.length !== bytes || sha256Of(listed) !== sha256) {
-      this.#report({ kind: 'altered', path, message: 'the digest differs from the digest in the record of the day' });
+      return this.#report({
+        kind: 'altered',
+        path,
+        message: 'the digest differs from the digest in the record of the day',
+      });
     }
+    if (state === 'open') return;
+    const tombstones = await this.#inputs.tombstonesOf(day);
+    if (!tombstones.some((one) => isTombstoneOf(one, { name, bytes, sha256 }))) return;
+    this.#report({ kind: 'altered', path, message: 'the file was withdrawn, but it still exists; remove it' });
   }
 
   /** Accepts a missing file only if its tombstone states the same length and digest as the record of the day. */

@@ -23,7 +23,7 @@ function archiveOfOne() {
     },
     close: () => Promise.resolve(),
   } as never;
-  const file = { handle, bytes: content.length, modifiedAt: 0, stamp: '1', isImmutable: true };
+  const file = { handle, bytes: content.length, modifiedAt: 0, stamp: '1', caching: 'brief' as const };
   return {
     directory: { open: () => Promise.resolve(file) },
     resume,

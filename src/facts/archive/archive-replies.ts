@@ -4,7 +4,7 @@ import { type NetworkTier, networkTiers } from '../../http/connections/network-t
 import { TieredLimit } from '../../http/connections/tiered-limit.ts';
 import { type HeaderList, httpDate } from '../../http/headers.ts';
 import type { FileRequest } from '../../http/read-request.ts';
-import { errorReply, methodNotAllowed, preflight, type Reply, type StreamedReply } from '../../http/reply.ts';
+import { errorReply, json, methodNotAllowed, preflight, type Reply, type StreamedReply } from '../../http/reply.ts';
 import { type ByteRange, byteRange } from '../../http/representation/byte-range.ts';
 import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
 
@@ -12,6 +12,26 @@ import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
 export const archivePrefix = '/archive/';
 /** Route name of all archive files in logs and metrics. */
 export const archiveRoute = '/archive/{file}';
+
+/**
+ * `Cache-Control` of the files. A file of a closed day does not change, but it can be withdrawn because it names a
+ * person. Caches may therefore store it, but must ask at each use whether it is still published; the ETag makes this a
+ * response without a body.
+ */
+const cacheControl = {
+  immutable: 'public, max-age=31536000, immutable',
+  revalidated: 'public, no-cache',
+  brief: 'public, max-age=60',
+} as const;
+
+/** Error object for a withdrawn file. */
+const withdrawn = {
+  error: {
+    status: 410,
+    code: 'withdrawn',
+    message: 'The publisher has withdrawn this file. Delete your copies; withdrawn.json of its day states the reason.',
+  },
+} as const;
 
 /** An open file of an archive. */
 export interface ArchiveFile {
@@ -21,14 +41,20 @@ export interface ArchiveFile {
   readonly modifiedAt: number;
   /** Text that changes whenever the file changes. */
   readonly stamp: string;
-  /** True for a file that never changes. */
-  readonly isImmutable: boolean;
+  /**
+   * `immutable` for a file that never changes, `revalidated` for one that can be withdrawn, `brief` for one that changes
+   * regularly.
+   */
+  readonly caching: keyof typeof cacheControl;
 }
 
 /** Directory of an archive. */
 export interface ArchiveDirectory {
-  /** Opens a file by its path relative to the directory; null if the archive has no such file. */
-  open(path: string): Promise<ArchiveFile | null>;
+  /**
+   * Opens a file by its path relative to the directory; `withdrawn` if the publisher has withdrawn the file, null if the
+   * archive has no such file.
+   */
+  open(path: string): Promise<ArchiveFile | 'withdrawn' | null>;
 }
 
 /** Dependencies of the archive responses. */
@@ -116,7 +142,9 @@ class FileReplies implements ArchiveReplies {
     let file: ArchiveFile | null = null;
     let isSent = false;
     try {
-      file = await this.#directory.open(path);
+      const opened = await this.#directory.open(path);
+      if (opened === 'withdrawn') return json(410, withdrawn, [...this.#common, 'Cache-Control', 'no-store']);
+      file = opened;
       if (file === null) return errorReply('not_found', this.#common);
       const reply = await this.#replyOf({ path, file, place }, request, now);
       isSent = 'stream' in reply;
@@ -167,7 +195,7 @@ class FileReplies implements ArchiveReplies {
     const etag = `"${await this.#digestOf(path, file)}"`;
     const validators = [
       ...['ETag', etag, 'Last-Modified', httpDate(Math.min(file.modifiedAt, now))],
-      ...['Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=60'],
+      ...['Cache-Control', cacheControl[file.caching]],
     ];
     if (matchesEntityTag(request.ifNoneMatch, etag)) {
       return { status: 304, headers: [...validators, ...this.#common], body: null };

@@ -135,7 +135,9 @@ function archiveRouteOf(archive: ArchivedDays, outcomes: (now: number) => FactOu
       const { conditions, labels } = outcomes(now);
       const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
       const origins = [conditions, labels].flatMap((outcome) =>
-        outcome.kind === 'served' ? [outcome.representation.envelope.provenance.origin ?? 'live'] : [],
+        outcome.kind === 'served'
+          ? [outcome.representation.envelope.provenance.origin ?? 'live']
+          : (outcome.origin ?? []),
       );
       return page(chooseCoding(acceptEncoding), now, refusal, markedOrigins(origins));
     },

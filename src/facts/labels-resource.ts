@@ -11,7 +11,7 @@ import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from
 import { legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
 import { projectRecentLabels, recentLabelProvenance } from './project-recent-labels.ts';
 import { represent } from './representation.ts';
-import { type FactResource, keepOne, oncePer } from './resource.ts';
+import { type FactResource, keepOne, lastOrigin, oncePer } from './resource.ts';
 
 /** Error codes for the freshness states in which the label overview is refused. */
 export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
@@ -36,15 +36,25 @@ export function labelsResource(
     }),
   );
 
+  const origin = labelsOrigin();
   return (now) => {
     const reading = source.read();
-    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
+    const from = origin(reading);
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable', ...from };
     const judgement = judgeLabels(evidenceOf(reading), bounds, now);
     if (!judgement.servable) {
-      return { kind: 'refused', code: labelRefusals[judgement.state], freshness: judgement.freshness };
+      return { kind: 'refused', code: labelRefusals[judgement.state], freshness: judgement.freshness, ...from };
     }
     return { kind: 'served', representation: representationOf(reading, ageBucket(judgement.ageSeconds), now) };
   };
+}
+
+/** Creates the function that returns the origin of a reading of the label overview. */
+export function labelsOrigin() {
+  // The legacy producer states no origin and observes the live network.
+  return lastOrigin<LabelArtifact>((artifact) =>
+    artifact.schema === '23' ? 'live' : (artifact.overview.origin ?? 'live'),
+  );
 }
 
 /** Returns the envelope of a servable label artifact. */

@@ -38,7 +38,7 @@ export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => 
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
   const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
-  return [outcome.code, state, basis, minutes(age), minutes(collectionAge)].join(' ');
+  return [outcome.code, outcome.origin, state, basis, minutes(age), minutes(collectionAge)].join(' ');
 }
 
 function minutes(age: number | null | undefined): number | undefined {
@@ -54,7 +54,10 @@ function shownFacts({ conditions, metrics, labels }: FactOutcomes): ObservatoryF
 }
 
 function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<Extract<FactEnvelope, { contract: C }>> {
-  if (outcome.kind === 'refused') return { kind: 'refused', error: errorBody(outcome.code, outcome.freshness).error };
+  if (outcome.kind === 'refused') {
+    const { code, freshness, origin } = outcome;
+    return { kind: 'refused', error: errorBody(code, freshness).error, ...(origin ? { origin } : {}) };
+  }
   const { envelope } = outcome.representation;
   if (!isOf(envelope, contract)) throw new Error('the envelope of a fact has the wrong contract');
   return { kind: 'served', envelope };

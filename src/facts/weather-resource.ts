@@ -10,7 +10,7 @@ import { ageBucket, entityTag } from './entity-tag.ts';
 import { ageSeconds } from './judge.ts';
 import { projectWeather } from './project-weather.ts';
 import { represent } from './representation.ts';
-import { type FactResource, keepOne, oncePer } from './resource.ts';
+import { type FactResource, keepOne, lastOrigin, oncePer } from './resource.ts';
 
 /** `generated_at` of a weather artifact. A fact without a time is served; a fact with an unusable time is refused. */
 export type WeatherTime =
@@ -44,11 +44,13 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     }),
   );
 
+  const origin = lastOrigin<WeatherArtifact>((artifact) => projectWeather(artifact).provenance.origin ?? 'live');
   return (now) => {
     const reading = source.read();
-    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
+    const from = origin(reading);
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable', ...from };
     const time = timeOf(reading);
-    if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable' };
+    if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable', ...from };
     // An artifact without a time has no age. Use the minute of the request as its bucket.
     const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
     return { kind: 'served', representation: representationOf(reading, bucket, now) };

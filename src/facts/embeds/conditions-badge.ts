@@ -1,9 +1,9 @@
 import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
 import { currencyOf, isNow } from '../page/currency.ts';
-import type { ObservatoryFacts, Shown } from '../page/model.ts';
+import { type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
 import { type Badge, renderBadge } from './badge.tsx';
-import { ageText, originOf, refusalText, weatherCoverageText } from './texts.ts';
+import { ageText, refusalText, weatherCoverageText } from './texts.ts';
 
 /** Names of the condition states. The name of a state without a measurement cannot be mistaken for a condition. */
 export const conditionNames: Readonly<Record<ConditionState, string>> = {
@@ -26,7 +26,7 @@ const confidenceNotes: Readonly<Record<Confidence, string>> = {
 
 /** Renders the badge of the network conditions. */
 export function conditionsBadge({ conditions }: ObservatoryFacts): string {
-  return renderBadge({ origin: originOf(conditions), subject: 'weather', ...reading(conditions) });
+  return renderBadge({ origin: originOf(conditions) ?? 'live', subject: 'weather', ...reading(conditions) });
 }
 
 function reading(fact: Shown<WeatherConditionsEnvelope>): Pick<Badge, 'value' | 'kind' | 'note'> {

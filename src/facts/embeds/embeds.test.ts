@@ -221,3 +221,39 @@ function luminance(colour: string): number {
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
+
+describe('an image of a refused fact', () => {
+  const simulated = { recent: { ...fixture('recent'), origin: 'simulated' } };
+  const weather = { ...fixture('weather'), origin: 'simulated' };
+
+  it.each([
+    ['stale', labels, () => over(simulated), now + 7_200_001],
+    ['held', labels, () => over({ recent: { ...simulated.recent, hold: true } }), now],
+    [
+      'dated with an unusable time',
+      conditions,
+      () => over({ weather: { ...weather, generated_at: 'yesterday' } }),
+      now,
+    ],
+    ['held', chart, () => over({ recent: { ...simulated.recent, hold: true } }), now],
+  ] as const)('is marked with the origin of the fact if the fact is %s (%s)', (_state, path, facts, at) => {
+    const svg = facts().text(path, at);
+    expect(svg).toMatch(/refused|Refused/);
+    expect(svg).toMatch(/<title id="title">SIMULATED network/);
+    expect(svg).toContain('class="mark"');
+  });
+
+  it('is marked with the origin of the last artifact that was read once the artifact is missing', () => {
+    const facts = over({ ...simulated, weather });
+    for (const path of images) expect(facts.text(path)).toContain('SIMULATED');
+    facts.set('recent', null);
+    facts.set('weather', Buffer.from('{}'));
+    for (const path of images) expect(facts.text(path)).toContain('SIMULATED');
+    facts.set('recent', Buffer.from(JSON.stringify(fixture('recent'))));
+    expect(facts.text(labels)).toContain('AT Protocol');
+  });
+
+  it('has no mark if no artifact was read', () => {
+    expect(over({}).text(labels)).toMatch(/<title id="title">AT Protocol/);
+  });
+});

@@ -1,12 +1,12 @@
 import type { LabelsOverview } from '../../contract/envelope.ts';
 import { countText } from '../../web/format.ts';
-import { isRecent, type ObservatoryFacts, type Shown } from '../page/model.ts';
+import { isRecent, type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
 import { type Badge, renderBadge } from './badge.tsx';
-import { ageText, labelCoverageText, originOf, refusalText } from './texts.ts';
+import { ageText, labelCoverageText, refusalText } from './texts.ts';
 
 /** Renders the badge of label activity. */
 export function labelsBadge({ labels }: ObservatoryFacts): string {
-  return renderBadge({ origin: originOf(labels), ...activity(labels) });
+  return renderBadge({ origin: originOf(labels) ?? 'live', ...activity(labels) });
 }
 
 function activity(fact: Shown<LabelsOverview>): Omit<Badge, 'origin'> {

@@ -1,4 +1,4 @@
-import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
+import type { LabelsOverview, WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { CoverageStatus, Origin } from '../../contract/vocabulary.ts';
 import type { WeatherWindow } from '../../contract/weather.ts';
@@ -18,11 +18,6 @@ export const networkNames: Readonly<Record<Origin, string>> = {
   simulated: 'SIMULATED network',
   sample: 'SAMPLE, not current',
 };
-
-/** Returns the origin of a fact. A refused fact counts as live, because it states nothing. */
-export function originOf(fact: Shown<LabelsOverview | WeatherConditionsEnvelope | WeatherMetricsEnvelope>): Origin {
-  return fact.kind === 'served' ? (fact.envelope.provenance.origin ?? 'live') : 'live';
-}
 
 /** Describes the reason for a refusal, or a missing response. */
 export function refusalText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {

@@ -54,9 +54,10 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
 
   return (paired: Paired, did: string, format: Format, conditions: Conditions, now: number): Reply => {
     const refusalFormat = format === 'json' ? format : { base: '..' };
-    if (!paired.pair.labelers.set.has(did)) return refusal('unknown_labeler', refusalFormat, common);
+    const origin = { origin: paired.pair.overview.origin ?? 'live' };
+    if (!paired.pair.labelers.set.has(did)) return refusal('unknown_labeler', refusalFormat, common, origin);
     const found = made(paired, did, format, now);
-    if (found.kind === 'failed') return refusal('internal_error', refusalFormat, common);
+    if (found.kind === 'failed') return refusal('internal_error', refusalFormat, common, origin);
     return conditional(found.validated, conditions);
   };
 }

@@ -4,8 +4,9 @@ import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';
 import type { ArtifactSource } from '../../artifact/source.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from '../judge.ts';
-import { labelRefusals } from '../labels-resource.ts';
+import { labelRefusals, labelsOrigin } from '../labels-resource.ts';
 import { oncePer } from '../resource.ts';
 
 /** A label overview and the labelers artifact with the same `generated_at` and generation. */
@@ -29,6 +30,8 @@ export type PairOutcome<P> =
       readonly kind: 'refused';
       readonly code: (typeof labelRefusals)[keyof typeof labelRefusals];
       readonly freshness?: LabelFreshness;
+      /** Origin of the refused overview, or of the last one that was read before it; absent if none was read. */
+      readonly origin?: Origin;
     };
 
 /** Options for the pairing. */
@@ -49,11 +52,12 @@ export interface PairingOptions<P> {
  */
 export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
   const evidenceOf = oncePer((artifact: LabelArtifact) => labelEvidence(artifact));
+  const originOf = labelsOrigin();
   let complete: { readonly pair: Pair<P>; readonly artifact: LabelArtifact } | null = null;
   let waiting: { readonly reading: Readable<LabelArtifact>; readonly since: number } | null = null;
 
   function refused(code: Extract<PairOutcome<P>, { kind: 'refused' }>['code'], freshness?: LabelFreshness) {
-    return { kind: 'refused', code, ...(freshness ? { freshness } : {}) } as const;
+    return { kind: 'refused', code, ...(freshness ? { freshness } : {}), ...originOf(overview.read()) } as const;
   }
 
   return (now: number): PairOutcome<P> => {

@@ -311,3 +311,18 @@ function withForeignText(fixture: LabelerFixture, foreign: string): LabelerFixtu
   });
   return { ...fixture, definitions };
 }
+
+describe('a refused page about labelers', () => {
+  it('is marked with the origin of the refused overview, unlike the page of a live overview', async () => {
+    for (const origin of ['simulated', 'live'] as const) {
+      const fixture = fixtureOf();
+      const app = await serving({ ...fixture, overview: { ...fixture.overview, origin, hold: true } });
+      const mark =
+        origin === 'live' ? /<title>Labelers: refused/ : /<title>\[simulated\] Labelers: refused.*class="banner"/s;
+      for (const path of ['/labelers', `/labelers/${didOf(fixture)}`]) {
+        expect(app.get(path).status).toBe(503);
+        expect(text(app.get(path))).toMatch(mark);
+      }
+    }
+  });
+});

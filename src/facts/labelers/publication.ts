@@ -117,14 +117,14 @@ function servedFromPairs(options: LabelersPublicationOptions): Served {
   let alarmed: unknown;
   return (now, format, respond) => {
     const outcome = pairAt(now);
-    if (outcome.kind === 'refused') return refusal(outcome.code, format, common, outcome.freshness);
+    if (outcome.kind === 'refused') return refusal(outcome.code, format, common, outcome);
     try {
       return respond(outcome);
     } catch (error) {
       // Report an error only once for each pair, because many requests may encounter it.
       if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
       alarmed = outcome.pair;
-      return refusal('internal_error', format, common);
+      return refusal('internal_error', format, common, { origin: outcome.pair.overview.origin ?? 'live' });
     }
   };
 }

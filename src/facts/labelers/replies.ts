@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LabelFreshness } from '../../contract/freshness.ts';
 import { type LabelerErrorCode, labelerErrorBody } from '../../contract/labeler-errors.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import { type HeaderList, httpDate } from '../../http/headers.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
 import { json, jsonType, type Reply, withBody } from '../../http/reply.ts';
@@ -90,17 +91,17 @@ export function conditional({ etag, notModified, replies }: Validated, condition
 /** Format of a refusal: JSON, or an HTML page with the relative URL of the service. */
 export type RefusalFormat = 'json' | { readonly base: string };
 
-/** Creates the response of a refusal. */
+/** Creates the response of a refusal. A page marks the origin of the refused overview. */
 export function refusal(
   code: LabelerErrorCode,
   format: RefusalFormat,
   common: HeaderList,
-  freshness?: LabelFreshness,
+  { freshness, origin }: { readonly freshness?: LabelFreshness; readonly origin?: Origin } = {},
 ): Reply {
   const body = labelerErrorBody(code, freshness);
   const { status, message } = body.error;
   const store: HeaderList = ['Cache-Control', 'no-store', ...common];
   if (format === 'json') return json(status, body, store);
-  const page = renderPage(refusedPage(format.base, { code, message }));
+  const page = renderPage(refusedPage(format.base, { code, message, origin }));
   return withBody(status, html, Buffer.from(page), [...store, ...pageHeaders]);
 }

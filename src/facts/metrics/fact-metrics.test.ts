@@ -28,7 +28,7 @@ const current = () => over({ recent: fixture('recent'), weather: fixture('weathe
 describe('the metrics of the facts', () => {
   it('contain the numbers of the facts', () => {
     expect(current().series()).toMatchObject({
-      'almanac_fact_served{fact="labels_overview"}': 1,
+      'almanac_fact_served{fact="labels_overview",origin="live"}': 1,
       'almanac_fact_age_seconds{fact="weather_metrics",origin="live"}': 25,
       'almanac_fact_generated_timestamp_seconds{fact="labels_overview",origin="live"}':
         Date.UTC(2026, 10, 20, 12) / 1000,
@@ -50,8 +50,8 @@ describe('the metrics of the facts', () => {
     set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
     const names = Object.keys(series());
     expect(names.filter((name) => /labels/.test(name))).toEqual([
-      'almanac_fact_served{fact="labels_overview"}',
-      'almanac_fact_refused{fact="labels_overview",code="source_held"}',
+      'almanac_fact_served{fact="labels_overview",origin="live"}',
+      'almanac_fact_refused{fact="labels_overview",origin="live",code="source_held"}',
     ]);
     expect(names).toContain('almanac_fact_weather_events{origin="live"}');
     expect(Object.keys(over({}).series())).toHaveLength(6);
@@ -78,6 +78,20 @@ describe('the metrics of the facts', () => {
     expect(text).toContain('collection="post.create"');
     expect(text).not.toContain('like.create');
     expect(text).not.toMatch(/^almanac_fact_weather_events/m);
+  });
+
+  it('state the origin of a refused fact, as far as it is known', () => {
+    const { set, series } = over({ recent: { ...fixture('recent'), origin: 'simulated' } });
+    const at = now + 7_200_001;
+    expect(Object.keys(series(at)).filter((name) => /labels/.test(name))).toEqual([
+      'almanac_fact_served{fact="labels_overview",origin="simulated"}',
+      'almanac_fact_refused{fact="labels_overview",origin="simulated",code="source_stale"}',
+    ]);
+    set('recent', null);
+    expect(series(at)).toMatchObject({
+      'almanac_fact_refused{fact="labels_overview",origin="simulated",code="source_unavailable"}': 1,
+      'almanac_fact_refused{fact="weather_metrics",code="source_unavailable"}': 1,
+    });
   });
 
   it('never add simulated data to a live series', () => {

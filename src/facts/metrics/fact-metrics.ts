@@ -1,5 +1,5 @@
 import type { FactEnvelope } from '../../contract/envelope.ts';
-import type { ObservatoryFacts, Shown } from '../page/model.ts';
+import { type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
 import { families } from './families.ts';
 import { addLabels } from './label-samples.ts';
 import { type Dimensions, MetricSamples } from './open-metrics.ts';
@@ -10,8 +10,8 @@ export const factMetricsPath = '/metrics/facts';
 
 /**
  * Formats the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`, and an unknown
- * number has no series. The samples of all other families have the dimension `origin`, so that simulated numbers never
- * continue a live series.
+ * number has no series. All samples have the dimension `origin`, so that simulated numbers never continue a live
+ * series. Only the samples of a refusal without a known origin lack it.
  */
 export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): string {
   const samples = new MetricSamples();
@@ -33,12 +33,13 @@ function add<E extends FactEnvelope>(
   shown: Shown<E>,
   addValues: (envelope: E, origin: Dimensions) => void,
 ): void {
-  samples.add(families.served, { fact }, shown.kind === 'served' ? 1 : 0);
-  if (shown.kind === 'refused') samples.add(families.refused, { fact, code: shown.error.code }, 1);
+  const known = originOf(shown);
+  const origin: Dimensions = known === undefined ? {} : { origin: known };
+  const dimensions = { fact, ...origin };
+  samples.add(families.served, dimensions, shown.kind === 'served' ? 1 : 0);
+  if (shown.kind === 'refused') samples.add(families.refused, { ...dimensions, code: shown.error.code }, 1);
   if (shown.kind !== 'served') return;
   const { envelope } = shown;
-  const origin = { origin: envelope.provenance.origin ?? 'live' };
-  const dimensions = { fact, ...origin };
   samples.add(families.age, dimensions, envelope.age_seconds);
   samples.add(families.generated, dimensions, unixSeconds(envelope.generated_at));
   samples.add(families.source, { ...dimensions, ...source(envelope) }, 1);

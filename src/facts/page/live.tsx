@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { ServiceClock } from '../../client/staleness.ts';
 import { contractIds, paths } from '../../contract/identifiers.ts';
+import { originTitles } from '../../web/format.ts';
 import { PageBody } from '../../web/page-body.tsx';
 import { describeChanges } from './changes.ts';
 import { Kept, KeptArchive, keptSection } from './kept-section.tsx';
@@ -67,4 +68,5 @@ function keepLive(context: WatchContext): void {
   void ask();
 }
 
-keepLive({ fetch: (url, init) => fetch(url, init), clock: Date.now, service: new ServiceClock() });
+const marked = (['simulated', 'sample'] as const).find((origin) => document.title.includes(originTitles[origin]));
+keepLive({ fetch: (url, init) => fetch(url, init), clock: Date.now, service: new ServiceClock(), origin: marked });

@@ -6,12 +6,13 @@ import type { Origin } from '../../contract/vocabulary.ts';
 /** A fact as the page shows it: the latest response of the API, never an earlier one. */
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
-  | { readonly kind: 'refused'; readonly error: ErrorBody['error'] }
+  /** `origin` is the origin of the refused artifact; absent if it is not known. */
+  | { readonly kind: 'refused'; readonly error: ErrorBody['error']; readonly origin?: Origin }
   /**
    * The service sent no valid response; occurs only in a page that its script updates. `expired` describes a response
    * that a cache repeated although it does not describe the present.
    */
-  | { readonly kind: 'unreached'; readonly expired?: string };
+  | { readonly kind: 'unreached'; readonly expired?: string; readonly origin?: Origin };
 
 /** The three facts from which the page is rendered. */
 export interface ObservatoryFacts {
@@ -36,13 +37,17 @@ export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
   return 'census' in envelope.facts;
 }
 
-/** Returns the origins of the shown facts, except `live`. A producer that names no origin counts as live. */
+/**
+ * Returns the origin of a fact. A producer that names no origin counts as live. The origin of a fact that is not served
+ * is that of its artifact; undefined if it is not known.
+ */
+export function originOf(fact: Shown<LabelsOverview | WeatherConditionsEnvelope | WeatherMetricsEnvelope>) {
+  return fact.kind === 'served' ? (fact.envelope.provenance.origin ?? 'live') : fact.origin;
+}
+
+/** Returns the origins of the shown facts, except `live`. */
 export function originsShown({ conditions, metrics, labels }: ObservatoryFacts): Exclude<Origin, 'live'>[] {
-  return markedOrigins(
-    [conditions, metrics, labels].flatMap((fact) =>
-      fact.kind === 'served' ? [fact.envelope.provenance.origin ?? 'live'] : [],
-    ),
-  );
+  return markedOrigins([conditions, metrics, labels].flatMap((fact) => originOf(fact) ?? []));
 }
 
 /** Returns the distinct origins that pages must mark. */

@@ -14,6 +14,7 @@ function service(answers: readonly (() => Response)[]) {
   const watch = watchFact('./v1/weather/metrics', contractIds.weatherMetrics, {
     clock: () => now,
     service: new ServiceClock(),
+    origin: undefined,
     fetch: async (_url, init) => {
       asked.push(new Headers(init?.headers).get('If-None-Match') ?? undefined);
       const next = waiting.shift();
@@ -106,6 +107,16 @@ describe('a watched fact', () => {
     const { ask } = service([ok(1)]);
     await ask();
     expect(await ask()).toEqual({ kind: 'unreached' });
+  });
+});
+
+describe('the origin of a watched fact', () => {
+  it('stays known when the fact is refused or cannot be reached', async () => {
+    const body = { ...fact(1), provenance: { origin: 'simulated' } };
+    const { ask } = service([() => Response.json(body), refusal]);
+    await ask();
+    expect(await ask()).toMatchObject({ kind: 'refused', origin: 'simulated' });
+    expect(await ask()).toMatchObject({ kind: 'unreached', origin: 'simulated' });
   });
 });
 

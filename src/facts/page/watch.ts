@@ -5,6 +5,7 @@ import type { FactEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
 import { cacheSeconds } from '../../contract/limits.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
@@ -23,6 +24,8 @@ export interface WatchContext {
   readonly clock: () => number;
   /** Clock of the service, which all watches share. */
   readonly service: ServiceClock;
+  /** Origin that the page marks before the first response; undefined if it marks none. */
+  readonly origin: Origin | undefined;
 }
 
 /** Timeout of a request for a fact, in milliseconds. */
@@ -45,7 +48,7 @@ const minIntervalMs = 5_000;
 export function watchFact<C extends FactContractId>(
   url: string,
   contract: C,
-  { fetch, clock, service }: WatchContext,
+  { fetch, clock, service, origin: marked }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
   // Send credentials as the browser did for the page, because a proxy in front of the service may require them.
@@ -53,6 +56,12 @@ export function watchFact<C extends FactContractId>(
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
   let refusedAt: number | null = null;
+  // The error of a refusal states no origin, but the refused facts have the origin of the facts before them.
+  let origin = marked;
+
+  function from(): { readonly origin?: Origin } {
+    return origin === undefined ? {} : { origin };
+  }
 
   /** Returns the envelope as served, or the reason why it does not describe the present. */
   function judged(envelope: E, headers: Headers, asked: number): Shown<E> {
@@ -62,13 +71,14 @@ export function watchFact<C extends FactContractId>(
       refusedAt,
     };
     const staleness = service.staleness(envelope, headers, terms, clock());
+    origin = envelope.provenance?.origin;
     if (staleness === null) {
       due = asked + usableFor(headers);
       return { kind: 'served', envelope };
     }
     kept = null;
     due = asked + retryMs;
-    return { kind: 'unreached', expired: describeStaleness(url, staleness) };
+    return { kind: 'unreached', expired: describeStaleness(url, staleness), ...from() };
   }
 
   async function answer(): Promise<Shown<E>> {
@@ -88,7 +98,7 @@ export function watchFact<C extends FactContractId>(
     if (error === null) throw new Error('the response is neither a fact nor an error that the contract defines');
     refusedAt = service.refused(headers, clock()) ?? refusedAt;
     due = asked + cacheSeconds * 1000;
-    return { kind: 'refused', error };
+    return { kind: 'refused', error, ...from() };
   }
 
   return {
@@ -99,7 +109,7 @@ export function watchFact<C extends FactContractId>(
         // Discard the fact: the network failed, the request timed out, or the response is not from this service.
         kept = null;
         due = clock() + retryMs;
-        return { kind: 'unreached' };
+        return { kind: 'unreached', ...from() };
       }
     },
     dueAt: () => due,

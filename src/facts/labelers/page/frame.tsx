@@ -59,11 +59,14 @@ export function CaveatList({ caveats, at }: { caveats: readonly string[]; at: st
 }
 
 /** Returns the page that replaces a refused page; it shows the API's error code. */
-export function refusedPage(base: string, { code, message }: { code: string; message: string }): PageParts {
+export function refusedPage(
+  base: string,
+  { code, message, origin }: { code: string; message: string; origin?: Origin | undefined },
+): PageParts {
   const title = code === 'unknown_labeler' ? 'Unknown labeler' : 'Labelers: refused';
   const parts = labelerPageParts(
     base,
-    { title, description: 'This page is not available now.' },
+    { title, description: 'This page is not available now.', origin },
     <>
       <h1>{title}</h1>
       <div class="panel stop refusal">

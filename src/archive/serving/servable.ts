@@ -18,7 +18,7 @@ export const maxServedBytes = inputLimits.archiveFile.bytes;
 const maxRecordBytes = 1024 * 1024;
 
 /**
- * How caches may store a file: `immutable` files never change, `revalidated` files must be checked at each use because
+ * Rule for the caches that store a file: `immutable` files never change, `revalidated` files must be checked at each use because
  * they can be withdrawn, and `brief` files change regularly.
  */
 export type FileCaching = 'immutable' | 'revalidated' | 'brief';

@@ -57,6 +57,8 @@ export interface LabelReader {
   /** Gaps that the reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
+  /** Numbers of items without an outcome, one for each account that was not balanced. */
+  readonly unbalanced: number[];
   readonly epoch: number;
   /** Number of connections that the reader has opened. */
   readonly connections: number;
@@ -149,7 +151,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
     getText: () => Promise.reject(new Error('this request was not expected')),
     close: () => Promise.resolve(),
   };
-  const { ports, stored, gaps, withdrawn, quirks } = scriptedPorts(
+  const { ports, stored, gaps, withdrawn, quirks, unbalanced } = scriptedPorts(
     {
       ...{ http, memory, random: () => script.random ?? 0, wait: script.wait ?? wait },
       timings: { ...quickTimings, pollMs: 50, resumeMs: 200, firstRetryMs: 10, maxRetryMs: 20, ...script.timings },
@@ -169,7 +171,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
   const intake = createIntake(source, ports, () => undefined);
   let reading: Promise<unknown> = Promise.resolve();
   return {
-    ...{ source, stored, gaps, withdrawn, quirks, epoch, memory },
+    ...{ source, stored, gaps, withdrawn, quirks, unbalanced, epoch, memory },
     get connections() {
       return connections;
     },
@@ -179,7 +181,9 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
       for (const gap of over.sort((a, b) => a.start - b.start)) if (gap.start <= at && gap.end > at) at = gap.end;
       return at < end;
     },
-    take: (rows, transport) => intake.take({ rows, transport, move: { kind: 'stay' } }, stop.signal),
+    take: async (rows, transport) => {
+      await intake.take({ rows, transport, move: { kind: 'stay' } }, stop.signal);
+    },
     session: () => {
       source.tracker.apply(asked(clock()));
       return streamSession(source, intake, ports, stop.signal);

@@ -27,6 +27,8 @@ export interface ScriptedPorts {
   /** Gaps that a reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
+  /** Numbers of items without an outcome, one for each account that was not balanced. */
+  readonly unbalanced: number[];
 }
 
 /** Ports that a test replaces with its own. */
@@ -47,6 +49,7 @@ export function scriptedPorts(
   const gaps: StoredGap[] = [];
   const withdrawn: StoredGap[] = [];
   const quirks: Quirk[] = [];
+  const unbalanced: number[] = [];
   const shareOf = (source: string) => ({ priority, domain: source, source }) as const;
   const usage = new SourceUsage();
   const waiting = over.wait ?? wait;
@@ -81,10 +84,14 @@ export function scriptedPorts(
     pace: new Pace({ shareOf, monotonic: () => performance.now() * 1000, wait: waiting, usage }),
     report: {
       ...{ log: silentLog, suspectDocument: () => undefined },
-      telemetry: { ...noTelemetry, quirk: (quirk) => void quirks.push(quirk) },
+      telemetry: {
+        ...noTelemetry,
+        quirk: (quirk) => void quirks.push(quirk),
+        unbalanced: (items) => void unbalanced.push(items),
+      },
     },
   };
-  return { ports, stored, gaps, withdrawn, quirks };
+  return { ports, stored, gaps, withdrawn, quirks, unbalanced };
 }
 
 /** Creates a source that was never read. */

@@ -97,6 +97,14 @@ test('pages that wait for their turn when reading ends are neither checked nor c
   expect(steps).toEqual(['commit of 2']);
 });
 
+test('every row of a page has an outcome', async () => {
+  const stored = [2, 0];
+  const { intake } = intakeWith({ accept: () => Promise.resolve(stored.shift() ?? 0) });
+  const refused = { ...(row('x') as object), val: 7 };
+  expect(await intake.take(page(1, row('a'), row('b'), refused), signal)).toEqual({ stored: 2, known: 0, refused: 1 });
+  expect(await intake.take(page(2, row('b'), refused), signal)).toEqual({ stored: 0, known: 1, refused: 1 });
+});
+
 test('sampled rows are stored without moving the position', async () => {
   const { steps, source, intake } = intakeWith();
   await intake.keep([row('a'), row('b'), { src: did }], signal);

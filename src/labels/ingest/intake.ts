@@ -11,6 +11,7 @@ import type { Source } from '../state/source.ts';
 import { ClockChanged } from './acceptance.ts';
 import { type AcceptedPage, split } from './accepted-page.ts';
 import { type AdmissionReason, admit } from './admission.ts';
+import type { RowsTaken } from './delivery-account.ts';
 import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
 /** Rows of one page or of several frames, in the order in which the labeler sent them. */
@@ -26,11 +27,11 @@ export interface Intake {
 /** Accepts the pages of one source in sequence. */
 export interface SourceIntake {
   /**
-   * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable. Rejects with
-   * `CapReached` if the daily cap does not admit the rows, with the reason of the signal if it aborts before the turn
-   * of the page, and with the error of a failed check or commit.
+   * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable, with what
+   * became of the rows. Rejects with `CapReached` if the daily cap does not admit the rows, with the reason of the
+   * signal if it aborts before the turn of the page, and with the error of a failed check or commit.
    */
-  take(intake: Intake, signal: AbortSignal): Promise<void>;
+  take(intake: Intake, signal: AbortSignal): Promise<RowsTaken>;
   /**
    * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position. Does
    * not count refusals, because they are counted when the rows are read in order. Rejects like `take`.
@@ -65,13 +66,13 @@ type IntakePorts = Omit<ReaderPorts, 'query'>;
  */
 export function createIntake(source: Source, ports: IntakePorts, onCapReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>, signal: AbortSignal): Promise<void> => {
+  const inTurn = <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     const turn = before.then(async () => {
       try {
         if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
         // Check no row of a page once reading ends: its rows are read again.
         signal.throwIfAborted();
-        await withStableClock(work);
+        return await withStableClock(work);
       } catch (error) {
         if (error instanceof CapReached) onCapReached();
         throw error;
@@ -100,7 +101,7 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
 /**
  * Runs `work`, and repeats it each time it rejects with `ClockChanged`, because the labels must then be judged again.
  */
-async function withStableClock(work: () => Promise<void>): Promise<void> {
+async function withStableClock<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
@@ -136,7 +137,7 @@ async function takeOne(
   ports: IntakePorts,
   { rows, transport, again = false, move }: Intake,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RowsTaken> {
   const { did, endpoint } = source;
   const { gaps, report } = ports;
   const { clock } = ports.time;
@@ -147,19 +148,20 @@ async function takeOne(
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
-  let faulty = 0;
+  const refusedCounts = { all: 0, faulty: 0 };
   const live = isLive(source, transport, ports.time);
   const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
-    if (!harmless.has(reason)) faulty += 1;
+    refusedCounts.all += 1;
+    if (!harmless.has(reason)) refusedCounts.faulty += 1;
     if (refused.counts(fingerprint(row), reason)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
-  const judged = { accepted: observations.length, refused: faulty };
+  const judged = { accepted: observations.length, refused: refusedCounts.faulty };
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, rows: judged, live: transport === 'stream' });
@@ -170,6 +172,7 @@ async function takeOne(
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
   for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
+  return { stored, known: observations.length - stored, refused: refusedCounts.all };
 }
 
 async function keepOne(

@@ -1,5 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
+import { DeliveryAccount, type RowsTaken } from '../ingest/delivery-account.ts';
 import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
@@ -220,6 +221,7 @@ export class FrameReader {
 
   async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
     const rows: unknown[] = [];
+    const account = new DeliveryAccount(this.#source, this.#ports.report, sum(frames.map(itemsOf)));
     let seen: LastFrame[] = [];
     let last: LastFrame | null = null;
     let end: SessionOutcome | null = null;
@@ -228,13 +230,14 @@ export class FrameReader {
       if (frame.kind !== 'labels') {
         this.#source.apply({ kind: 'frames_seen', frames: seen });
         seen = [];
-        end = await this.#control(frame, last);
+        end = await this.#control(frame, last, account);
         if (end) break;
         continue;
       }
       this.#malformed = 0;
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
+      account.settle('known', frame.labels.length - fresh.length);
       rows.push(...fresh);
       const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
       if (frame.seq < before) {
@@ -248,26 +251,32 @@ export class FrameReader {
     }
     this.#source.apply({ kind: 'frames_seen', frames: seen });
     // Store rows with decreasing numbers, but never move the position back.
-    if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
+    if (last !== null || rows.length > 0) account.take(await this.#commit(rows, last, again));
+    if (end) account.leave();
+    account.close();
     return end;
   }
 
-  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<void> {
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<RowsTaken> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#ports.report.telemetry.page('stream');
     const source = this.#source;
     const { tracker } = source;
     const readBefore = tracker.readAt;
-    await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
+    const taken = await this.#intake.take(
+      { rows, transport: 'stream', again, move: { kind: 'frames', last } },
+      this.#signal,
+    );
     const { resumed, liveFrom } = this.#stream;
-    if (!resumed || tracker.whole || liveFrom === null) return;
+    if (!resumed || tracker.whole || liveFrom === null) return taken;
     // Labels that were missed before the stream opened arrive before the first label that was authored since then.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
     // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
+    return taken;
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
@@ -311,14 +320,16 @@ export class FrameReader {
   }
 
   /** Records that a message was not understood; `before` is the last frame of the batch before it. */
-  #holeFound(before: LastFrame | null): void {
+  #holeFound(before: LastFrame | null, account: DeliveryAccount): void {
     const { clock, epoch } = this.#ports.time;
     this.#source.apply({ kind: 'hole_found', now: clock(), epoch, before });
+    account.settle('hole', 1);
   }
 
   async #control(
     frame: Exclude<LabelFrame, { kind: 'labels' }>,
     before: LastFrame | null,
+    account: DeliveryAccount,
   ): Promise<SessionOutcome | null> {
     const { telemetry } = this.#ports.report;
     this.#ports.pace.charge(this.#source.did, { controls: 1 });
@@ -344,12 +355,12 @@ export class FrameReader {
         return null;
       case 'unknown':
         telemetry.quirk('unknown_frame');
-        this.#holeFound(before);
+        this.#holeFound(before, account);
         return null;
       case 'malformed':
       case 'over_budget':
         telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
-        this.#holeFound(before);
+        this.#holeFound(before, account);
         this.#malformed += 1;
         return this.#malformed < maxMalformed
           ? null
@@ -358,4 +369,14 @@ export class FrameReader {
         return frame satisfies never;
     }
   }
+}
+
+/** Returns the number of items of a message: its labels, or 1 if the labels are unknown. */
+function itemsOf(frame: LabelFrame): number {
+  if (frame.kind === 'labels') return frame.labels.length;
+  return frame.kind === 'malformed' || frame.kind === 'over_budget' || frame.kind === 'unknown' ? 1 : 0;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }

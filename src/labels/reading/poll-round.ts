@@ -3,6 +3,7 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { micros } from '../../store/time.ts';
+import { DeliveryAccount } from '../ingest/delivery-account.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
@@ -72,6 +73,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     sampled = null;
     if (page.kind === 'fault') return page;
     if (rows === 0) await recordReadingStart(source, ports, before);
+    const account = new DeliveryAccount(source, ports.report, page.labels.length);
     let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
@@ -83,6 +85,8 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));
       last = null;
     }
+    account.settle('known', page.labels.length - fresh.length);
+    if (fresh.length === 0) account.close();
     const next = nextCursor(page, cursor, ports);
     // A full page of known rows is not the end. Further rows follow after the cursor of the page, if it has one.
     if (fresh.length === 0 && full) {
@@ -95,7 +99,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       return { kind: 'quiet', rows };
     }
     const cursorAfter = shuffled ? null : next;
-    const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start });
+    const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start, account });
     rows += fresh.length;
     // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a
     // full page.
@@ -120,11 +124,13 @@ async function storePage(
     shuffled,
     cursorAfter,
     start,
+    account,
   }: {
     readonly fresh: readonly unknown[];
     readonly shuffled: boolean;
     readonly cursorAfter: number | null;
     readonly start: number;
+    readonly account: DeliveryAccount;
   },
 ): Promise<string> {
   if (shuffled) ports.report.telemetry.quirk('unordered_page');
@@ -136,7 +142,8 @@ async function storePage(
   const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
   const move: PositionMove =
     cursorAfter === null ? { kind: 'unplaced', start } : { kind: 'page', cursor: cursorAfter, tail: mark };
-  await intake.take({ rows: fresh, transport: 'poll', again, move }, signal);
+  account.take(await intake.take({ rows: fresh, transport: 'poll', again, move }, signal));
+  account.close();
   const unplaced = new Set(cursorAfter === null ? page.labels.map(fingerprint) : []);
   source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
   return mark;

@@ -53,6 +53,8 @@ export interface Telemetry {
   committed(accepted: number, duplicates: number, milliseconds: number): void;
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
   page(transport: Transport): void;
+  /** Counts items that a labeler delivered and that were neither stored, refused, held as a hole, nor left. */
+  unbalanced(items: number): void;
   quirk(quirk: Quirk): void;
   /** Counts a stream or poll that got no slot for its host. */
   hostFull(transport: Transport): void;
@@ -105,6 +107,7 @@ export const noTelemetry: Telemetry = {
   committed: () => undefined,
   refused: () => undefined,
   page: () => undefined,
+  unbalanced: () => undefined,
   quirk: () => undefined,
   hostFull: () => undefined,
   sourceFailed: () => undefined,

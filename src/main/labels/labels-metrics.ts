@@ -56,11 +56,18 @@ function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' |
 }
 
 /** Registers the metrics of pages, server deviations, limits per host, and errors of sources. */
-function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk' | 'hostFull' | 'sourceFailed'> {
+function readingMetrics(
+  registers: Registry[],
+): Pick<Telemetry, 'page' | 'unbalanced' | 'quirk' | 'hostFull' | 'sourceFailed'> {
   const pages = new Counter({
     name: 'almanac_labels_pages_total',
     help: 'Pages and groups of frames read, by transport.',
     labelNames: ['way'],
+    registers,
+  });
+  const unbalanced = new Counter({
+    name: 'almanac_labels_unbalanced_total',
+    help: 'Received labels and messages that were neither stored, refused, nor kept as missing.',
     registers,
   });
   const oddities = new Counter({
@@ -86,6 +93,7 @@ function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk'
   for (const part of sourceParts) sourceFailures.inc({ part }, 0);
   return {
     page: (transport) => pages.inc({ way: transport }),
+    unbalanced: (items) => unbalanced.inc(items),
     quirk: (quirk) => oddities.inc({ quirk }),
     hostFull: (transport) => hostFull.inc({ way: transport }),
     sourceFailed: (part) => sourceFailures.inc({ part }),

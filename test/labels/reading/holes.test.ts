@@ -16,6 +16,7 @@ let reader: LabelReader | null = null;
 
 afterEach(async () => {
   await reader?.close();
+  expect(reader?.unbalanced).toEqual([]);
   reader = null;
 });
 

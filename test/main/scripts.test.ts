@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
@@ -15,36 +15,51 @@ it('an npm script that installs the runtime runs TypeScript with that runtime, n
   expect(remembered).toEqual([]);
 });
 
-it.each(['start', 'demo'])(
-  'SIGTERM to `npm run %s` stops the program cleanly, and leaves no process',
-  async (script) => {
-    // Run the scripts of package.json with a substitute for Almanac that reports the signal.
-    const folder = mkdtempSync(join(tmpdir(), 'almanac-scripts-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    for (const name of ['scripts', 'bin']) mkdirSync(join(folder, name));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stand-in', scripts }));
-    writeFileSync(join(folder, 'scripts', 'ready.mjs'), '');
-    const program = `
+it('an npm script that starts a program of this repository after other commands replaces its shell with the program', () => {
+  // npm signals the shell. A shell that waits for its last command would end, and leave the command running.
+  const waiting = Object.entries(scripts).filter(([, line]) =>
+    /&& (?!exec )(?:env )?node \S+\.(?:ts|mjs)\b(?!.*&&)/.test(line),
+  );
+  expect(waiting).toEqual([]);
+});
+
+it.each([
+  ['start', 'bin/almanac.mjs'],
+  ['demo', 'bin/almanac.mjs'],
+  ['siege', 'scripts/siege.ts'],
+  ['bench', 'bench/run.ts'],
+  ['test:day', 'scripts/simulate-day.ts'],
+])('SIGTERM to `npm run %s` stops the program cleanly, and leaves no process', async (script, path) => {
+  // Run the scripts of package.json with a substitute for Almanac that reports the signal.
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-scripts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['scripts', 'bin', 'bench']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stand-in', type: 'module', scripts }));
+  writeFileSync(join(folder, 'scripts', 'ready.mjs'), '');
+  const program = `
     process.on('SIGTERM', () => { console.log('stopped'); process.exit(0); });
     setInterval(() => {}, 1000);
     console.log(process.pid, ...process.argv.slice(2));`;
-    writeFileSync(join(folder, 'bin', 'almanac.mjs'), program);
+  writeFileSync(join(folder, path), program);
 
-    const npm = spawn('npm', ['run', '--silent', script, '--', '--port', '0'], { cwd: folder });
-    const ended = once(npm, 'exit');
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: npm.stdout })) {
-      if (lines.push(line) > 1) continue;
-      const pid = Number(line.split(' ')[0]);
-      onTestFinished(() => endIfRunning(pid));
-      npm.kill('SIGTERM');
-      // Close the output, because a program that outlives npm would keep the output open and this loop waiting.
-      void ended.then(() => npm.stdout.destroy());
-    }
-    expect(lines).toEqual([expect.stringMatching(/ --port 0$/), 'stopped']);
-    expect(await ended).toEqual([0, null]);
-  },
-);
+  const npm = spawn('npm', ['run', '--silent', script, '--', '--port', '0'], {
+    cwd: folder,
+    // Find the runtime of this repository first, because an older one cannot run TypeScript.
+    env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}` },
+  });
+  const ended = once(npm, 'exit');
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: npm.stdout })) {
+    if (lines.push(line) > 1) continue;
+    const pid = Number(line.split(' ')[0]);
+    onTestFinished(() => endIfRunning(pid));
+    npm.kill('SIGTERM');
+    // Close the output, because a program that outlives npm would keep the output open and this loop waiting.
+    void ended.then(() => npm.stdout.destroy());
+  }
+  expect(lines).toEqual([expect.stringMatching(/ --port 0$/), 'stopped']);
+  expect(await ended).toEqual([0, null]);
+});
 
 function endIfRunning(pid: number): void {
   try {

@@ -71,14 +71,22 @@ async function restarted(station: Station): Promise<void> {
  * Advances a stopped clock second by second, waiting each time until the events of the previous second are committed.
  */
 async function passes(station: Station, clock: StoppableClock, seconds: number): Promise<void> {
+  const before = { seen: seen(station), sent: sent(station) };
   const fromUs = clock.now() * 1000;
   for (let second = 1; second <= seconds; second += 1) {
     clock.advance(1000);
-    // Wait for the position of the live reader, not for a number of frames: a backfill that begins meanwhile may end
-    // before it has read every frame that the host sent to it.
-    const lastUs = lastEventUs(station, fromUs, clock.now() * 1000);
-    await until(`second ${second} is committed`, () => station.told.committedToUs >= lastUs);
+    const { events, notJson, noTime } = station.sim.truth.countsBetween(fromUs + 1, clock.now() * 1000);
+    await until(
+      `second ${second} is committed`,
+      () =>
+        sent(station) - before.sent >= events + notJson + noTime &&
+        seen(station) - before.seen >= sent(station) - before.sent,
+    );
   }
+  // Late events from before the clock was stopped may have been counted above in place of the last events, which are
+  // then still in transit.
+  const lastUs = lastEventUs(station, fromUs, clock.now() * 1000);
+  await until('the last events are committed', () => station.told.committedToUs >= lastUs);
 }
 
 /** Returns the time of the last event of an interval, or the start of an interval without events. */

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -51,6 +60,8 @@ async function observe(env: Readonly<Record<string, string>> = {}): Promise<Labe
   const labels = spawnLabels(args, env);
   running = labels;
   await labels.observing;
+  // On a slow machine, the instrument begins to observe before its clock is confirmed and the first artifact is written.
+  await until('the first artifact is published', () => existsSync(join(folder, 'artifacts', 'labels-overview.json')));
   return labels;
 }
 

@@ -288,7 +288,7 @@ describe('a poll without a free slot', () => {
     const paused = Promise.withResolvers<undefined>();
     const observed = await made({
       random: 0.5,
-      timings: { pollMs: 5 },
+      timings: { pollMs: 5, streamRetryMs: 600_000 },
       connected: rejecting,
       page: () => {
         polls += 1;
@@ -311,7 +311,7 @@ describe('a poll without a free slot', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      timings: { pollMs: 5 },
+      timings: { pollMs: 5, streamRetryMs: 600_000 },
       connected: (stream) => stream.send(4, row(4)),
       page: (cursor, limit) => {
         polls += 1;

@@ -152,12 +152,7 @@ export function startTasks(
     services?.run(signal) ?? Promise.resolve(),
     operations.run(signal).catch(fail),
     metadata.run(signal).catch(fail),
-    // Each relay has a separate task, because a relay that fails is asked several times.
-    ...settings.relays.map((relay) =>
-      every(settings.discoverySeconds * 1000, () =>
-        discover({ relay, http: outbound.directory, add, wait, log }, signal),
-      ),
-    ),
+    ...discoveries(base, add, every, signal),
     // This task is separate from the heartbeat, because a denial must take effect even if the heartbeat fails on a
     // full disk.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
@@ -199,4 +194,17 @@ function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, ru
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
     priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
   });
+}
+
+/** Starts one task per relay, because a relay that fails is asked several times and must not delay the others. */
+function discoveries(
+  { settings, outbound, log }: Pick<Foundation, 'settings' | 'outbound' | 'log'>,
+  add: Labelers['add'],
+  every: (ms: number, work: () => Promise<unknown>) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void>[] {
+  const http = outbound.directory;
+  return settings.relays.map((relay) =>
+    every(settings.discoverySeconds * 1000, () => discover({ relay, http, add, wait, log }, signal)),
+  );
 }

@@ -135,7 +135,7 @@ export function startTasks(
   fail: (error: unknown) => void,
 ): Tasks {
   const { base, labelers, acceptance, ports } = assembled;
-  const { settings, store, clocks, log, outbound, shares, preconditions } = base;
+  const { settings, store, clocks, log, shares, preconditions } = base;
   const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;

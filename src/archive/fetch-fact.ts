@@ -1,7 +1,7 @@
 import { readBody } from '../client/body.ts';
 import { cacheLifetimeMs } from '../client/headers.ts';
-import { describeStaleness, ServiceClock } from '../client/staleness.ts';
-import { contractIds } from '../contract/identifiers.ts';
+import { describeStaleness, ReceiptJudge, ServiceClock } from '../client/staleness.ts';
+import { paths } from '../contract/identifiers.ts';
 import { inputLimits } from '../input/limits.ts';
 import { parsedObject } from './days/json.ts';
 import type { FailureReason, ServedResponse } from './days/line.ts';
@@ -41,7 +41,7 @@ export interface FetchOptions {
  */
 export function factFetcher(options: FetchOptions): (path: string) => Promise<FetchedFact> {
   const service = new ServiceClock();
-  const refusals = new Map<string, number>();
+  const judges = new Map<string, ReceiptJudge>();
   return async (path) => {
     const { base, fetch, userAgent, timeoutMs, stop, clock, onExpired } = options;
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
@@ -56,7 +56,7 @@ export function factFetcher(options: FetchOptions): (path: string) => Promise<Fe
         onExpired(expired);
         return { kind: 'failure', failure: 'unreachable' };
       }
-      if (status === 503) refusals.set(path, service.refused(headers, clock()) ?? refusals.get(path) ?? 0);
+      if (status === 503) judgeOf(path).refused(headers, clock());
       const [etag, lastModified] = ['etag', 'last-modified'].map((name) => headers.get(name));
       const date = Date.parse(headers.get('date') ?? '');
       const served = { status, body, etag: etag ?? null, lastModified: lastModified ?? null };
@@ -66,15 +66,16 @@ export function factFetcher(options: FetchOptions): (path: string) => Promise<Fe
     }
   };
 
+  function judgeOf(path: string): ReceiptJudge {
+    const judge = judges.get(path) ?? new ReceiptJudge(service, path === paths.labelsOverview);
+    judges.set(path, judge);
+    return judge;
+  }
+
   function expiry(path: string, body: Uint8Array, headers: Headers): string | null {
     const value = parsedObject(body);
     if (value === null) return null;
-    const terms = {
-      lifetimeMs: cacheLifetimeMs(headers),
-      hasBound: value.contract === contractIds.labelsOverview,
-      refusedAt: refusals.get(path) ?? null,
-    };
-    const staleness = service.staleness(value, headers, terms, options.clock());
+    const staleness = judgeOf(path).staleness(value, headers, cacheLifetimeMs(headers), options.clock());
     return staleness === null ? null : describeStaleness(path, staleness);
   }
 }

@@ -4,7 +4,7 @@ import { cacheLifetimeMs, maxAgeMs, retryAfterSeconds, validator } from './heade
 import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { shared } from './shared.ts';
-import type { ServiceClock, Staleness } from './staleness.ts';
+import { ReceiptJudge, type ServiceClock } from './staleness.ts';
 
 /** One path of the contract, with the options for its requests. */
 export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
@@ -23,24 +23,24 @@ export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
  * its callers, and throws the last error again until the `Retry-After` of that response has passed.
  */
 export function createResource<E extends Identified>(options: ResourceOptions) {
-  const { path, contract, now, hasBound, clock } = options;
+  const { path, contract, now } = options;
+  const judge = new ReceiptJudge(options.clock, options.hasBound);
   let kept: Kept<E> | null = null;
-  let refusedAt: number | null = null;
   let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
 
-  function stalenessOf({ value, lifetimeMs }: Kept<E>, headers: Headers | null, at: number): Staleness | null {
-    return clock.staleness(value, headers, { lifetimeMs, hasBound, refusedAt }, at);
-  }
+  const isCurrent = ({ value, lifetimeMs }: Kept<E>, at: number): boolean =>
+    judge.staleness(value, null, lifetimeMs, at) === null;
 
   function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
     // Do not cache the response of an aborted request: a later request may already have completed.
     signal.throwIfAborted();
     const at = now();
     const { headers, status } = answer;
-    const lives = { confirmedAt: at, maxAgeMs: maxAgeMs(headers), lifetimeMs: cacheLifetimeMs(headers) };
+    const lifetimeMs = cacheLifetimeMs(headers);
+    const lives = { confirmedAt: at, maxAgeMs: maxAgeMs(headers), lifetimeMs };
     if (status === 304 && kept) {
       const confirmed: Kept<E> = { ...kept, ...lives };
-      const staleness = stalenessOf(confirmed, headers, at);
+      const staleness = judge.staleness(kept.value, headers, lifetimeMs, at);
       // Drop an expired reading, so that a cache cannot confirm it again.
       kept = staleness === null ? confirmed : null;
       if (staleness !== null) throw new StaleCacheError(path, staleness);
@@ -49,9 +49,8 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     if (status !== 200) throw refused(answer, at);
     const value = parsed<E>(answer, path, contract);
     const next: Kept<E> = { ...lives, value, etag: validator(headers), receivedAt: at };
-    const staleness = stalenessOf(next, headers, at);
-    if (kept && supersedes(kept, value, at) && stalenessOf(kept, null, at) === null)
-      return readingOf(kept, 'kept_newer');
+    const staleness = judge.staleness(value, headers, lifetimeMs, at);
+    if (kept && supersedes(kept, value, at) && isCurrent(kept, at)) return readingOf(kept, 'kept_newer');
     if (staleness !== null) throw new StaleCacheError(path, staleness);
     kept = next;
     return readingOf(next, 'fetched');
@@ -59,14 +58,11 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
 
   function refused(answer: Answer, at: number): FactsError | AnswerError {
     const wait = retryAfterSeconds(answer.headers, at);
-    const body = errorBody(answer.text);
-    const error = body
-      ? new FactsError(path, { ...body, status: answer.status }, wait)
-      : new AnswerError(path, answer.status, 'the response is not from this service', wait);
+    const error = errorIn(answer, path, wait);
     // Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
     if (error instanceof FactsError) {
       kept = null;
-      refusedAt = clock.refused(answer.headers, at) ?? refusedAt;
+      judge.refused(answer.headers, at);
     }
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
     return error;
@@ -81,8 +77,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     signal?.throwIfAborted();
     if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
     const at = now();
-    if (kept && within(kept.confirmedAt, kept.maxAgeMs, at) && stalenessOf(kept, null, at) === null)
-      return readingOf(kept, 'kept');
+    if (kept && within(kept.confirmedAt, kept.maxAgeMs, at) && isCurrent(kept, at)) return readingOf(kept, 'kept');
     return ask(signal);
   };
 }
@@ -100,6 +95,13 @@ function parsed<E extends Identified>({ text, status }: Answer, path: string, co
   if (value === null) throw new AnswerError(path, status, 'the response is not a JSON object');
   if (value.contract !== contract) throw new AnswerError(path, status, `the response does not conform to ${contract}`);
   return value as unknown as E;
+}
+
+function errorIn({ status, text }: Answer, path: string, wait: number | null): FactsError | AnswerError {
+  const body = errorBody(text);
+  return body
+    ? new FactsError(path, { ...body, status }, wait)
+    : new AnswerError(path, status, 'the response is not from this service', wait);
 }
 
 function errorBody(text: string): ErrorBody['error'] | null {

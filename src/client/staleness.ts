@@ -21,16 +21,6 @@ export interface Dated {
   readonly freshness?: unknown;
 }
 
-/** Lifetime of a response, and the last refusal of its fact. */
-export interface ReceiptTerms {
-  /** Time for which caches may keep the response, in milliseconds. */
-  readonly lifetimeMs: number;
-  /** True if the service refuses the fact once its artifact exceeds the limits in `freshness`: facts about labels. */
-  readonly hasBound: boolean;
-  /** Time of the last refusal on the service's clock, in milliseconds since 1970; null if it is not known. */
-  readonly refusedAt: number | null;
-}
-
 /** Reason why a response does not describe the present. */
 export interface Staleness {
   /**
@@ -61,48 +51,68 @@ export interface Staleness {
  * service's clock has reached that time.
  */
 export class ServiceClock {
-  #latest: { readonly retrievedAt: number; readonly at: number } | null = null;
-  #told: { readonly aheadMs: number; readonly at: number } | null = null;
+  /** Latest `retrieved_at`, and the time at which it first arrived on this client's clock. */
+  latest: { readonly retrievedAt: number; readonly at: number } | null = null;
+  /** Time by which this client's clock is ahead according to the last refusal, and the time of its arrival. */
+  told: { readonly aheadMs: number; readonly at: number } | null = null;
+}
+
+/** Judges the responses of one fact. */
+export class ReceiptJudge {
+  readonly #clock: ServiceClock;
+  readonly #hasBound: boolean;
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Records a refusal that arrived at `now` on this client's clock. Returns the time on the service's clock before which
-   * a response of this fact is no longer valid; null if the refusal has no valid `Date`, or may come from a cache.
+   * `hasBound` is true if the service refuses the fact once its artifact exceeds the limits in `freshness`, as for facts
+   * about labels.
    */
-  refused(headers: Headers, now: number): number | null {
+  constructor(clock: ServiceClock, hasBound: boolean) {
+    this.#clock = clock;
+    this.#hasBound = hasBound;
+  }
+
+  /**
+   * Records a refusal of the fact that arrived at `now` on this client's clock. Earlier responses are no longer valid.
+   * Ignores a refusal that has no valid `Date`, or may come from a cache.
+   */
+  refused(headers: Headers, now: number): void {
+    const clock = this.#clock;
     const date = Date.parse(headers.get('date') ?? '');
     const isDirect = /\bno-store\b/i.test(headers.get('cache-control') ?? '') && !headers.has('age');
-    if (Number.isNaN(date) || !isDirect) return null;
-    this.#told = { aheadMs: now - date, at: now };
+    if (Number.isNaN(date) || !isDirect) return;
+    clock.told = { aheadMs: now - date, at: now };
     // A `Date` is in whole seconds: a response that arrived earlier may have been built later in the same second.
-    return Math.max(date, this.#latest === null ? date : this.#latest.retrievedAt + 1);
+    this.#refusedAt = Math.max(date, (clock.latest?.retrievedAt ?? 0) + 1);
   }
 
   /**
    * Returns the reason why a response does not describe the present at `now`, a time on this client's clock; null if it
-   * does, or if it does not state when it was built. Call this function at the arrival, and again for a kept response.
+   * does, or if it does not state when it was built. Caches may keep the response for `lifetimeMs`. Call this function at
+   * the arrival, and again without headers for a kept response.
    */
-  staleness(value: Dated, headers: Headers | null, terms: ReceiptTerms, now: number): Staleness | null {
+  staleness(value: Dated, headers: Headers | null, lifetimeMs: number, now: number): Staleness | null {
     const retrievedAt = typeof value.retrieved_at === 'string' ? Date.parse(value.retrieved_at) : Number.NaN;
     if (Number.isNaN(retrievedAt)) return null;
-    if (this.#latest === null || retrievedAt > this.#latest.retrievedAt) this.#latest = { retrievedAt, at: now };
-    const told = this.#told !== null && within(this.#told.at, toldMs, now) ? this.#told : null;
-    const byClock = now - (told?.aheadMs ?? 0) - retrievedAt;
+    const state = this.#clock;
+    if (state.latest === null || retrievedAt > state.latest.retrievedAt) state.latest = { retrievedAt, at: now };
+    const told = state.told !== null && within(state.told.at, toldMs, now) ? state.told.aheadMs : null;
+    const byClock = now - (told ?? 0) - retrievedAt;
     // A clock that is behind does not hide the age: a later response and the time since its arrival prove it too.
-    const byResponses = this.#latest.retrievedAt - retrievedAt + Math.max(0, now - this.#latest.at);
+    const byResponses = state.latest.retrievedAt - retrievedAt + Math.max(0, now - state.latest.at);
     const elapsedMs = Math.max(0, byClock, byResponses);
+    const limitMs = representationMs + lifetimeMs;
     const clock = told !== null || byResponses > byClock ? 'service' : 'client';
-    const found = (reason: Staleness['reason'], ageMs: number, limitMs: number): Staleness => ({
-      ...{ reason, clock, ageSeconds: wholeSeconds(ageMs), limitSeconds: wholeSeconds(limitMs) },
-      clockAheadSeconds:
-        clock === 'client' ? wholeSeconds(now - responseTime(headers, retrievedAt, terms)) : aheadSeconds(told),
-    });
-    const { refusedAt } = terms;
-    if (refusedAt !== null && retrievedAt < refusedAt) return found('refused_since', refusedAt - retrievedAt, 0);
-    for (const [age, limit] of terms.hasBound ? boundedAges(value) : []) {
+    const found = (reason: Staleness['reason'], ageMs: number, maxMs: number): Staleness => {
+      const aheadMs = clock === 'client' ? now - sentAt(headers, retrievedAt, limitMs) : told;
+      const clockAheadSeconds = aheadMs === null ? null : wholeSeconds(aheadMs);
+      return { reason, clock, ageSeconds: wholeSeconds(ageMs), limitSeconds: wholeSeconds(maxMs), clockAheadSeconds };
+    };
+    if (retrievedAt < this.#refusedAt) return found('refused_since', this.#refusedAt - retrievedAt, 0);
+    for (const [age, limit] of this.#hasBound ? boundedAges(value) : []) {
       const [ageMs, boundMs] = [age * 1000 + elapsedMs, limit * 1000];
       if (ageMs > boundMs + clockToleranceMs) return found('older_than_bound', ageMs, boundMs);
     }
-    const limitMs = representationMs + terms.lifetimeMs;
     return elapsedMs > limitMs + clockToleranceMs ? found('expired', elapsedMs, limitMs) : null;
   }
 }
@@ -115,9 +125,12 @@ export function describeStaleness(path: string, staleness: Staleness): string {
     older_than_bound: `the artifact is ${age} s old, but the service refuses it after ${limit} s`,
     refused_since: `the service refused this fact ${age} s after it built the response`,
   }[reason];
-  const difference = `this client's clock is ${Math.abs(ahead ?? 0)} s ${(ahead ?? 0) < 0 ? 'behind' : 'ahead of'} the service's`;
-  const whose = { client: `; if no cache is in between, ${difference}: correct it`, service: `; ${difference}` }[clock];
-  return `${path}: ${found}; a cache between this client and the service serves expired responses: disable that (nginx: proxy_cache_use_stale off; Apache: CacheStaleOnError off)${ahead === null ? '' : whose}`;
+  const [doubt, remedy] = clock === 'client' ? ['if no cache is in between, ', ': correct it'] : ['', ''];
+  const difference =
+    ahead === null
+      ? ''
+      : `; ${doubt}this client's clock is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the service's${remedy}`;
+  return `${path}: ${found}; a cache serves expired responses: disable that (nginx: proxy_cache_use_stale off; Apache: CacheStaleOnError off)${difference}`;
 }
 
 /** Returns the ages that the limits of a label fact apply to, at `retrieved_at`, each with its limit, in seconds. */
@@ -133,15 +146,11 @@ function boundedAges(value: Dated): [age: number, limit: number][] {
 }
 
 /** Returns the time at which a response was sent according to its `Date`, or built if its `Date` is inconsistent. */
-function responseTime(headers: Headers | null, retrievedAt: number, { lifetimeMs }: ReceiptTerms): number {
+function sentAt(headers: Headers | null, retrievedAt: number, limitMs: number): number {
   const date = Date.parse(headers?.get('date') ?? '');
   // A `Date` is in whole seconds.
-  const isConsistent = date > retrievedAt - 1000 && date <= retrievedAt + representationMs + lifetimeMs;
+  const isConsistent = date > retrievedAt - 1000 && date <= retrievedAt + limitMs;
   return isConsistent ? Math.max(date, retrievedAt) : retrievedAt;
-}
-
-function aheadSeconds(told: { readonly aheadMs: number } | null): number | null {
-  return told === null ? null : wholeSeconds(told.aheadMs);
 }
 
 function wholeSeconds(milliseconds: number): number {

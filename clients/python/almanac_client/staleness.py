@@ -50,7 +50,7 @@ class Staleness:
             "refused_since": f"the service refused this fact {age} s after it built the response",
         }[self.reason]
         remedy = (
-            "a cache between this client and the service serves expired responses: disable that "
+            "a cache serves expired responses: disable that "
             "(nginx: proxy_cache_use_stale off; Apache: CacheStaleOnError off)"
         )
         if ahead is None:

@@ -1,6 +1,6 @@
 import { exchange } from '../../client/exchange.ts';
 import { cacheLifetimeMs, maxAgeMs } from '../../client/headers.ts';
-import { describeStaleness, type ServiceClock } from '../../client/staleness.ts';
+import { describeStaleness, ReceiptJudge, type ServiceClock } from '../../client/staleness.ts';
 import type { FactEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
@@ -54,25 +54,20 @@ export function watchFact<C extends FactContractId>(
   // Send credentials as the browser did for the page, because a proxy in front of the service may require them.
   const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
+  const judge = new ReceiptJudge(service, contract === contractIds.labelsOverview);
   let due = Number.NEGATIVE_INFINITY;
-  let refusedAt: number | null = null;
   // The error of a refusal states no origin, but the refused facts have the origin of the facts before them.
   let origin = marked;
 
-  function from(): { readonly origin?: Origin } {
-    return origin === undefined ? {} : { origin };
-  }
+  const from = () => (origin === undefined ? {} : { origin });
 
   /** Returns the envelope as served, or the reason why it does not describe the present. */
   function judged(envelope: E, headers: Headers, asked: number): Shown<E> {
-    const terms = {
-      lifetimeMs: cacheLifetimeMs(headers),
-      hasBound: contract === contractIds.labelsOverview,
-      refusedAt,
-    };
-    const staleness = service.staleness(envelope, headers, terms, clock());
+    const staleness = judge.staleness(envelope, headers, cacheLifetimeMs(headers), clock());
     origin = envelope.provenance?.origin;
     if (staleness === null) {
+      const validator = headers.get('ETag') ?? kept?.etag;
+      kept = validator === undefined ? null : { etag: validator, envelope };
       due = asked + usableFor(headers);
       return { kind: 'served', envelope };
     }
@@ -88,15 +83,9 @@ export function watchFact<C extends FactContractId>(
     if (status === 304 && kept) return judged(kept.envelope, headers, asked);
     kept = null;
     const body: unknown = JSON.parse(text);
-    if (status === 200 && isEnvelope(body, contract)) {
-      const validator = headers.get('ETag');
-      const envelope = body as E;
-      if (validator !== null) kept = { etag: validator, envelope };
-      return judged(envelope, headers, asked);
-    }
+    if (status === 200 && isEnvelope(body, contract)) return judged(body as E, headers, asked);
     const error = errorOf(body);
-    if (error === null) throw new Error('the response is neither a fact nor an error that the contract defines');
-    refusedAt = service.refused(headers, clock()) ?? refusedAt;
+    judge.refused(headers, clock());
     due = asked + cacheSeconds * 1000;
     return { kind: 'refused', error, ...from() };
   }
@@ -129,9 +118,11 @@ function isEnvelope(body: unknown, contract: FactContractId): boolean {
   return isObject(body) && body.contract === contract && isObject(body.facts);
 }
 
-function errorOf(body: unknown): ErrorBody['error'] | null {
-  if (!isObject(body) || !isObject(body.error)) return null;
-  const { code, message, status } = body.error;
-  if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number') return null;
-  return body.error as ErrorBody['error'];
+/** Returns the error in a body. Throws if the response is neither a fact nor an error that the contract defines. */
+function errorOf(body: unknown): ErrorBody['error'] {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const { code, message, status } = error;
+  if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number')
+    throw new Error('the response is neither a fact nor an error that the contract defines');
+  return error as ErrorBody['error'];
 }

@@ -1,7 +1,7 @@
 import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
 import { cacheLifetimeMs } from '../../client/headers.ts';
-import { type Dated, describeStaleness, ServiceClock } from '../../client/staleness.ts';
+import { type Dated, describeStaleness, ReceiptJudge, ServiceClock } from '../../client/staleness.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { type LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
 import { terminalText } from '../terminal-text.ts';
@@ -120,8 +120,8 @@ function read(answer: Answer, request: LabelerRequest): FoundLabeler | LabelerFa
 /** Returns the failure of a response that a cache repeated although it has expired; null for any other response. */
 function expiry(body: unknown, headers: Headers, path: string, { base, clock }: LabelerRequest): LabelerFailure | null {
   if (!isRecord(body)) return null;
-  const terms = { lifetimeMs: cacheLifetimeMs(headers), hasBound: true, refusedAt: null };
-  const staleness = new ServiceClock().staleness(body as Dated, headers, terms, clock());
+  const judge = new ReceiptJudge(new ServiceClock(), true);
+  const staleness = judge.staleness(body as Dated, headers, cacheLifetimeMs(headers), clock());
   return staleness === null ? null : { kind: 'refused', why: describeStaleness(base + path, staleness) };
 }
 

@@ -128,11 +128,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     signal.throwIfAborted();
     const overview = await makeOverview(reading, states);
     signal.throwIfAborted();
-    const pending = reading.purges.filter(({ completedAt }) => completedAt === null);
-    telemetry.purges(
-      pending.length,
-      pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
-    );
+    reportPurges(telemetry, reading.purges);
     await writeLabelers(options, { listing, cache, inputs });
     signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
@@ -153,6 +149,18 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }
+}
+
+/** Reports the purges that are not completed, and the number of days that they still have to rewrite. */
+function reportPurges(
+  telemetry: Telemetry,
+  purges: readonly { readonly completedAt: unknown; readonly daysLeft: number }[],
+): void {
+  const pending = purges.filter(({ completedAt }) => completedAt === null);
+  telemetry.purges(
+    pending.length,
+    pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
+  );
 }
 
 /** Creates the input of the labelers artifact. Logs the first error of a labeler in each publication. */

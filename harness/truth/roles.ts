@@ -1,7 +1,7 @@
 import { type DeclaredValues, plainDefinitions } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
-import { type Ailment, ailments, type LabelerProfile, type Software } from '../../sim/labelers/profile.ts';
+import { type Ailment, ailments, dialects, type LabelerProfile, type Software } from '../../sim/labelers/profile.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { second } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
@@ -97,6 +97,9 @@ function rolesOf(software: Software): Role[] {
     stay('a connection that ends', ({ faults }) => faults.drop('end')),
     stay('a connection that is reset', ({ faults }) => faults.drop('reset')),
     stay('malformed frames', ({ faults }) => faults.garbage()),
+    ...dialects.map((dialect) =>
+      stay(`the dialect ${dialect}`, ({ faults }) => faults.emit(9), { profile: { dialect } }),
+    ),
     stay('frames of several labels', ({ faults }) => faults.several(3)),
     stay('an endpoint that moves', ({ faults }) => faults.move()),
     stay(

@@ -6,6 +6,7 @@ import { handleOf } from '../identity/directory.ts';
 import { RangeSet } from '../ranges.ts';
 import { Database } from './database.ts';
 import type { DeclaredRecord, DeclaredValues } from './declarations.ts';
+import { frameInDialect, inDialect } from './dialects.ts';
 import { LabelerFaults } from './faults.ts';
 import { answerFaultily, refusalBytes } from './faulty-answers.ts';
 import { LabelLog } from './label-log.ts';
@@ -183,7 +184,7 @@ export class Labeler {
   /** Returns a label as it is served now. */
   serve(n: number): unknown {
     const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
-    return signed(this.log.label(n), key);
+    return inDialect(signed(this.log.label(n), key), this.profile.dialect);
   }
 
   #endStreams(): void {
@@ -279,6 +280,7 @@ export class Labeler {
         serve: (n) => this.serve(n),
         served: this.served,
         labelsPerFrame: () => this.faults.labelsPerFrame,
+        frame: (seq, labels) => frameInDialect(seq, labels, this.profile.dialect),
         tooSlow: () => this.faults.tellTooSlow(),
       });
       webSocket.on('error', () => webSocket.terminate());

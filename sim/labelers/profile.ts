@@ -6,6 +6,16 @@ import type { Curve } from './signing-key.ts';
 /** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
+/**
+ * Forms in which self-made labelers send frames and labels. `types_in_full`: the header has the whole type. `nulls`:
+ * absent fields are null. `other_types`: `neg` is a number, `ver` a text, and absent texts are empty. `wide_integers`:
+ * the number of every third frame has eight bytes, which DAG-CBOR does not allow. `unknown_types`: the type of every
+ * third frame is unknown.
+ */
+export const dialects = ['types_in_full', 'nulls', 'other_types', 'wide_integers', 'unknown_types'] as const;
+/** Form in which a self-made labeler sends frames and labels. */
+export type Dialect = (typeof dialects)[number];
+
 /** Permanent faults of a labeler. Most labelers have `none`. */
 export const ailments = [
   'none',
@@ -65,6 +75,8 @@ export interface LabelerProfile {
   readonly relays: readonly number[];
   /** True if neither a list nor an announcement names the labeler until `declare` is called. */
   readonly unannounced?: boolean;
+  /** Form in which the labeler sends frames and labels; if absent, the form of its software. */
+  readonly dialect?: Dialect;
   /** Handle in the labeler's document; if absent, the handle is derived from the DID. */
   readonly handle?: string;
   /** Values in the labeler's first record; if absent, all values of its labels. */

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { RangeSet } from '../ranges.ts';
 import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
-import { errorFrame, labelsFrame } from './wire.ts';
+import { errorFrame } from './wire.ts';
 
 /** Maximum number of labels per call of `pump`. */
 const labelsAtOnce = 500;
@@ -27,6 +27,8 @@ export interface StreamOptions {
   readonly served: RangeSet;
   /** Returns the maximum number of labels per frame. */
   readonly labelsPerFrame: () => number;
+  /** Builds a frame with labels. */
+  readonly frame: (seq: number, labels: readonly unknown[]) => Uint8Array;
   /** Called when the consumer is disconnected because it is too slow. */
   readonly tooSlow: () => void;
 }
@@ -110,9 +112,9 @@ export class LabelStream {
   }
 
   #send(numbers: readonly number[], serve: (n: number) => unknown): void {
-    const { webSocket, database, served } = this.#options;
+    const { webSocket, database, served, frame } = this.#options;
     const seq = database.seqOf(numbers.at(-1) ?? 0) ?? 0;
-    webSocket.send(labelsFrame(seq, numbers.map(serve)), (error) => {
+    webSocket.send(frame(seq, numbers.map(serve)), (error) => {
       if (error) return;
       for (const n of numbers) served.add({ from: n, to: n + 1 });
     });

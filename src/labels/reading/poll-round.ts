@@ -73,7 +73,6 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     sampled = null;
     if (page.kind === 'fault') return page;
     if (rows === 0) await recordReadingStart(source, ports, before);
-    const account = new DeliveryAccount(source, ports.report, page.labels.length);
     let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
@@ -85,8 +84,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));
       last = null;
     }
-    account.settle('known', page.labels.length - fresh.length);
-    if (fresh.length === 0) account.close();
+    const account = accountOf(round, page, fresh);
     const next = nextCursor(page, cursor, ports);
     // A full page of known rows is not the end. Further rows follow after the cursor of the page, if it has one.
     if (fresh.length === 0 && full) {
@@ -147,6 +145,14 @@ async function storePage(
   const unplaced = new Set(cursorAfter === null ? page.labels.map(fingerprint) : []);
   source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
   return mark;
+}
+
+/** Opens the account of a page whose other rows are known, and closes it if no row is new. */
+function accountOf({ source, ports }: Round, { labels }: LabelPage, fresh: readonly unknown[]): DeliveryAccount {
+  const account = new DeliveryAccount(source, ports.report, labels.length);
+  account.settle('known', labels.length - fresh.length);
+  if (fresh.length === 0) account.close();
+  return account;
 }
 
 interface Round extends PageRequester {

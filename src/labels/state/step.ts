@@ -49,17 +49,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         ? state
         : { ...state, failing: { since: event.now, attempts: 0 } };
     case 'moved':
-      return entered(
-        {
-          ...state,
-          failing: null,
-          problem: null,
-          recent: { accepted: 0, refused: 0 },
-          tracked: { ...state.tracked, failingSince: null },
-        },
-        'moved',
-        event.now,
-      );
+      return moved(state, event.now);
     case 'endpoint_changed':
       // Only a label at the new endpoint proves that the endpoint is the source's own.
       return { ...state, tracked: { ...state.tracked, dated: false, undated: false } };
@@ -110,6 +100,12 @@ function nextHole(state: ReadingState, event: ReadingEvent, change: GapChange | 
 
 function reset(state: ReadingState, event: EventOf<'reset'>): ReadingState {
   return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
+}
+
+function moved(state: ReadingState, now: Micros): ReadingState {
+  const tracked = { ...state.tracked, failingSince: null };
+  const recent = { accepted: 0, refused: 0 };
+  return entered({ ...state, failing: null, problem: null, recent, tracked }, 'moved', now);
 }
 
 /** Returns the state at the start of an attempt. From then on, the source no longer counts as read to its end. */

@@ -7,16 +7,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type LedgerRun, ledgerTables, nextLoops, runsIn } from './tiers/ledger.ts';
-import { runFiles } from './tiers/run-files.ts';
-import { runProofs } from './tiers/run-proofs.ts';
-import { proofTier } from './tiers/tiers.ts';
+import { type LedgerRun, ledgerTables, nextLoops, runsIn } from './ledger.ts';
+import { runFiles } from './run-files.ts';
+import { runProofs } from './run-proofs.ts';
+import { proofTier } from './tiers.ts';
 
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '10' },
     loops: { type: 'string', default: '0,1,2' },
-    state: { type: 'string', default: join(import.meta.dirname, '..', '.data', 'gate-runs.ndjson') },
+    state: { type: 'string', default: join(import.meta.dirname, '..', '..', '.data', 'gate-runs.ndjson') },
     once: { type: 'boolean', default: false },
   },
 });

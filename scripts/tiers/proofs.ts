@@ -3,8 +3,8 @@
  * A file that fails runs once more, alone. The run fails if a file failed twice, or if too many files needed a second
  * run. The last lines report every second run.
  */
-import { runProofs } from './tiers/run-proofs.ts';
-import { proofTier } from './tiers/tiers.ts';
+import { runProofs } from './run-proofs.ts';
+import { proofTier } from './tiers.ts';
 
 const asked = process.argv.slice(2);
 const files = proofTier.filter((file) => asked.length === 0 || asked.some((text) => file.includes(text)));

@@ -101,8 +101,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const inputs = labelersInputs(options);
     // Read the states for the list and for the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
-    const labelers = [...roster.labelers].filter(({ denied }) => !denied);
-    const denied = options.denied();
+    const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
     const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
     const sources = enrolled.map(({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }));
     const notEnrolled = labelers.length - enrolled.length - waiting.length;
@@ -118,27 +117,25 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       waiting: waiting.length,
       delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
       dropped: roster.dropped,
-      denied,
+      denied: options.denied(),
       paused: options.paused(),
       capped: cap.pausedSources,
       dailyRows: cap.limit,
     };
     // All states for the overview are read, so the work may yield to the event loop here.
     await nextTurn();
-    signal.throwIfAborted();
     const overview = await makeOverview(reading, states);
     signal.throwIfAborted();
     reportPurges(telemetry, reading.purges);
     await writeLabelers(options, { listing, cache, inputs });
     signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
-    signal.throwIfAborted();
     await writeHours(options, hours, { reading, entries: listing.entries, sources: sampleOf(overview) });
     telemetry.sources(inStates(sources), {
       not_enrolled: notEnrolled,
       waiting: waiting.length,
       paused: cap.pausedSources.length,
-      denied,
+      denied: states.denied,
     });
     telemetry.found(countByDiscoverySource(enrolled));
     telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());

@@ -12,6 +12,9 @@ const cores = Math.max(2, availableParallelism());
  */
 const execArgv = Number(process.versions.node.split('.')[0]) >= 24 ? ['--no-memory-protection-keys'] : [];
 
+/** Modules that run before each test file. */
+const setupFiles = ['harness/process/property-seed.ts'];
+
 /**
  * Returns the settings of a tier that runs the real programs. If `builds` is true, the program is built before the
  * first test.
@@ -23,6 +26,7 @@ function withPrograms(name: string, builds: boolean) {
     // One test file per core: with more, a program waits for a processor while its test waits for the program.
     maxWorkers: cores,
     execArgv,
+    setupFiles,
     sequence: { groupOrder: 1 },
     globalSetup: builds ? ['harness/process/build.ts'] : [],
     testTimeout: 120_000,
@@ -46,6 +50,7 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         pool: 'forks',
         maxWorkers: cores,
         execArgv,
+        setupFiles,
         sequence: { groupOrder: 0 },
         // By default, the test files of a worker share loaded modules, because these tests start no process and change
         // no global state.
@@ -70,6 +75,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
     {
       test: {
         ...withPrograms('proof', builds),
+        // Proofs may depend on chance, and a failed one runs again.
+        setupFiles: [],
         sequence: { groupOrder: 2 },
         include: [...proofTier],
       },

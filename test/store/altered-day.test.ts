@@ -145,6 +145,18 @@ it('a sealed day whose schema names another column is reported as damaged', asyn
   }
 });
 
+it.each([18, 19])('a sealed day whose header names a write-ahead log (byte %i) is reported as damaged', async (at) => {
+  await sealDay();
+  const path = place.dayPath(sealedToday);
+  chmodSync(path, 0o644);
+  const altered = readFileSync(path);
+  altered[at] = 2;
+  writeFileSync(path, altered);
+  const failed = [...(await answers()).values()].filter((answer) => answer instanceof Error);
+  expect(failed.length).toBeGreaterThan(0);
+  for (const error of failed) expect(error).toMatchObject({ code: 'damaged' });
+});
+
 it('an open day that cannot be sealed leaves no incomplete sealed file', async () => {
   const first = [observationOf(labelNumber(1))];
   const second = [observationOf(labelNumber(2))];

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
@@ -59,6 +59,7 @@ export function openReadonly(path: string, cacheBytes: number): Sqlite {
 export function openImmutable(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
   try {
+    assertNoLog(path);
     setPragma(db, 'locking_mode', 'exclusive');
     assertPragma(db, 'journal_mode', 'delete');
   } catch (error) {
@@ -66,6 +67,23 @@ export function openImmutable(path: string, cacheBytes: number): Sqlite {
     throw storeError(error, path);
   }
   return settled(db, path, cacheBytes);
+}
+
+/**
+ * Throws `pragma_refused` if the header of a file states that the file has a write-ahead log. SQLite would try to lock
+ * that log, and report a failing disk. A file that another process has removed is left to `settled`.
+ */
+function assertNoLog(path: string): void {
+  if (!existsSync(path)) return;
+  // Offsets 18 and 19 contain the versions for writing and reading; 2 means a write-ahead log (SQLite, "Database File Format").
+  const versions = Buffer.alloc(2);
+  const descriptor = openSync(path, 'r');
+  try {
+    readSync(descriptor, versions, 0, 2, 18);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (versions.includes(2)) throw new StoreError('pragma_refused', `${path}: the header names a write-ahead log`);
 }
 
 /**

@@ -10,8 +10,8 @@ export type SignedLabel =
       readonly kind: 'signed';
       readonly message: Uint8Array;
       /**
-       * Other messages that the labeler may have signed: without the fields that the lexicon does not name, and with all
-       * fields in the form of the lexicon.
+       * Other messages that the labeler may have signed: without the fields that the lexicon does not name, with all
+       * fields in the form of the lexicon, and without a `neg` that another form of false stands for.
        */
       readonly others: readonly Uint8Array[];
       readonly signature: Uint8Array;
@@ -40,6 +40,11 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
     if (Object.keys(known).length < Object.keys(signed).length) others.push(encode(known));
     const formed = inLexiconForm(known);
     if (formed !== known) others.push(encode(formed));
+    // A serializer that writes numbers as `neg` writes 0 for an absent one, which the labeler did not sign.
+    if (formed.neg === false && known.neg !== false) {
+      const { neg: _, ...unnegated } = formed;
+      others.push(encode(unnegated));
+    }
     return { kind: 'signed', message: encode(signed), others, signature };
   } catch {
     // The signature is not base64, or the label is not representable in DAG-CBOR: numbers out of range, excessive

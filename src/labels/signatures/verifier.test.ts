@@ -131,11 +131,12 @@ describe('a verifier', () => {
       sign(loose),
       { ...loose, sig },
       { ...loose, sig, id: 7 },
+      { ...loose, sig: sign(label('a')).sig },
       { ...loose, neg: 1, sig },
       { ...loose, sig: null },
       { ...loose, sig: '' },
     ];
-    const expected = ['verified', 'verified', 'verified', 'invalid', 'unsigned', 'unsigned'];
+    const expected = ['verified', 'verified', 'verified', 'verified', 'invalid', 'unsigned', 'unsigned'];
     expect(await verifier.verify(sent, only([key]), never)).toEqual(expected);
     await verifier.stop();
   });

@@ -175,7 +175,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
       return Promise.reject(conflict);
     });
     await expect(read).rejects.toMatchObject({ code: 'busy', retry: true });
-    expect(attempts).toBe(8);
+    expect(attempts).toBe(16);
     await session.close();
   });
 

@@ -6,7 +6,7 @@ import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { type Queries, Session, shortLimits } from '../../../src/store/postgres/base/session.ts';
 import { sqlStates } from '../../../src/store/postgres/base/sqlstates.ts';
 
-const delays = [20, 40, 80, 160, 160, 160, 160];
+const delays = [20, 40, 80, ...Array.from({ length: 12 }, () => 160)];
 
 describe.skipIf(!hasPostgres())('an error of a PostgreSQL server', () => {
   let server: PostgresServer;

@@ -60,8 +60,11 @@ export const sqlStates: Readonly<Record<string, SqlState>> = {
 /** Waits a number of milliseconds. */
 export type Wait = (ms: number) => Promise<unknown>;
 
-/** Maximum number of attempts of one connection, choice or read. */
-export const maxAttempts = 8;
+/**
+ * Maximum number of attempts of one connection, choice or read. A standby that replays one change of the schema after
+ * the other cancels up to half of all attempts: with 8 attempts, one of some thousand connections failed.
+ */
+export const maxAttempts = 16;
 /** Delay before the second attempt, in milliseconds; doubles for each further attempt, up to `maxDelayMs`. */
 const firstDelayMs = 20;
 const maxDelayMs = 160;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
 
 test('a weather instrument that is killed at any moment and restarted loses no event, counts no event twice and leaves no partial artifact', async () => {
-  const report = await killRepeatedly({ kills: 50, seed: 4 });
+  const report = await killRepeatedly({ kills: 60, seed: 4 });
   try {
     expect(report.stored).toEqual(report.happened);
     expect(report.kept.observed).toEqual([{ from: report.kept.fromUs, to: report.kept.toUs + 1 }]);

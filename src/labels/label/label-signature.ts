@@ -36,8 +36,12 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
     const signature = bytesOf(sig);
     if (signature?.length !== signatureLength) return { kind: 'malformed' };
     const others: Uint8Array[] = [];
-    const known = Object.fromEntries(Object.entries(signed).filter(([name]) => labelFields.has(name)));
-    if (Object.keys(known).length < Object.keys(signed).length) others.push(encode(known));
+    // Most labels have no other fields, and are not copied.
+    const hasOthers = Object.keys(signed).some((name) => !labelFields.has(name));
+    const known = hasOthers
+      ? Object.fromEntries(Object.entries(signed).filter(([name]) => labelFields.has(name)))
+      : signed;
+    if (hasOthers) others.push(encode(known));
     const formed = inLexiconForm(known);
     if (formed !== known) others.push(encode(formed));
     // A serializer that writes numbers as `neg` writes 0 for an absent one, which the labeler did not sign.

@@ -60,16 +60,19 @@ async function observeRecord(stage, station) {
 async function observeIdentity(stage, station) {
   const { did, network, relay, bridge, documents, directory, update, callPds, accessJwt, passed } = stage;
   const documentReads = () => documents.reads.filter((path) => path === `/${did}`).length;
+  // The instrument looks again some seconds after each event. On a slow machine it may look after the key was changed.
+  documents.hold(did, await (await fetch(`${documents.url}/${did}`)).text());
   await update(withKey((await Secp256k1Keypair.create()).did()));
   // No event has reported the new key, so the instrument still verifies labels with the old key.
   assert.equal(await observe(stage, station, 'unannounced'), 'verified');
-  assert.equal(documentReads(), 1);
+  documents.release();
+  const before = documentReads();
   const seen = bridge.events.length;
   const last = await directory.getLastOp(did);
   const operation = await createUpdateOp(last, network.pds.ctx.plcRotationKey, withEndpoint(relay.url));
   await callPds('identity.submitPlcOperation', { operation }, accessJwt);
   await learns(stage, station, relay.url);
-  assert.equal(documentReads(), 2);
+  assert.ok(documentReads() > before);
   assert.deepEqual(kindsAfter(stage, seen), ['identity']);
   await until('the labeler is read at its new endpoint', () => relay.connections > 0);
   assert.equal(await observe(stage, station, 'announced'), 'verified_earlier_key');
@@ -82,6 +85,8 @@ async function observeAccount(stage, method, { from, to, body, kinds }) {
   const { did, bridge, update, callPds, accessJwt, established } = stage;
   const station = await startInformed(stage, [did]);
   await until('the labeler is established', () => established(station));
+  // The roster may have been stored before the instrument read the document.
+  await learns(stage, station, from);
   await update(withEndpoint(to));
   await observe(stage, station, `before-${method}`);
   assert.equal((await rosterRow(stage, station)).endpoint, from);
@@ -94,19 +99,31 @@ async function observeAccount(stage, method, { from, to, body, kinds }) {
   await finish(stage, station);
 }
 
-/** Starts a host that serves the documents and audit logs of the directory, but not the directory's stream. */
+/**
+ * Starts a host that serves the documents and audit logs of the directory, but not the directory's stream. Between
+ * `hold` and `release` it serves the given document of a DID, as a replica does that lags.
+ */
 async function startDocuments(plc) {
   const reads = [];
+  const held = new Map();
   const server = createServer((request, response) => {
     void (async () => {
       if (!request.url.startsWith('/did:plc:')) return response.writeHead(404).end();
       reads.push(request.url);
+      const former = held.get(request.url);
+      if (former !== undefined) return response.writeHead(200, { 'Content-Type': 'application/json' }).end(former);
       const answer = await fetch(`${plc}${request.url}`);
       response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());
     })();
   });
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
-  return { url: `http://localhost:${server.address().port}`, reads, close: () => server.close() };
+  return {
+    url: `http://localhost:${server.address().port}`,
+    reads,
+    hold: (did, document) => void held.set(`/${did}`, document),
+    release: () => held.clear(),
+    close: () => server.close(),
+  };
 }
 
 /** Starts an instrument that reads the events from now on. */

@@ -27,7 +27,7 @@ export const pagesTier: readonly string[] = [
 
 /**
  * Long proofs: repeated kills, simulated days, comparisons with the data that was sent, sieges, failing system calls,
- * random damage, installed packages and the independent verifier of archives.
+ * random damage, hostile inputs, a real Ozone, installed packages and the independent verifier of archives.
  */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
@@ -49,6 +49,7 @@ export const proofTier: readonly string[] = [
   'test/labels/hand-over.test.ts',
   'test/labels/ingest/floods.test.ts',
   'test/labels/kill.test.ts',
+  'test/labels/ozone.test.ts',
   'test/labels/seeds.test.ts',
   'test/labels/siege.test.ts',
   'test/labels/truth.test.ts',
@@ -91,6 +92,8 @@ export const longFiles: readonly string[] = [
   'test/weather/kill.test.ts',
   'test/weather/truth.test.ts',
   'test/labels/seeds.test.ts',
+  'test/input/fuzz.test.ts',
+  'test/labels/ozone.test.ts',
   'test/facts/mutation.test.ts',
   'test/store/kill.test.ts',
   'test/account/siege.test.ts',
@@ -103,7 +106,6 @@ export const longFiles: readonly string[] = [
   'test/facts/model.test.ts',
   'test/weather/liar.test.ts',
   'test/labels/truth.test.ts',
-  'test/input/fuzz.test.ts',
   'test/store/conformance/copying-others.test.ts',
   'test/store/conformance/model.test.ts',
   'test/account/fuzz.test.ts',

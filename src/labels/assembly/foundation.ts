@@ -49,8 +49,13 @@ export function createFoundation(
     maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
     isDerived: (settings.dailyBytes ?? null) === null,
     windowDays: settings.windowDays,
-    askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
-      preconditions.onTrustedTime(milliseconds, askedAt),
+    askTime: timeAsker(
+      directory,
+      { ...settings, dids: settings.seeds },
+      clock,
+      settings.timings.clockMs,
+      signal,
+      (milliseconds, askedAt) => preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
   const keys = new GroupedCommits<LabelerKey, true>({

@@ -13,18 +13,16 @@ export interface TimeSources {
   readonly dids: readonly string[];
 }
 
-/** Minimum interval between two rounds of requests, in milliseconds. */
-const minIntervalMs = 5_000;
-
 /**
  * Returns a function that requests the time from the relays and the directory, whose responses have a `Date` header.
- * The function starts at most one round of requests every 5 seconds. Calls `onTime` with the upstream's time in
- * milliseconds and the wall-clock time of the request.
+ * The function starts at most one round of requests in `intervalMs` milliseconds. Calls `onTime` with the upstream's
+ * time in milliseconds and the wall-clock time of the request.
  */
 export function timeAsker(
   http: HttpClient,
   { relays, plc, plcReplicas = [], dids }: TimeSources,
   clock: () => Micros,
+  intervalMs: number,
   signal: AbortSignal,
   onTime: (milliseconds: number, requestedAt: Micros) => void,
 ): () => void {
@@ -36,7 +34,7 @@ export function timeAsker(
   for (const directory of directories) urls.push(new URL(`${directory.replace(/\/+$/, '')}/${known}`));
   let lastRound = Number.NEGATIVE_INFINITY;
   return () => {
-    if (signal.aborted || performance.now() - lastRound < minIntervalMs) return;
+    if (signal.aborted || performance.now() - lastRound < intervalMs) return;
     lastRound = performance.now();
     for (const url of urls) {
       const requestedAt = clock();

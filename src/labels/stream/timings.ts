@@ -25,7 +25,10 @@ export interface Timings {
   readonly heartbeatMs: number;
   /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** Maximum time for which the instrument waits for an upstream's time at startup. */
+  /**
+   * Maximum time for which the instrument waits for an upstream's time at startup, and the minimum interval between two
+   * rounds of requests for the time.
+   */
   readonly clockMs: number;
 }
 

@@ -55,6 +55,7 @@ export const proofTier: readonly string[] = [
   'test/labels/truth.test.ts',
   'test/main/day.test.ts',
   'test/main/labeler-states.test.ts',
+  'test/main/npm-signal.test.ts',
   'test/main/packed.test.ts',
   'test/store/conformance/copying-others.test.ts',
   'test/store/conformance/model.test.ts',

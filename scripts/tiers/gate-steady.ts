@@ -35,7 +35,7 @@ function runOnce(loops: number): LedgerRun {
   const busy: ChildProcess[] = Array.from({ length: loops }, () => spawn(process.execPath, ['-e', busyLoop]));
   const began = performance.now();
   // Test other cases of the properties in each run. A failure prints its seed.
-  process.env.ALMANAC_TEST_SEED = String(randomInt(2 ** 31));
+  process.env.PROPERTY_SEED = String(randomInt(2 ** 31));
   try {
     const tests = runFiles({ tiers: ['unit', 'system', 'pages'] });
     const proofs = runProofs(proofTier);

@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
-import { type Nginx, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
+import { type Nginx, type ProxyAnswer, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
@@ -94,6 +94,17 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
       .map((words) => words.at(-1) ?? '');
   }
 
+  /**
+   * Requests the overview, and waits until nginx has logged the request. Each of nginx's workers writes its own lines,
+   * so a later request could otherwise be logged first.
+   */
+  async function ask(options: Parameters<Nginx['ask']>[1] = {}): Promise<ProxyAnswer> {
+    const logged = outcomes().length;
+    const answer = await nginx.ask(overview, options);
+    await expect.poll(() => outcomes().length).toBe(logged + 1);
+    return answer;
+  }
+
   function refusal(body: Buffer): unknown {
     return (JSON.parse(body.toString()) as { error: { code: unknown } }).error.code;
   }
@@ -106,8 +117,8 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     "serves the facts from its cache, with the service's validators, cache headers and CORS headers (%s)",
     async (coding) => {
       const headers = { 'Accept-Encoding': coding };
-      const first = await nginx.ask(overview, { headers });
-      const second = await nginx.ask(overview, { headers });
+      const first = await ask({ headers });
+      const second = await ask({ headers });
       await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
       expect(second.body.equals(first.body)).toBe(true);
       const plain = decode[coding]?.(second.body);
@@ -145,32 +156,32 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   });
 
   it('responds to conditional requests as the contract requires, even from its cache', async () => {
-    const { headers } = await nginx.ask(overview);
+    const { headers } = await ask();
     const etag = headers.etag ?? '';
-    const same = await nginx.ask(overview, { headers: { 'If-None-Match': etag } });
+    const same = await ask({ headers: { 'If-None-Match': etag } });
     expect([same.status, same.body.length, same.headers.etag]).toEqual([304, 0, etag]);
     expect(same.headers['access-control-allow-origin']).toBe('*');
-    const other = await nginx.ask(overview, { headers: { 'If-None-Match': 'W/"other"' } });
+    const other = await ask({ headers: { 'If-None-Match': 'W/"other"' } });
     expect(other.status).toBe(200);
-    const since = await nginx.ask(overview, { headers: { 'If-Modified-Since': new Date().toUTCString() } });
+    const since = await ask({ headers: { 'If-Modified-Since': new Date().toUTCString() } });
     expect(since.status).toBe(200);
     const sinceExactly = { 'If-Modified-Since': headers['last-modified'] ?? '' };
-    expect((await nginx.ask(overview, { headers: sinceExactly })).status).toBe(200);
-    expect((await nginx.ask(overview, { headers: { Range: 'bytes=0-9' } })).status).toBe(200);
+    expect((await ask({ headers: sinceExactly })).status).toBe(200);
+    expect((await ask({ headers: { Range: 'bytes=0-9' } })).status).toBe(200);
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'HIT', 'HIT', 'HIT', 'HIT']);
   });
 
   it('revalidates after max-age with the validator of the cached response', async () => {
-    const first = await nginx.ask(overview);
+    const first = await ask();
     nginx.ahead(59);
-    await nginx.ask(overview);
+    await ask();
     nginx.ahead(61);
-    const asked = await nginx.ask(overview);
+    const asked = await ask();
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'REVALIDATED']);
     expect(asked.body.equals(first.body)).toBe(true);
     folder.put(artifactNames.labels, youngArtifact('recent'));
     nginx.ahead(122);
-    const changed = await nginx.ask(overview);
+    const changed = await ask();
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'REVALIDATED', 'EXPIRED']);
     expect(changed.headers.etag).not.toBe(first.headers.etag);
   });
@@ -203,7 +214,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   });
 
   it('matches paths exactly as sent, and ignores the query', async () => {
-    await nginx.ask(overview);
+    await ask();
     expect((await nginx.ask(`${overview}?did=did:plc:secret`)).status).toBe(200);
     for (const path of [
       '/v1/%6Cabels/overview',

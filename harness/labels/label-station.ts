@@ -9,6 +9,7 @@ import { createLabels } from '../../src/labels/labels.ts';
 import type { Quirk, Telemetry, Transport } from '../../src/labels/shares/telemetry.ts';
 import { noTelemetry } from '../../src/labels/shares/telemetry.ts';
 import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
+import type { Timings } from '../../src/labels/stream/timings.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -16,7 +17,7 @@ import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
 /** Shortened timings: the tests observe within seconds what takes minutes on the live network. */
-export const quickTimings = {
+export const quickTimings: Timings = {
   pollMs: 200,
   confirmMs: 600,
   tailMs: 300,
@@ -29,6 +30,7 @@ export const quickTimings = {
   heartbeatMs: 400,
   upkeepMs: 300_000,
   clockMs: 1_000,
+  lookupDelays: [0, 300, 1_500, 10_000],
 };
 
 /** A label instrument in this process, with its own store. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { EventLookups } from './event-lookups.ts';
+import { EventLookups, liveLookupDelays } from './event-lookups.ts';
 
 const did = 'did:plc:a';
 const minute = 60_000;
 
 /** Looks up one document at each due time until `end`, with events at these times; returns the times of the look-ups. */
 function run(events: readonly number[], end: number): number[] {
-  const lookups = new EventLookups(minute);
+  const lookups = new EventLookups(minute, liveLookupDelays);
   const pending = [...events];
   const looked: number[] = [];
   for (let now = 0; now <= end; now += 100) {
@@ -42,7 +42,7 @@ test('a document with constant events is looked up once a minute on average, and
 });
 
 test('a result that may soon change is confirmed after 5 s, 30 s and 5 minutes', () => {
-  const lookups = new EventLookups(minute);
+  const lookups = new EventLookups(minute, liveLookupDelays);
   lookups.confirm(did, 0);
   const times: (number | null)[] = [];
   for (let at = lookups.next(did); at !== null; at = lookups.next(did)) {
@@ -53,7 +53,7 @@ test('a result that may soon change is confirmed after 5 s, 30 s and 5 minutes',
 });
 
 test('a document without an event, or of a forgotten labeler, is not looked up', () => {
-  const lookups = new EventLookups(minute);
+  const lookups = new EventLookups(minute, liveLookupDelays);
   lookups.looked(did, 0);
   expect([lookups.next(did), lookups.next('did:plc:b')]).toEqual([null, null]);
   lookups.event(did, 1);

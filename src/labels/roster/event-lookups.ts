@@ -1,17 +1,19 @@
 /**
- * Waits from an event to the look-ups of the document that the event announces, in milliseconds. An event often arrives
- * before the document: a directory with replicas or a cache serves the former document, or none, for some time.
+ * Waits from an event to the look-ups of the document that the event announces, in milliseconds: none for the first
+ * look-up, then three growing ones. The second one is also the minimum interval between two look-ups of a document.
  */
-const delaysMs = [0, 5_000, 30_000, 300_000] as const;
-/** Time after an event in which the document is looked up, in milliseconds. */
-export const followUpMs = delaysMs[3];
-/** Minimum interval between two look-ups of a document, in milliseconds. */
-const minIntervalMs = delaysMs[1];
+export type LookupDelays = readonly [first: 0, second: number, third: number, last: number];
+
+/**
+ * Waits on the live network. An event often arrives before the document: a directory with replicas or a cache serves
+ * the former document, or none, for some time.
+ */
+export const liveLookupDelays: LookupDelays = [0, 5_000, 30_000, 300_000];
 /**
  * Number of look-ups of a document that may precede the average rate: those of two events, because several streams
  * announce the same change within seconds.
  */
-const burst = 2 * delaysMs.length;
+const burst = 2 * liveLookupDelays.length;
 
 /** Look-ups of one document; all times in milliseconds. */
 interface Lookups {
@@ -29,11 +31,13 @@ interface Lookups {
  */
 export class EventLookups {
   readonly #averageMs: number;
+  readonly #delaysMs: LookupDelays;
   readonly #byDid = new Map<string, Lookups>();
 
   /** `averageMs` is the average interval between look-ups of a document with constant events, in milliseconds. */
-  constructor(averageMs: number) {
+  constructor(averageMs: number, delaysMs: LookupDelays) {
     this.#averageMs = averageMs;
+    this.#delaysMs = delaysMs;
   }
 
   /** Must be called when an event announces a change of a document. */
@@ -61,10 +65,10 @@ export class EventLookups {
     const lookups = this.#byDid.get(did);
     if (lookups === undefined) return null;
     const { eventAt, isConfirmation, lookedAt, paidUntil } = lookups;
-    const delays = isConfirmation ? delaysMs.slice(1) : delaysMs;
+    const delays = isConfirmation ? this.#delaysMs.slice(1) : this.#delaysMs;
     const planned = delays.map((delay) => eventAt + delay).find((at) => at > lookedAt);
     if (planned === undefined || eventAt === Number.NEGATIVE_INFINITY) return null;
-    return Math.max(planned, lookedAt + minIntervalMs, paidUntil - (burst - 1) * this.#averageMs);
+    return Math.max(planned, lookedAt + this.#delaysMs[1], paidUntil - (burst - 1) * this.#averageMs);
   }
 
   forget(did: string): void {

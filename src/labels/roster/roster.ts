@@ -5,7 +5,7 @@ import { minute } from '../../store/time.ts';
 import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { EventLookups, followUpMs } from './event-lookups.ts';
+import { EventLookups, type LookupDelays, liveLookupDelays } from './event-lookups.ts';
 import { evictionCandidates, isEvictable, noEvictionCandidates } from './eviction.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
@@ -24,6 +24,8 @@ export interface RosterOptions {
   readonly retryMs: number;
   /** Average interval between look-ups of a document with constant change events, in milliseconds. */
   readonly freshMs: number;
+  /** Waits from an event to the look-ups of the document; those of the live network by default. */
+  readonly lookupDelays?: LookupDelays;
   /**
    * Returns true if a labeler's document may be resolved now; otherwise the resolution is tried again later. Absent if
    * every document may be resolved.
@@ -50,6 +52,7 @@ export class Roster {
   readonly #webFailures = new Map<string, number>();
   /** Look-ups after events, and after answers that a directory may give before it has a document. */
   readonly #lookups: EventLookups;
+  readonly #lookupDelays: LookupDelays;
   /** Stored rows, as strings. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
@@ -63,7 +66,8 @@ export class Roster {
 
   constructor(options: RosterOptions) {
     this.#options = options;
-    this.#lookups = new EventLookups(options.freshMs);
+    this.#lookupDelays = options.lookupDelays ?? liveLookupDelays;
+    this.#lookups = new EventLookups(options.freshMs, this.#lookupDelays);
   }
 
   /** Number of labelers that were not added because the roster was full, up to `maxKnown`. */
@@ -92,7 +96,7 @@ export class Roster {
       labeler.tracker.apply({ kind: 'restarted', now });
       this.#labelers.set(row.did, labeler);
       // The last run may have ended before it looked for this labeler's document again.
-      const isNew = row.endpoint === null && now - row.stateSince < followUpMs * 1000;
+      const isNew = row.endpoint === null && now - row.stateSince < this.#lookupDelays[3] * 1000;
       if (isNew) this.#lookups.event(row.did, row.stateSince / 1000);
       this.#due.set(row.did, 0, { fresh: isNew, privileged: this.#isPrivileged(labeler) });
     }

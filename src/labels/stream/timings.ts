@@ -1,3 +1,5 @@
+import { type LookupDelays, liveLookupDelays } from '../roster/event-lookups.ts';
+
 /** Intervals and timeouts of reading sources, in milliseconds. Tests use shorter times. */
 export interface Timings {
   /** Interval between polls of a quiet source. */
@@ -30,6 +32,8 @@ export interface Timings {
    * rounds of requests for the time.
    */
   readonly clockMs: number;
+  /** Waits from an event to the look-ups of the document that the event announces. */
+  readonly lookupDelays: LookupDelays;
 }
 
 /** Timings that are used on the live network. */
@@ -48,4 +52,5 @@ export const liveTimings: Timings = {
   heartbeatMs: 10_000,
   upkeepMs: 300_000,
   clockMs: 5_000,
+  lookupDelays: liveLookupDelays,
 };

@@ -64,11 +64,15 @@ export async function proveTruth({
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
   // Keep the store in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
+  const problems: string[] = [];
+  // Whatever a source delivered must be stored, refused with a reason, asked for again or published as a gap.
+  const unbalanced = (items: number): void =>
+    void problems.push(`${items} delivered items are neither stored nor refused nor missing`);
   const start = (role: InstrumentRole | null = null) =>
-    startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role });
+    startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role, unbalanced });
   const station = await start();
   const { start: startedUs } = await wholeSpan(station.store);
-  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs, standby), problems: [] };
+  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs, standby), problems };
   if (standby) run.standby = await startStandby(folder, clock.wall, start);
   try {
     await readFromTheStart(run);

@@ -7,6 +7,7 @@ import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace } from '../../src/labels/shares/pace.ts';
 import { SourceUsage } from '../../src/labels/shares/source-usage.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
+import { FilledIn } from '../../src/labels/state/filled-in.ts';
 import type { PriorityClass } from '../../src/labels/state/priority.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Source } from '../../src/labels/state/source.ts';
@@ -70,6 +71,7 @@ export function scriptedPorts(
       verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
       refused: new RefusedMemory(),
       repeats: { find: () => Promise.resolve({ changes: [], committed: () => undefined }), load: () => false },
+      filledIn: new FilledIn(),
       cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
       usage,
       clockGeneration: () => 0,

@@ -51,6 +51,20 @@ const HourSchema = Type.Object({
    * Rows that repeat known labels after a change of key. The counts exclude these rows. Null if the counts are null.
    */
   repeats: nullable(count()),
+  /**
+   * Parts of the counts and of the observed time that belong to no rate, because the labels were read late: after an
+   * outage they arrive together. The rate of the hour is the counts without these labels, divided by the observed time
+   * without this time. Absent in a file of an earlier version, which did not state them apart.
+   */
+  filled_in: Type.Optional(
+    Type.Object({ applications: count(), removals: count(), observed_seconds: measure(), labeler_seconds: measure() }),
+  ),
+  /**
+   * Sum of the labelers' rates: the labels of each labeler divided by its observed time, both without the parts in
+   * `filled_in`. A labeler is left out if that time is less than half of the hour. Null if all labelers are left out;
+   * absent in a file of an earlier version.
+   */
+  labels_per_hour: Type.Optional(nullable(measure())),
   /** Number of enrolled sources by state; null if the instrument published nothing in the hour. */
   sources: nullable(SourcesSchema),
 });
@@ -63,6 +77,13 @@ const LabelerHoursSchema = Type.Object({
   removals: perHour(nullable(count())),
   /** Observed seconds by hour, excluding the gaps of the labeler and of the instrument. */
   observed_seconds: perHour(measure()),
+  /**
+   * Parts of the counts and of the observed seconds that belong to no rate, because the labels were read late. `at` is
+   * the index of the hour; hours without such a part are omitted. Absent in a file of an earlier version.
+   */
+  filled_in: Type.Optional(
+    perHour(Type.Object({ at: count(), applications: count(), removals: count(), observed_seconds: measure() })),
+  ),
   /**
    * Periods during which the labeler was not observed, excluding the gaps of the instrument. Sorted by start; disjoint
    * per reason.
@@ -131,10 +152,45 @@ export const recogniseLabelsHours: Recogniser<LabelsHours> = (value) => {
 
 function totalsFault(hours: readonly LabelsHour[]): HoursFault | null {
   for (const [at, hour] of hours.entries()) {
+    const part = hour.filled_in && partFault(hour.filled_in, hour, `/hours/${at}/filled_in`);
+    if (part) return part;
     for (const name of ['applications', 'removals', 'repeats'] as const) {
       const fault = countFault(hour[name], hour.labeler_seconds, `/hours/${at}/${name}`);
       if (fault) return fault;
     }
+  }
+  return null;
+}
+
+/** Numbers of an hour, or their part that belongs to no rate. */
+interface HourNumbers {
+  readonly applications: number | null;
+  readonly removals: number | null;
+  readonly observed_seconds: number;
+  readonly labeler_seconds?: number;
+}
+
+/** Checks that a part is not larger than the whole. Returns the first violation; null if there is none. */
+function partFault(part: HourNumbers, whole: HourNumbers, pointer: string): HoursFault | null {
+  for (const name of ['applications', 'removals', 'observed_seconds', 'labeler_seconds'] as const) {
+    if ((part[name] ?? 0) > (whole[name] ?? 0)) {
+      return { pointer: `${pointer}/${name}`, why: 'is larger than the number of the hour' };
+    }
+  }
+  return null;
+}
+
+function labelerPartsFault(labeler: LabelerHours, pointer: string): HoursFault | null {
+  const { applications, removals, observed_seconds, filled_in = [] } = labeler;
+  let next = 0;
+  for (const [index, { at, ...part }] of filled_in.entries()) {
+    const own = `${pointer}/filled_in/${index}`;
+    const seconds = observed_seconds[at];
+    if (at < next || seconds === undefined) return { pointer: `${own}/at`, why: 'is not the next hour of the file' };
+    next = at + 1;
+    const whole = { applications: applications[at] ?? 0, removals: removals[at] ?? 0, observed_seconds: seconds };
+    const fault = partFault(part, whole, own);
+    if (fault) return fault;
   }
   return null;
 }
@@ -151,6 +207,7 @@ function checkedLabelers({ hours, labelers }: Type.Static<typeof LabelsHoursSche
     }
     const fault =
       listsFault({ counts: { applications, removals }, observed_seconds }, hours.length, pointer) ??
+      labelerPartsFault(checked.value, pointer) ??
       gapsFault(gaps, `${pointer}/gaps`);
     if (fault) return fault;
     result.push(checked.value);

@@ -8,6 +8,7 @@ import { RefusedMemory } from '../ingest/refused-memory.ts';
 import { createRepeatFinder } from '../repeats/repeat-finder.ts';
 import { type PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import { costOf } from '../shares/daily-cap.ts';
+import { FilledIn, notFilledIn } from '../state/filled-in.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -78,6 +79,7 @@ export function createReaderPorts(
         role,
         new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
       ),
+      filledIn: filledInOf(role),
       clockGeneration: () => generationOf(base),
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
@@ -96,5 +98,20 @@ function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts[
   return {
     load: (...stored) => memory.load(...stored),
     find: async (source, rows) => (role?.role === 'standby' ? none : memory.find(source, rows)),
+  };
+}
+
+/**
+ * Returns the ports that record late reading. A standby does not record it in pages, because the writer has stored most
+ * of their rows in time. The takeover records it for the rows that only the standby has.
+ */
+function filledInOf(role: Foundation['role']): ReaderPorts['acceptance']['filledIn'] {
+  const filledIn = new FilledIn();
+  return {
+    load: (...stored) => filledIn.load(...stored),
+    live: (source, at) => {
+      if (role?.role !== 'standby') filledIn.live(source, at);
+    },
+    covering: (...page) => (role?.role === 'standby' ? notFilledIn : filledIn.covering(...page)),
   };
 }

@@ -16,6 +16,7 @@ test('the repeats of the last run are loaded after the roster, because the roste
     },
     {
       refused: { load: () => undefined },
+      filledIn: { load: () => false },
       repeats: { load: (source, name, text) => calls.push(`${name} ${source} ${text}`) > 0 },
     },
   );

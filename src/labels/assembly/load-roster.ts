@@ -7,6 +7,7 @@ import { repeatsName } from '../repeats/repeat-log.ts';
 import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
+import type { FilledIn } from '../state/filled-in.ts';
 
 /** The parts of the instrument that resume from the stored state. */
 interface Readers {
@@ -15,11 +16,17 @@ interface Readers {
   readonly reachability: Pick<Reachability, 'load'>;
 }
 
+/** Memory that is stored together with the positions, under names of its own. */
+interface LoadedMemory {
+  readonly repeats: Pick<RepeatMemory, 'load'>;
+  readonly filledIn: Pick<FilledIn, 'load'>;
+}
+
 /** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
 export async function loadRoster(
   store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
-  { refused, repeats }: { readonly refused: Pick<RefusedMemory, 'load'>; readonly repeats: Pick<RepeatMemory, 'load'> },
+  { refused, repeats, filledIn }: LoadedMemory & { readonly refused: Pick<RefusedMemory, 'load'> },
 ): Promise<void> {
   // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
   // include rows after the positions.
@@ -28,7 +35,7 @@ export async function loadRoster(
   const later: Pick<RepeatMemory, 'load'> = {
     load: (...text) => text[1] === repeatsName && texts.push(text) > 0,
   };
-  const answered = loadPositions(await store.positions(), runner, later);
+  const answered = loadPositions(await store.positions(), runner, { repeats: later, filledIn });
   const rows = await store.roster();
   roster.load(rows, answered);
   // Load the repeats after the roster, because the priority of a source decides which repeats are forgotten.
@@ -36,15 +43,15 @@ export async function loadRoster(
   reachability.load(rows, (did) => roster.labeler(did));
 }
 
-/** Loads stored positions and repeats. Returns the time of the last accepted page of each source. */
+/** Loads stored positions, repeats and catch-ups. Returns the time of the last accepted page of each source. */
 export function loadPositions(
   stored: readonly Position[],
   runner: Pick<SourceRunner, 'keep'>,
-  repeats: Pick<RepeatMemory, 'load'>,
+  { repeats, filledIn }: LoadedMemory,
 ): Map<string, Micros> {
   const answered = new Map<string, Micros>();
   for (const { source, endpoint, value, acceptedAt } of stored.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
-    if (repeats.load(source, endpoint, value)) continue;
+    if (repeats.load(source, endpoint, value) || filledIn.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);

@@ -67,9 +67,11 @@ export async function takeOver(
   ]);
   const known = new Set([...roster.labelers].map(({ did }) => did));
   const unknown = positions.filter(({ source }) => !known.has(source));
-  const answered = loadPositions(unknown, runner, ports.acceptance.repeats);
+  const answered = loadPositions(unknown, runner, ports.acceptance);
   for (const { source, endpoint, value, acceptedAt } of positions) {
-    if (!known.has(source) || ports.acceptance.repeats.load(source, endpoint, value)) continue;
+    if (!known.has(source)) continue;
+    const { repeats, filledIn } = ports.acceptance;
+    if (repeats.load(source, endpoint, value) || filledIn.load(source, endpoint, value)) continue;
     answered.set(source, micros(Math.max(answered.get(source) ?? 0, acceptedAt)));
   }
   const former = { rows: new Map(rows.map((row) => [row.did, row])), answered, gaps };
@@ -86,7 +88,7 @@ export async function takeOver(
   const stored = await replay(kept, writer, {
     clock,
     refused,
-    repeats: ports.acceptance.repeats,
+    ...{ repeats: ports.acceptance.repeats, filledIn: ports.acceptance.filledIn },
     shares: definitionShares(shares.shareOf),
   });
   await changeGaps(writer, withdrawals);

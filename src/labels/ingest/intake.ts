@@ -5,6 +5,7 @@ import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import type { Transport } from '../shares/telemetry.ts';
+import { type FilledInChange, notFilledIn } from '../state/filled-in.ts';
 import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
@@ -164,10 +165,13 @@ async function takeOne(
   const judged = { accepted: observations.length, refused: refusedCounts.faulty };
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
+  const filledIn = live ? notFilledIn : catchUp(source, ports);
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, rows: judged, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;
-  const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });
+  const page = { source: did, observations, refusals, positions, refusedRows, clockGeneration };
+  const stored = await commit(ports, page, filledIn);
+  if (live) ports.acceptance.filledIn.live(did, clock());
   refused.committed();
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
@@ -184,24 +188,35 @@ async function keepOne(
   const clockGeneration = ports.acceptance.clockGeneration();
   const observations = await observe(source, ports, rows, signal, () => undefined);
   if (observations.length === 0) return;
-  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockGeneration });
+  const page = { source: source.did, observations, refusals: [], positions: [], clockGeneration };
+  await commit(ports, page, catchUp(source, ports));
+}
+
+/** Returns the change that marks the rows accepted now as read late. */
+function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts): FilledInChange {
+  return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, time.clock());
 }
 
 /**
  * Commits a page that the daily cap admitted, in parts if necessary. Charges the source for the commit, and refunds
- * rows that are not stored. Returns the number of new rows.
+ * rows that are not stored. The first part contains the change of the catch-up, so that no stored row of the page is
+ * outside it. Returns the number of new rows.
  */
-async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
+async function commit(ports: IntakePorts, page: AcceptedPage, filledIn: FilledInChange): Promise<number> {
   const { source, observations } = page;
   const cost = costOf(observations);
   let stored = 0;
+  let { changes } = filledIn;
   try {
     // Commit each part with its own repeats, so that after a crash between two parts the rows of the first part are
     // detected as repeats.
     for (const part of split(page)) {
       const repeats = await ports.acceptance.repeats.find(source, part.observations);
-      stored += await ports.acceptance.accept({ ...part, positions: [...part.positions, ...repeats.changes] });
+      const positions = [...part.positions, ...repeats.changes, ...changes];
+      stored += await ports.acceptance.accept({ ...part, positions });
       repeats.committed();
+      if (changes.length > 0) filledIn.committed();
+      changes = [];
     }
   } finally {
     const part = cost.rows === 0 ? 0 : 1 - stored / cost.rows;

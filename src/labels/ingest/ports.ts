@@ -9,6 +9,7 @@ import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
+import type { FilledIn } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/tracker.ts';
@@ -45,6 +46,8 @@ export interface Acceptance {
   readonly refused: RefusedMemory;
   /** Counts rows that repeat known labels after a change of key. */
   readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
+  /** Records the times in which a source was read late. */
+  readonly filledIn: Pick<FilledIn, 'load' | 'live' | 'covering'>;
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
   /** Returns a number that changes when the clock is set or confirmed, and at a takeover. */

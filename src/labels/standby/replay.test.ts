@@ -3,6 +3,7 @@ import type { Batch, StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import type { PageRepeats } from '../repeats/repeat-memory.ts';
+import { FilledIn } from '../state/filled-in.ts';
 import { Kept } from './kept.ts';
 import { replay } from './replay.ts';
 import { defaultBufferLimits } from './row-buffer.ts';
@@ -42,6 +43,8 @@ function recordingWriter() {
   return { changes, writer };
 }
 
+const filledIn = new FilledIn();
+
 test('a replay stores keys before rows, because repeats depend on the keys, and stores rows before the positions that follow the rows', async () => {
   const { changes, writer } = recordingWriter();
   const repeated: PageRepeats = {
@@ -50,7 +53,7 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
   };
   const none: PageRepeats = { changes: [], committed: () => undefined };
   const repeats = { find: async () => (changes.includes('k') ? repeated : none) };
-  const result = await replay(keptPage(), writer, { clock: () => micros(2), refused: unchanged, repeats, shares });
+  const result = await replay(keptPage(), writer, { clock: () => micros(2), refused: unchanged, repeats, filledIn, shares });
   expect(changes).toEqual(['k', 'spam', 'one repeat', 'p']);
   expect(result).toEqual({ rows: 1, known: 0 });
 });
@@ -62,6 +65,6 @@ test('a replay stores definitions in few commits, and skips a labeler if the wri
   const large = 'x'.repeat(1024 * 1024);
   kept.putDefinitions([revision('a', large), revision('newer'), revision('b', large), revision('c')]);
   const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
-  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, shares });
+  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares });
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });

@@ -3,8 +3,10 @@ import { labelBytes } from '../../store/label.ts';
 import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../store/port.ts';
 import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
+import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
 import type { Kept } from './kept.ts';
 import { withoutPurged } from './purged-rows.ts';
 
@@ -23,6 +25,7 @@ export interface ReplayOptions {
   /** Rules for removing definitions when the space for definitions is full. */
   readonly shares: DefinitionShares;
   readonly repeats: Pick<RepeatMemory, 'find'>;
+  readonly filledIn: Pick<FilledIn, 'covering'>;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface ReplayOptions {
 export async function replay(
   kept: Kept,
   store: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'>,
-  { clock, refused, repeats, shares }: ReplayOptions,
+  { clock, refused, repeats, filledIn, shares }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
   const append = async (content: Partial<Batch>): Promise<void> => {
@@ -45,11 +48,15 @@ export async function replay(
   };
   // Store the keys before the rows, because repeats are looked for only after a change of key.
   await store.putKeys([...kept.keys]);
-  const rows = withoutPurged(kept.rows.drain(), await store.purges()).map(({ observation }) => observation);
+  const drained = withoutPurged(kept.rows.drain(), await store.purges());
+  const rows = drained.map(({ observation }) => observation);
+  // The kept rows are stored together, some time after they arrived.
+  const since = micros(drained.reduce<number>((oldest, { acceptedAt }) => Math.min(oldest, acceptedAt), clock()));
   for (const part of parts(rows, ({ label }) => labelBytes(label), maxBatchRows)) {
-    const found: PageRepeats[] = [];
-    for (const [source, own] of Map.groupBy(part, ({ label }) => label.src))
-      found.push(await repeats.find(source, own));
+    const found: (PageRepeats | FilledInChange)[] = [];
+    for (const [source, own] of Map.groupBy(part, ({ label }) => label.src)) {
+      found.push(await repeats.find(source, own), filledIn.covering(source, since, clock()));
+    }
     await append({ observations: part, positions: found.flatMap(({ changes }) => changes) });
     for (const one of found) one.committed();
   }

@@ -6,7 +6,7 @@ import type { Frontier, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 
 /** Store methods that are used to count the hours. */
-export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler'>;
+export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
 
 /**
  * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the

@@ -6,6 +6,7 @@ import { writeWithHold } from '../../operator/hold.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
+import { FilledInCounts } from './filled-in-counts.ts';
 import { closedHours, HourCounts, type HoursStore } from './hour-counts.ts';
 import { type HoursFile, makeHours } from './labels-hours.ts';
 import { SourceHistory, type SourceSample } from './source-history.ts';
@@ -30,12 +31,14 @@ export interface HoursPublication {
 export class HoursPublisher {
   readonly #options: HoursPublisherOptions;
   readonly #counts: HourCounts;
+  readonly #filledIn: FilledInCounts;
   readonly #sources = new SourceHistory();
   #isLoaded = false;
 
   constructor(options: HoursPublisherOptions) {
     this.#options = options;
     this.#counts = new HourCounts(options.store);
+    this.#filledIn = new FilledInCounts(options.store);
   }
 
   /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
@@ -47,7 +50,8 @@ export class HoursPublisher {
     this.#sources.dropBefore(hours.start);
     const counted = await this.#counts.read(hours);
     const { origin } = this.#options;
-    const file = await makeHours({ reading, hours, counted, entries, sources: this.#sources, origin });
+    const parts = { counted, filledIn: this.#filledIn, sources: this.#sources };
+    const file = await makeHours({ ...parts, reading, hours, entries, origin });
     await writeWithHold(this.#options.folder, (hold) => writeLines(this.#path, linesOf(file, hold)));
   }
 

@@ -10,6 +10,7 @@ import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
+import { FilledInCounts } from './filled-in-counts.ts';
 import { closedHours, HourCounts } from './hour-counts.ts';
 import { makeHours } from './labels-hours.ts';
 import { SourceHistory } from './source-history.ts';
@@ -44,7 +45,10 @@ async function made({ content, now, entries = [listed(a)], sources, counts, maxB
   const counted = await (counts ?? new HourCounts(store)).read(hours);
   const history = sources ?? new SourceHistory();
   const { head, labelers } = await makeHours(
-    { reading, hours, counted, entries, sources: history, origin: 'live' },
+    {
+      ...{ reading, hours, counted, entries, sources: history, origin: 'live' },
+      filledIn: new FilledInCounts(store),
+    },
     maxBytes,
   );
   const file: unknown = { ...head, labelers: labelers.map((json): unknown => JSON.parse(json)) };

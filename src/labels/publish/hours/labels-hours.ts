@@ -11,22 +11,26 @@ import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
-import { hour } from '../../../store/time.ts';
+import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { burstsIn } from '../../repeats/repeat-log.ts';
+import { intervalOf, joinedSpans, type MinuteSpan, settlingSpan } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { headBytes } from './earlier-hours.ts';
+import type { FilledInCounts, LateRows, LateRowsOfHour, LateTimes } from './filled-in-counts.ts';
 import type { ClosedHours, CountedHour } from './hour-counts.ts';
 import { observedMs } from './observed-time.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */
 export interface HoursInputs {
-  readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts'>;
+  readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
   readonly hours: ClosedHours;
   readonly counted: readonly CountedHour[];
+  /** Counts the rows that were read late. */
+  readonly filledIn: Pick<FilledInCounts, 'read'>;
   readonly entries: readonly ListedLabeler[];
   readonly sources: SourceHistory;
   readonly origin: 'live' | 'simulated';
@@ -42,18 +46,22 @@ export interface HoursFile {
 export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): Promise<HoursFile> {
   const { reading, hours, counted, entries } = inputs;
   const turns = new Turns();
-  const rows = await withoutRepeats(inputs, turns);
   const gaps = await gapsBySource(inputs, turns);
+  const times = await lateTimes(inputs, gaps, turns);
+  const lateRows = await inputs.filledIn.read(counted, times, reading.frontier.floor);
+  const rows = await withoutRepeats(inputs, { times, lateRows }, turns);
   const made: MadeLabeler[] = [];
   for (const entry of entries) {
-    made.push(labelerHours(entry, inputs, { rows: rows.get(entry.did), gaps }));
+    made.push(labelerHours(entry, inputs, { rows: rows.get(entry.did), gaps, times }));
     if (turns.isOver) await turns.next();
   }
   const listed: LabelsHour[] = [];
   const observed = observedMs(counted, gaps.instrument);
+  const rated = observedMs(counted, [...gaps.instrument, ...times.others.map(intervalOf)]);
   for (const [at, one] of counted.entries()) {
     const totals = totalsOf(one.counts.length, rows, at);
-    listed.push(hourOf(one, inputs, { ms: observed[at] ?? 0, totals, made, at }));
+    const [ms, ratedMs] = [observed[at] ?? 0, rated[at] ?? 0];
+    listed.push(hourOf(one, inputs, { ms, ratedMs, totals, made, at }));
     if (turns.isOver) await turns.next();
   }
   const kept = fitting(made, reading.window.end, maxBytes - headBytes);
@@ -82,39 +90,70 @@ interface Totals {
   readonly applied: number;
   readonly removed: number;
   readonly repeats: number;
+  /** Part of `applied` and `removed` that was read late. */
+  readonly late: LateRows;
 }
 
-const noRows: Totals = { applied: 0, removed: 0, repeats: 0 };
+const noLateRows: LateRows = { applied: 0, removed: 0 };
+const noRows: Totals = { applied: 0, removed: 0, repeats: 0, late: noLateRows };
 
 /** Rows of each labeler by hour. Repeats are subtracted from applications first, as in the counts of days. */
 type RowsByLabeler = ReadonlyMap<string, readonly Totals[]>;
 
-async function withoutRepeats({ counted, reading }: HoursInputs, turns: Turns): Promise<RowsByLabeler> {
+async function withoutRepeats(
+  { counted, reading }: HoursInputs,
+  { times, lateRows }: { readonly times: LateTimes; readonly lateRows: readonly LateRowsOfHour[] },
+  turns: Turns,
+): Promise<RowsByLabeler> {
   const rows = new Map<string, Totals[]>();
   for (const [at, { counts, start, end }] of counted.entries()) {
     for (const { labeler, applied, removed } of counts) {
       const own = rows.get(labeler) ?? counted.map(() => noRows);
       rows.set(labeler, own);
-      const bursts = reading.bursts.get(labeler);
-      const repeats = bursts ? Math.min(applied + removed, burstsIn(bursts, { start, end })) : 0;
-      const fromApplied = Math.min(applied, repeats);
-      own[at] = { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
+      const bursts = reading.bursts.get(labeler) ?? [];
+      const repeatsIn = (parts: readonly Interval[]) => parts.reduce((sum, part) => sum + burstsIn(bursts, part), 0);
+      const { repeats, ...events } = withoutBursts({ applied, removed }, repeatsIn([{ start, end }]));
+      const late = lateRows[at]?.get(labeler);
+      const spans = late ? within(times.bySource.get(labeler) ?? times.others, { start, end }) : [];
+      const lateEvents = late ? withoutBursts(late, repeatsIn(spans)) : noLateRows;
+      own[at] = {
+        ...{ ...events, repeats },
+        late: {
+          applied: Math.min(events.applied, lateEvents.applied),
+          removed: Math.min(events.removed, lateEvents.removed),
+        },
+      };
     }
     if (turns.isOver) await turns.next();
   }
   return rows;
 }
 
+function within(spans: readonly MinuteSpan[], { start, end }: Interval): readonly Interval[] {
+  return spans.map(intervalOf).map((one) => {
+    return { start: micros(Math.max(one.start, start)), end: micros(Math.min(one.end, end)) };
+  });
+}
+
+/** Subtracts at most `max` repeats from the rows, first from the applications. */
+function withoutBursts({ applied, removed }: LateRows, max: number): LateRows & { readonly repeats: number } {
+  const repeats = Math.min(applied + removed, max);
+  const fromApplied = Math.min(applied, repeats);
+  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
+}
+
 function totalsOf(labelers: number, rows: RowsByLabeler, at: number): Totals {
   if (labelers === 0) return noRows;
-  let [applied, removed, repeats] = [0, 0, 0];
+  let [applied, removed, repeats, lateApplied, lateRemoved] = [0, 0, 0, 0, 0];
   for (const own of rows.values()) {
     const one = own[at] ?? noRows;
     applied += one.applied;
     removed += one.removed;
     repeats += one.repeats;
+    lateApplied += one.late.applied;
+    lateRemoved += one.late.removed;
   }
-  return { applied, removed, repeats };
+  return { applied, removed, repeats, late: { applied: lateApplied, removed: lateRemoved } };
 }
 
 interface GapsBySource {
@@ -144,6 +183,25 @@ async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Tur
   return { instrument, bySource };
 }
 
+/**
+ * Returns the times that are left out of rates, in whole minutes: the catch-ups and gaps of each labeler, and the time
+ * after interruptions of the instrument. Rows that are accepted during a gap of their labeler, as by a labeler that
+ * exceeds its share, belong to no observed time either.
+ */
+async function lateTimes({ reading }: HoursInputs, gaps: GapsBySource, turns: Turns): Promise<LateTimes> {
+  const others = joinedSpans(gaps.instrument.flatMap((gap) => settlingSpan(gap, gap.reason) ?? []));
+  const bySource = new Map<string, readonly MinuteSpan[]>();
+  for (const source of new Set([...reading.filledIn.keys(), ...gaps.bySource.keys()])) {
+    if (source === null) continue;
+    const own = (gaps.bySource.get(source) ?? []).map(({ start, end }) => {
+      return { start: Math.ceil(start / minute), end: Math.floor(end / minute) };
+    });
+    bySource.set(source, joinedSpans([...others, ...own, ...(reading.filledIn.get(source) ?? [])]));
+    if (turns.isOver) await turns.next();
+  }
+  return { bySource, others };
+}
+
 /** Rank of a labeler for which the file contains only gaps. */
 const lastRank = 2;
 
@@ -155,19 +213,31 @@ interface MadeLabeler {
    */
   readonly rank: number;
   readonly observedMs: readonly number[];
+  /** Observed time that belongs to rates. */
+  readonly ratedMs: readonly number[];
+  /** Labels that belong to rates, by hour. */
+  readonly ratedRows: readonly number[];
   readonly json: string;
+}
+
+interface LabelerParts {
+  readonly rows: readonly Totals[] | undefined;
+  readonly gaps: GapsBySource;
+  readonly times: LateTimes;
 }
 
 function labelerHours(
   entry: ListedLabeler,
   { hours, counted, reading }: HoursInputs,
-  { rows, gaps }: { readonly rows: readonly Totals[] | undefined; readonly gaps: GapsBySource },
+  { rows, gaps, times }: LabelerParts,
 ): MadeLabeler {
   const { floor } = reading.frontier;
   const { did, firstAnswered, lastAnswered } = entry;
   const own = gaps.bySource.get(did) ?? [];
   const unread = unreadTime({ window: hours, floor, gaps: own, firstAnswered, lastAnswered });
   const observed = observedMs(counted, [...unread, ...gaps.instrument]);
+  const lateSpans = (times.bySource.get(did) ?? times.others).map(intervalOf);
+  const rated = observedMs(counted, [...unread, ...gaps.instrument, ...lateSpans]);
   const listed = listedGaps(unread);
   const countsOf = (of: (totals: Totals) => number) => observed.map((ms, at) => count(of(rows?.[at] ?? noRows), ms));
   const labeler: LabelerHours = {
@@ -175,12 +245,23 @@ function labelerHours(
     applications: countsOf(({ applied }) => applied),
     removals: countsOf(({ removed }) => removed),
     observed_seconds: observed.map((ms) => ms / 1000),
+    filled_in: observed.flatMap((ms, at) => filledInAt(at, rows?.[at]?.late ?? noLateRows, ms - (rated[at] ?? 0))),
     gaps: listed.gaps.map(({ start, end, reason }) => ({ start: instant(start), end: instantAfter(end), reason })),
     gap_overflow: listed.overflow,
   };
   const hasEvents = rows?.some(({ applied, removed }) => applied + removed > 0) ?? false;
   const rank = hasEvents ? 0 : observed.some((ms) => ms > 0) ? 1 : lastRank;
-  return { entry, rank, observedMs: observed, json: JSON.stringify(labeler) };
+  const ratedRows = counted.map((_, at) => {
+    const { applied, removed, late: own } = rows?.[at] ?? noRows;
+    return applied + removed - own.applied - own.removed;
+  });
+  return { entry, rank, observedMs: observed, ratedMs: rated, ratedRows, json: JSON.stringify(labeler) };
+}
+
+/** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
+function filledInAt(at: number, { applied, removed }: LateRows, ms: number): LabelerHours['filled_in'] & object {
+  if (applied + removed === 0 && ms === 0) return [];
+  return [{ at, applications: applied, removals: removed, observed_seconds: ms / 1000 }];
 }
 
 /**
@@ -208,9 +289,10 @@ function byDid({ entry: a }: MadeLabeler, { entry: b }: MadeLabeler): number {
 function hourOf(
   { start, end }: CountedHour,
   { sources }: HoursInputs,
-  { ms, totals = noRows, made, at }: HourParts,
+  { ms, ratedMs, totals = noRows, made, at }: HourParts,
 ): LabelsHour {
-  const labelerMs = made.reduce((sum, { observedMs: all }) => sum + (all[at] ?? 0), 0);
+  const sumOf = (of: (one: MadeLabeler) => readonly number[]) => made.reduce((sum, one) => sum + (of(one)[at] ?? 0), 0);
+  const labelerMs = sumOf((one) => one.observedMs);
   return {
     start: instant(start),
     complete: end === start + hour,
@@ -219,12 +301,33 @@ function hourOf(
     applications: count(totals.applied, labelerMs),
     removals: count(totals.removed, labelerMs),
     repeats: count(totals.repeats, labelerMs),
+    filled_in: {
+      ...{ applications: totals.late.applied, removals: totals.late.removed },
+      observed_seconds: (ms - ratedMs) / 1000,
+      labeler_seconds: (labelerMs - sumOf((one) => one.ratedMs)) / 1000,
+    },
+    labels_per_hour: rateOf(made, at, end - start),
     sources: sources.of(start),
   };
 }
 
+/**
+ * Returns the sum of the labelers' rates in labels per hour, rounded to six significant digits. Each labeler's labels
+ * are divided by its own time. A labeler is left out if less than half of the part of the hour belongs to its rate.
+ * Returns null if all labelers are left out.
+ */
+function rateOf(made: readonly MadeLabeler[], at: number, part: number): number | null {
+  let sum: number | null = null;
+  for (const { ratedMs, ratedRows } of made) {
+    const [ms, rows] = [ratedMs[at] ?? 0, ratedRows[at] ?? 0];
+    if (ms > 0 && 2_000 * ms >= part) sum = (sum ?? 0) + (rows * hour) / (1_000 * ms);
+  }
+  return sum === null ? null : Number(sum.toPrecision(6));
+}
+
 interface HourParts {
   readonly ms: number;
+  readonly ratedMs: number;
   readonly totals: Totals | undefined;
   readonly made: readonly MadeLabeler[];
   readonly at: number;

@@ -6,6 +6,7 @@ import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
+import { type FilledInBySource, filledInBySource } from '../../state/filled-in.ts';
 import { type CountedParts, CountSums } from './counted.ts';
 import { type DayCount, type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
@@ -52,6 +53,8 @@ export interface WindowReading {
   readonly lastRows: ReadonlyMap<string, Micros>;
   /** Repeats that are stored and not counted. */
   readonly bursts: BurstsByLabeler;
+  /** Times in which a source was read late. */
+  readonly filledIn: FilledInBySource;
   /** Verdicts, values and delays, or null if no time of the window is retained. */
   readonly counters: LabelersCounters | null;
 }
@@ -132,7 +135,8 @@ export class WindowReader {
     const uncachedFrom = settledThrough / hour - 1;
     const { start } = window;
     const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, start, floor, uncachedFrom });
-    return { ...open.reading, ...counted, window, lastRows, bursts };
+    const filledIn = filledInBySource(open.positions);
+    return { ...open.reading, ...counted, window, lastRows, bursts, filledIn };
   }
 
   /**

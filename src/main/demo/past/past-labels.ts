@@ -7,6 +7,7 @@ import { type LabelArtifact, recogniseLabels } from '../../../artifact/recognise
 import type { Micros } from '../../../contract/timestamp.ts';
 import { countDirectoryOnly } from '../../../labels/discovery/discovery-sources.ts';
 import type { EnrolledSource } from '../../../labels/publish/coverage.ts';
+import { FilledInCounts } from '../../../labels/publish/hours/filled-in-counts.ts';
 import { closedHours, HourCounts } from '../../../labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../../labels/publish/hours/labels-hours.ts';
 import { SourceHistory, sampleOf } from '../../../labels/publish/hours/source-history.ts';
@@ -38,12 +39,14 @@ export interface PastLabels {
 export class PastLabelInstrument {
   readonly #reader: WindowReader;
   readonly #counts: HourCounts;
+  readonly #filledIn: FilledInCounts;
   readonly #sources = new SourceHistory();
   readonly #labelers: readonly KnownLabeler[];
 
   private constructor(store: StoreReader, labelers: readonly KnownLabeler[]) {
     this.#reader = new WindowReader(store);
     this.#counts = new HourCounts(store);
+    this.#filledIn = new FilledInCounts(store);
     this.#labelers = labelers;
   }
 
@@ -75,6 +78,7 @@ export class PastLabelInstrument {
     const counted = await this.#counts.read(hours);
     const { head, labelers } = await makeHours({
       ...{ reading, hours, counted, entries, sources: this.#sources, origin: 'simulated' },
+      filledIn: this.#filledIn,
     });
     return { ...head, hold: false, labelers: labelers.map((json): unknown => JSON.parse(json)) };
   }

@@ -1,0 +1,162 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { GapReason } from '../../contract/vocabulary.ts';
+import { maxPositionLength, type Position, type PositionChange } from '../../store/port.ts';
+import { day, type Interval, micros, minute, second } from '../../store/time.ts';
+
+/**
+ * Times in which a source was read late. Labels that a labeler emitted during an outage arrive together when the source
+ * can be read again. They are counted in the hour in which they were accepted, so no rate may divide them by the
+ * observed time of that hour.
+ *
+ * The rule depends only on this instrument, never on `cts`: a labeler that dates a label back emitted it late, but it
+ * was not read late. A catch-up begins when the source was last complete and ends with the last page before the reader
+ * has read to the end. Nothing is accepted live in between, so both the rows accepted in that time and the time itself
+ * are left out of a rate. A longer span than necessary leaves out more of both, and keeps the rate unbiased.
+ */
+
+/** Name under which the catch-ups of a source are stored together with its positions. */
+export const filledInName = 'filled-in';
+/**
+ * Maximum delay, in microseconds, that stays part of a rate: it moves at most 90 seconds of labels from one hour into
+ * the next one, which is 5 % of half an hour.
+ */
+export const shortDelay = 90 * second;
+/**
+ * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
+ * connections are accepted.
+ */
+export const settleTime = 2 * minute;
+/** Age in minutes after which a catch-up is forgotten. No hours file includes older hours. */
+const keptMinutes = (4 * day) / minute;
+/** Maximum length of the stored catch-ups of a source, in characters. */
+const maxCharacters = 1_000;
+
+/** A catch-up in whole minutes since 1970 by the local clock: start inclusive, end exclusive. */
+export interface MinuteSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Catch-ups by source, in order of their starts. */
+export type FilledInBySource = ReadonlyMap<string, readonly MinuteSpan[]>;
+
+/** Change to the stored catch-ups of a source. It must be committed with the rows that the catch-up covers. */
+export interface FilledInChange {
+  readonly changes: readonly PositionChange[];
+  /** Adds the catch-up to the memory. Must be called once the rows are durable. */
+  committed(): void;
+}
+
+/** Change for rows that are not part of a catch-up. */
+export const notFilledIn: FilledInChange = { changes: [], committed: () => undefined };
+
+/** Records the catch-ups of all sources. They are stored with the positions, so a restart does not lose them. */
+export class FilledIn {
+  readonly #spans = new Map<string, readonly MinuteSpan[]>();
+  readonly #liveThrough = new Map<string, number>();
+
+  /** Loads the stored catch-ups of a source. Returns false, without loading, if the name does not denote catch-ups. */
+  load(source: string, name: string, text: string): boolean {
+    if (name !== filledInName) return false;
+    this.#spans.set(source, readSpans(text));
+    return true;
+  }
+
+  /** Records that live rows of a source were committed before `at`. A later catch-up begins after them. */
+  live(source: string, at: Micros): void {
+    this.#liveThrough.set(source, at);
+  }
+
+  /**
+   * Returns the change to commit with a page that is accepted at `now`, while the source is complete only up to
+   * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page.
+   */
+  covering(source: string, since: Micros, now: Micros): FilledInChange {
+    const start = Math.max(since, this.#liveThrough.get(source) ?? 0);
+    if (now - start <= shortDelay) return notFilledIn;
+    // Round up: nothing is accepted between the start and the next minute. The additional minute covers the time until
+    // the commit, and makes changes rarer.
+    const span = { start: Math.ceil(start / minute), end: Math.ceil(now / minute) + 1 };
+    const before = this.#spans.get(source) ?? [];
+    const isCovered = before.some((one) => one.start <= span.start && one.end >= span.end - 1);
+    if (isCovered) return notFilledIn;
+    const value = writeSpans(joinedSpans([...before, span]).filter(({ end }) => end > span.end - keptMinutes));
+    return {
+      changes: [{ source, endpoint: filledInName, value }],
+      committed: () => this.#spans.set(source, readSpans(value)),
+    };
+  }
+}
+
+/** Returns the catch-ups among the stored positions. */
+export function filledInBySource(positions: readonly Position[]): FilledInBySource {
+  const found = new Map<string, readonly MinuteSpan[]>();
+  for (const { source, endpoint, value } of positions) {
+    if (endpoint === filledInName) found.set(source, readSpans(value));
+  }
+  return found;
+}
+
+/**
+ * Returns the time around an interruption of the instrument in which all sources are read late. Other gaps of the
+ * instrument have no labels that arrive later.
+ */
+export function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
+  if (reason === 'not_observed' || reason === 'source_unavailable') return null;
+  return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
+}
+
+/** Returns disjoint spans in order of their starts. Spans that overlap or touch are joined. */
+export function joinedSpans(spans: readonly MinuteSpan[]): MinuteSpan[] {
+  const result: { start: number; end: number }[] = [];
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (start >= end) continue;
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else result.push({ start, end });
+  }
+  return result;
+}
+
+/** Converts a span to an interval of the observed clock. */
+export function intervalOf({ start, end }: MinuteSpan): Interval {
+  return { start: micros(start * minute), end: micros(end * minute) };
+}
+
+/** Formats joined spans. If the text is too long, joins the spans with the shortest time between them. */
+function writeSpans(spans: readonly MinuteSpan[]): string {
+  let kept = spans;
+  let text = textOf(kept);
+  while (text.length > Math.min(maxCharacters, maxPositionLength) && kept.length > 1) {
+    kept = withoutShortestBreak(kept);
+    text = textOf(kept);
+  }
+  return text;
+}
+
+function withoutShortestBreak(spans: readonly MinuteSpan[]): readonly MinuteSpan[] {
+  const breaks = spans.slice(1).map(({ start }, at) => start - (spans[at]?.end ?? start));
+  const at = breaks.indexOf(Math.min(...breaks));
+  const joined = joinedSpans([{ start: spans[at]?.start ?? 0, end: spans[at + 1]?.end ?? 0 }]);
+  return [...spans.slice(0, at), ...joined, ...spans.slice(at + 2)];
+}
+
+function textOf(spans: readonly MinuteSpan[]): string {
+  return spans
+    .map(({ start, end }, at) => `${(start - (spans[at - 1]?.end ?? 0)).toString(36)}.${(end - start).toString(36)}`)
+    .join(' ');
+}
+
+/** Parses a string that `writeSpans` formatted. Skips invalid entries. */
+function readSpans(text: string): MinuteSpan[] {
+  const spans: MinuteSpan[] = [];
+  let at = 0;
+  for (const entry of text.split(' ')) {
+    const [, before, length] = /^([0-9a-z]{1,8})\.([0-9a-z]{1,8})$/.exec(entry) ?? [];
+    if (before === undefined || length === undefined) continue;
+    const start = at + Number.parseInt(before, 36);
+    at = start + Number.parseInt(length, 36);
+    spans.push({ start, end: at });
+  }
+  return spans;
+}

@@ -7,6 +7,7 @@ import { labelersSource } from '../src/artifact/labelers/labelers-source.ts';
 import { maxLabelerLineBytes, maxListedLabelers } from '../src/artifact/labelers.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { summarizeGaps } from '../src/labels/publish/gap-summary.ts';
+import { FilledInCounts } from '../src/labels/publish/hours/filled-in-counts.ts';
 import { makeHours } from '../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../src/labels/publish/hours/source-history.ts';
 import type { ListedLabeler } from '../src/labels/publish/labelers/listed-labeler.ts';
@@ -97,12 +98,11 @@ test('the hours of thousands of labelers with gaps are created in turns of less 
       return { source, start: micros(from), end: micros(from + minute), reason: 'source_unavailable' };
     }),
   );
-  const reading = await new WindowReader(
-    windowStore(() => ({ startedAt: start, rows: [], observedThrough: now })),
-  ).read(now, 30);
+  const store = windowStore(() => ({ startedAt: start, rows: [], observedThrough: now }));
+  const reading = await new WindowReader(store).read(now, 30);
   const inputs = {
     ...{ reading: { ...reading, gaps }, hours, counted, entries: dids.map(listed) },
-    ...{ sources: new SourceHistory(), origin: 'live' as const },
+    ...{ sources: new SourceHistory(), origin: 'live' as const, filledIn: new FilledInCounts(store) },
   };
   const turns: number[] = [];
   // Measure several runs, because garbage collection makes single turns longer.

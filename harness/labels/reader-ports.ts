@@ -96,9 +96,14 @@ export function scriptedPorts(
   return { ports, stored, gaps, withdrawn, quirks, unbalanced };
 }
 
-/** Creates a source that was never read. */
-export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPorts, 'time'>): Source {
-  const tracker = new Tracker(did, untracked(time.clock()));
+/** Creates a source with a stored state, or a source that was never read. */
+export function newSource(
+  did: string,
+  endpoint: string,
+  { time }: Pick<ReaderPorts, 'time'>,
+  tracked = untracked(time.clock()),
+): Source {
+  const tracker = new Tracker(did, tracked);
   return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
 }
 

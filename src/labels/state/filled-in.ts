@@ -74,11 +74,11 @@ export class FilledIn {
   covering(source: string, since: Micros, now: Micros): FilledInChange {
     const start = Math.max(since, this.#liveThrough.get(source) ?? 0);
     if (now - start <= shortDelay) return notFilledIn;
-    // Round up: nothing is accepted between the start and the next minute. The additional minute covers the time until
-    // the commit, and makes changes rarer.
-    const span = { start: Math.ceil(start / minute), end: Math.ceil(now / minute) + 1 };
+    // Round up: nothing is accepted between the start and the next minute. The minute after `now` is included, because
+    // the commit takes time.
+    const span = { start: Math.ceil(start / minute), end: Math.floor(now / minute) + 2 };
     const before = this.#spans.get(source) ?? [];
-    const isCovered = before.some((one) => one.start <= span.start && one.end >= span.end - 1);
+    const isCovered = before.some((one) => one.start <= span.start && one.end >= span.end);
     if (isCovered) return notFilledIn;
     const value = writeSpans(joinedSpans([...before, span]).filter(({ end }) => end > span.end - keptMinutes));
     return {

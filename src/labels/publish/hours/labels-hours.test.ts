@@ -8,6 +8,7 @@ import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/
 import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
+import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
 import { FilledInCounts } from './filled-in-counts.ts';
@@ -88,6 +89,80 @@ test('each hour counts the accepted rows of each labeler and their sum over all 
     [null, null, 0],
     [1, 0, 1800],
   ]);
+});
+
+/** Labels that arrive once a minute, except during an outage; the missed ones arrive together in its last minute. */
+function rowsAround(labeler: string, [from, until]: readonly [number, number], end: number): MemoryRow[] {
+  return Array.from({ length: end / minute }, (_, at) => {
+    const isMissed = at >= from && at < until;
+    return { labeler, at: start + (isMissed ? until * minute : at * minute) + at + 1 };
+  });
+}
+
+const rateOf = (file: LabelsHours, did: string, index: number): number | null => {
+  const late = file.labelers.find((one) => one.labeler_did === did)?.filled_in?.find(({ at }) => at === 72 + index);
+  const [applied, removed, seconds] = ofHour(file, did, index);
+  const time = (seconds ?? 0) - (late?.observed_seconds ?? 0);
+  const rows = (applied ?? 0) + (removed ?? 0) - (late?.applications ?? 0) - (late?.removals ?? 0);
+  return time === 0 ? null : (rows / time) * 3_600;
+};
+
+test('labels that arrive after five hours without the instrument are counted in that hour, but belong to no rate', async () => {
+  const [from, until] = [2 * 60 + 9, 7 * 60 + 10];
+  const gap = { source: null, start: micros(start + from * minute), end: micros(start + until * minute) };
+  const content: MemoryContent = {
+    startedAt: start,
+    rows: rowsAround(a, [from, until], 10 * hour),
+    gaps: [{ ...gap, reason: 'ingest_paused' }],
+    observedThrough: start + 10 * hour,
+  };
+  const file = await made({ content, now: start + 10 * hour + minute });
+  expect(ofHour(file, a, -3)).toEqual([351, 0, 3000]);
+  expect(file.hours.at(-3)).toMatchObject({
+    ...{ applications: 351, observed_seconds: 3000, labels_per_hour: 60 },
+    filled_in: { applications: 303, removals: 0, observed_seconds: 120, labeler_seconds: 120 },
+  });
+  expect([-10, -9, -8, -7, -6, -5, -4, -3, -2, -1].map((at) => file.hours.at(at)?.labels_per_hour)).toEqual([
+    ...[60, 60, null, null, null, null, null],
+    ...[60, 60, 60],
+  ]);
+  expect(rateOf(file, a, -3)).toBe(60);
+});
+
+test('the time of an outage that was filled in belongs to no rate, although its gap was withdrawn', async () => {
+  const [from, until] = [2 * 60 + 20, 4 * 60 + 20];
+  const filledIn = new FilledIn();
+  const { changes } = filledIn.covering(b, micros(start + from * minute), micros(start + until * minute));
+  const content: MemoryContent = {
+    startedAt: start,
+    rows: [...rowsAround(a, [0, 0], 6 * hour), ...rowsAround(b, [from, until], 6 * hour)],
+    positions: changes.map((one) => ({ ...one, value: one.value ?? '', acceptedAt: start })),
+    observedThrough: start + 6 * hour,
+  };
+  const file = await made({ content, now: start + 6 * hour + minute, entries: [listed(a), listed(b)] });
+  expect([-4, -3, -2].map((at) => ofHour(file, b, at))).toEqual([
+    [20, 0, 3600],
+    [0, 0, 3600],
+    [160, 0, 3600],
+  ]);
+  // Only a third of the hour before the outage belongs to the rate of `b`, so the sum of that hour omits `b`.
+  expect([-5, -4, -3, -2, -1].map((at) => rateOf(file, b, at))).toEqual([60, 60, null, 60, 60]);
+  expect([-5, -4, -3, -2, -1].map((at) => rateOf(file, a, at))).toEqual([60, 60, 60, 60, 60]);
+  expect(file.hours.slice(-5).map((one) => one.labels_per_hour)).toEqual([120, 60, 60, 120, 120]);
+  expect(file.hours.at(-2)?.filled_in).toEqual({
+    ...{ applications: 122, removals: 0, observed_seconds: 0, labeler_seconds: 1320 },
+  });
+});
+
+test('rows that were accepted in a gap of their labeler belong to no rate', async () => {
+  const gap = { source: a, start: micros(start + hour), end: micros(start + 90 * minute) };
+  const content: MemoryContent = {
+    ...{ startedAt: start, rows: rowsAround(a, [0, 0], 2 * hour), observedThrough: start + 2 * hour },
+    gaps: [{ ...gap, reason: 'ingest_paused' }],
+  };
+  const file = await made({ content, now: start + 2 * hour + minute });
+  expect(ofHour(file, a, -1)).toEqual([60, 0, 1800]);
+  expect(rateOf(file, a, -1)).toBe(60);
 });
 
 test('an hour is complete one minute after its end, and includes only closed minutes before then', async () => {

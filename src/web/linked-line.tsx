@@ -4,6 +4,8 @@ export interface LinePoint {
   readonly value: number | null;
   /** True if the value was observed only for part of its time. */
   readonly isPartial: boolean;
+  /** True if the time of the point has events that are not part of its value. */
+  readonly hasOthers?: boolean;
 }
 
 /** A line of a chart, drawn on its own scale. */
@@ -63,7 +65,8 @@ function Line({ kind, points, top }: ChartLine & { readonly top: number }) {
   return (
     <>
       <path class={`line-${kind}`} d={linePath(points, top)} />
-      <path class="line-gaps" d={gapMarks(points, top + height - 1)} />
+      <path class="line-gaps" d={marks(points.map(isGap), top + height - 1)} />
+      {points.some(hasOthers) ? <path class="line-others" d={marks(points.map(hasOthers), top + 1)} /> : null}
     </>
   );
 }
@@ -97,17 +100,21 @@ function signed(tenths: number): string {
   return `${tenths < 0 ? '' : ' '}${tenths / 10}`;
 }
 
-/** Returns the SVG path of the marks for partial and unknown values. Consecutive points share one mark. */
-function gapMarks(points: readonly LinePoint[], y: number): string {
-  const isMarked = (at: number): boolean => {
-    const point = points[at];
-    return point !== undefined && (point.value === null || point.isPartial);
-  };
+function isGap({ value, isPartial }: LinePoint): boolean {
+  return value === null || isPartial;
+}
+
+function hasOthers(point: LinePoint): boolean {
+  return point.hasOthers === true;
+}
+
+/** Returns the SVG path of the marks for points. Consecutive points share one mark. */
+function marks(isMarked: readonly boolean[], y: number): string {
   let path = '';
   let end = 0;
-  for (let at = 0; at < points.length; at += 1) {
+  for (let at = 0; at < isMarked.length; at += 1) {
     const start = at;
-    while (isMarked(at)) at += 1;
+    while (isMarked[at] === true) at += 1;
     if (at === start) continue;
     path += path === '' ? `M${start * step} ${y}` : `m${(start - end) * step} 0`;
     path += `h${(at - start) * step}`;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type LabelsHours, maxHourLabelers } from '../../artifact/hours/labels-hours.ts';
+import { type LabelerHours, type LabelsHours, maxHourLabelers } from '../../artifact/hours/labels-hours.ts';
 import { maxLabelerGaps } from '../../artifact/labelers.ts';
 import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../../artifact/schema.ts';
 import { canonicalJson } from '../../contract/canonical.ts';
@@ -52,6 +52,15 @@ const HourSchema = Type.Object(
     applications: nullable(count()),
     removals: nullable(count()),
     repeats: nullable(count()),
+    /** Parts of the counts and of the time that belong to no rate; absent if the instrument did not state them apart. */
+    filled_in: Type.Optional(
+      Type.Object(
+        { applications: count(), removals: count(), observed_seconds: measure(), labeler_seconds: measure() },
+        closed,
+      ),
+    ),
+    /** Sum of the labelers' rates, in labels per hour; absent if the instrument did not state it. */
+    labels_per_hour: Type.Optional(nullable(measure())),
     sources: nullable(Type.Object({ at: usableInstant(), enrolled: count(), ...states }, closed)),
   },
   closed,
@@ -62,6 +71,12 @@ const LabelerSchema = Type.Object(
     applications: list(nullable(count())),
     removals: list(nullable(count())),
     observed_seconds: list(measure()),
+    filled_in: Type.Optional(
+      Type.Array(
+        Type.Object({ at: count(), applications: count(), removals: count(), observed_seconds: measure() }, closed),
+        { maxItems: dayHours },
+      ),
+    ),
     gaps: gaps(maxLabelerGaps),
     gap_overflow: Type.Boolean(),
   },
@@ -85,6 +100,8 @@ const checkSchema = check(Schema);
 
 /** Label counts of all labelers in one hour, with the states of the sources. */
 export type DayHour = Type.Static<typeof HourSchema>;
+/** Part of one hour's labels and observed time that belongs to no rate. */
+export type FilledInPart = NonNullable<LabelerHours['filled_in']>[number];
 /** A period during which the whole instrument or one labeler was not observed. */
 export type LabelGap = LabelsHours['gaps'][number];
 
@@ -97,6 +114,11 @@ export interface DayLabeler {
   readonly applications: (number | null)[];
   readonly removals: (number | null)[];
   readonly observed_seconds: number[];
+  /**
+   * Parts of hours that belong to no rate, because the labels were read late; `at` is the index of the hour within the
+   * day. Absent if the instrument did not state them apart.
+   */
+  readonly filled_in?: readonly FilledInPart[];
   readonly gaps: readonly LabelGap[];
   readonly gap_overflow: boolean;
 }

@@ -10,7 +10,7 @@ import {
   spansOf,
   throughOf,
 } from './hour-lists.ts';
-import { type DayHour, type DayLabeler, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
+import { type DayHour, type DayLabeler, type FilledInPart, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
 
 /**
  * Merges the hours of a newer file into the labels of a day; returns the same object if the file is not newer or has
@@ -64,7 +64,24 @@ function replacedPlaces({ day, hours }: LabelsDay, file: LabelsHours): Map<numbe
 function dayHour(hour: LabelsHour, { generation_id, through }: LabelsHours): DayHour {
   const { observed_seconds, labeler_seconds, applications, removals, repeats, sources } = hour;
   const counts = { observed_seconds, labeler_seconds, applications, removals, repeats };
-  return { generation_id, through: throughOf(hour.start, through), ...counts, sources: sources && sourcesOf(sources) };
+  const { filled_in: part, labels_per_hour } = hour;
+  return {
+    ...{ generation_id, through: throughOf(hour.start, through), ...counts },
+    ...(part && { filled_in: { labeler_seconds: part.labeler_seconds, ...partOf(part) } }),
+    ...(labels_per_hour !== undefined && { labels_per_hour }),
+    sources: sources && sourcesOf(sources),
+  };
+}
+
+/** Numbers of a part that belongs to no rate. */
+interface PartNumbers {
+  readonly applications: number;
+  readonly removals: number;
+  readonly observed_seconds: number;
+}
+
+function partOf({ applications, removals, observed_seconds }: PartNumbers): PartNumbers {
+  return { applications, removals, observed_seconds };
 }
 
 function sourcesOf(sources: NonNullable<LabelsHour['sources']>): NonNullable<DayHour['sources']> {
@@ -111,9 +128,26 @@ function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replace
       places,
       (place) => entry(news?.observed_seconds, place) ?? 0,
     ),
+    ...replacedParts(kept, news, index),
     gaps: replacedGaps(kept.gaps, (news?.gaps ?? []).map(gapOf), spans),
     gap_overflow: kept.gap_overflow || (news?.gap_overflow ?? false),
   };
+}
+
+/** Returns the parts that belong to no rate, of which those in the replaced hours are from the newer file. */
+function replacedParts(
+  kept: DayLabeler,
+  news: LabelerHours | undefined,
+  index: ReadonlyMap<number, number>,
+): Pick<DayLabeler, 'filled_in'> {
+  const placeOfHour = new Map([...index].map(([place, at]) => [at, place]));
+  const own = (news?.filled_in ?? []).flatMap(({ at, ...part }): FilledInPart[] => {
+    const place = placeOfHour.get(at);
+    return place === undefined ? [] : [{ at: place, ...partOf(part) }];
+  });
+  const before = (kept.filled_in ?? []).filter(({ at }) => !index.has(at));
+  if (kept.filled_in === undefined && news?.filled_in === undefined) return {};
+  return { filled_in: [...before, ...own].sort((a, b) => a.at - b.at) };
 }
 
 /** Returns true if the day has any count, observed second or gap for the labeler. */

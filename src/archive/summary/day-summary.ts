@@ -6,6 +6,18 @@ export interface DaySums {
   readonly observedSeconds: number;
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
+  /**
+   * Labels that were read late, which are part of the count and of no rate, and the mean rate of the hours without them.
+   * Absent if the instrument did not state them apart.
+   */
+  readonly late?: LateSums;
+}
+
+/** Labels of a day that were read late, and the rate without them. */
+export interface LateSums {
+  readonly count: number;
+  /** Labels per second; null if no hour has a rate. */
+  readonly rate: number | null;
 }
 
 /**
@@ -28,8 +40,27 @@ export function weatherSums(csv: string): DaySums | null {
  */
 export function labelsSums(csv: string): DaySums | null {
   const rows = readTable(csv, ['hour', 'applications', 'removals', 'observed_seconds']);
-  return rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
+  const sums = rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
+  const late = lateSums(csv);
+  return sums && (late === null ? sums : { ...sums, late });
 }
+
+/** Returns the sums of the late labels; null unless every hour with a count states them apart. */
+function lateSums(csv: string): LateSums | null {
+  const columns = ['applications', 'observed_seconds', ...lateNames, 'labels_per_hour'] as const;
+  const counted = readTable(csv, columns)?.filter(({ applications }) => applications !== '');
+  if (!counted || counted.some((row) => row.filled_in_applications === '')) return null;
+  let [count, seconds, labels] = [0, 0, 0];
+  for (const { filled_in_applications, filled_in_removals, labels_per_hour, observed_seconds } of counted) {
+    count += Number(filled_in_applications) + Number(filled_in_removals);
+    if (labels_per_hour === '') continue;
+    seconds += Number(observed_seconds);
+    labels += (Number(labels_per_hour) * Number(observed_seconds)) / 3_600;
+  }
+  return { count, rate: seconds === 0 ? null : labels / seconds };
+}
+
+const lateNames = ['filled_in_applications', 'filled_in_removals'] as const;
 
 interface HourRow {
   readonly hour: string;

@@ -2,7 +2,7 @@ import { collectionNames, wires } from '../../contract/vocabulary.ts';
 import { sourceStates } from '../hours/labels-day.ts';
 
 /** Kind of a column's cells. Hours and days are text in CSV and timestamps in Parquet. */
-export type CellKind = 'hour' | 'day' | 'text' | 'count' | 'seconds' | 'flag';
+export type CellKind = 'hour' | 'day' | 'text' | 'count' | 'seconds' | 'rate' | 'flag';
 /** A cell; null means not observed or not known, never 0. */
 export type Cell = string | number | boolean | null;
 /** A row of a table, with one cell for each column. */
@@ -19,6 +19,8 @@ export interface Column {
   readonly description: string;
   /** Possible values of a text column; null if any text is possible. */
   readonly values: readonly string[] | null;
+  /** True for a column that the tables of days from before its introduction do not have. */
+  readonly isAbsentBefore?: boolean;
 }
 
 /** A daily table. */
@@ -71,6 +73,29 @@ export const weatherByHour: Table = {
   ],
 };
 
+const late = { ...labelCount, isAbsentBefore: true };
+const notStated = 'null if not stated apart, and absent on days before this was stated.';
+/**
+ * Columns with the labels that were read late: labels of an outage arrive together when it is over. They are part of
+ * the counts of the hour in which they were accepted, and of no rate.
+ */
+export const lateColumns: readonly Column[] = [
+  column('filled_in_applications', 'count', `Part of \`applications\` that was read late; ${notStated}`, late),
+  column('filled_in_removals', 'count', `Part of \`removals\` that was read late; ${notStated}`, late),
+  column(
+    'filled_in_seconds',
+    'seconds',
+    `Part of \`observed_seconds\` whose labels were read late, which belongs to no rate; ${notStated}`,
+    { ...late, unit: 'seconds' },
+  ),
+];
+const labelsPerHour = column(
+  'labels_per_hour',
+  'rate',
+  `Sum of the labelers' rates: each labeler's applications and removals divided by its observed time, both without what was read late. Omits labelers with less than half of the hour; ${notStated}`,
+  { ...late, unit: 'labels per hour' },
+);
+
 /** Table with the labels of a day by hour. */
 export const labelsByHour: Table = {
   name: 'labels-by-hour',
@@ -102,6 +127,8 @@ export const labelsByHour: Table = {
         unit: 'sources',
       }),
     ),
+    ...lateColumns,
+    labelsPerHour,
   ],
 };
 
@@ -115,6 +142,7 @@ export const labelsByLabeler: Table = {
     column('applications', 'count', 'Accepted applications; null if the labeler was not observed.', labelCount),
     column('removals', 'count', 'Accepted removals; null if the labeler was not observed.', labelCount),
     column('observed_seconds', 'seconds', 'Time during which the labeler was observed on that day.', labels),
+    ...lateColumns,
   ],
 };
 

@@ -1,8 +1,8 @@
 import { collectionNames } from '../../contract/vocabulary.ts';
 import { hoursOf } from '../days/calendar.ts';
-import { type LabelsDay, sourceStates } from '../hours/labels-day.ts';
+import { type FilledInPart, type LabelsDay, sourceStates } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';
-import { allCollections, labelsByHour, labelsByLabeler, type Row, type Table, weatherByHour } from './columns.ts';
+import { allCollections, type Cell, labelsByHour, labelsByLabeler, type Row, type Table, weatherByHour } from './columns.ts';
 
 /** A table with its rows. */
 export interface FilledTable {
@@ -21,9 +21,22 @@ export function dayTables({ weather, labels }: DayHours, until: number): FilledT
   const hours = hoursOf(weather.day, until);
   return [
     { table: weatherByHour, rows: weatherRows(weather, hours) },
-    { table: labelsByHour, rows: labelRows(labels, hours) },
-    { table: labelsByLabeler, rows: labelerRows(labels, hours.length) },
+    ...[
+      { table: labelsByHour, rows: labelRows(labels, hours) },
+      { table: labelsByLabeler, rows: labelerRows(labels, hours.length) },
+    ].map((filled) => (statesLate(labels) ? filled : withoutLate(filled))),
   ];
+}
+
+/** Returns true if the instrument stated apart what was read late, in any hour of the day. */
+function statesLate({ hours }: LabelsDay): boolean {
+  return hours.some((hour) => hour?.filled_in !== undefined);
+}
+
+/** Returns the table as it was before the columns of late labels, so that earlier days keep their bytes. */
+function withoutLate({ table, rows }: FilledTable): FilledTable {
+  const columns = table.columns.filter(({ isAbsentBefore = false }) => !isAbsentBefore);
+  return { table: { ...table, columns }, rows: rows.map((row) => row.slice(0, columns.length)) };
 }
 
 function weatherRows({ series }: WeatherDay, hours: readonly string[]): Row[] {
@@ -51,6 +64,8 @@ function labelRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[
       hour,
       ...[own?.applications, own?.removals, own?.repeats, own?.observed_seconds, own?.labeler_seconds].map(orNull),
       ...[sources?.enrolled, ...sourceStates.map((state) => sources?.[state])].map(orNull),
+      ...lateCells(own?.filled_in),
+      orNull(own?.labels_per_hour),
     ];
   });
 }
@@ -59,15 +74,31 @@ function orNull(value: number | null | undefined): number | null {
   return value ?? null;
 }
 
-function labelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
-  return labelers.map(({ labeler_did, applications, removals, observed_seconds }) => [
-    day,
-    labeler_did,
-    sumOf(applications.slice(0, hours)),
-    sumOf(removals.slice(0, hours)),
-    // Round to microseconds: adding decimal fractions produces digits that no fact states.
-    Math.round((sumOf(observed_seconds.slice(0, hours)) ?? 0) * 1e6) / 1e6,
-  ]);
+function lateCells(part: Omit<FilledInPart, 'at'> | undefined): Cell[] {
+  return [part?.applications, part?.removals, part?.observed_seconds].map(orNull);
+}
+
+function labelerRows({ day, labelers, hours: stated }: LabelsDay, hours: number): Row[] {
+  // A sum over hours of which some did not state late labels apart would be too small.
+  const isStated = stated.slice(0, hours).every((hour) => hour === null || hour.filled_in !== undefined);
+  return labelers.map(({ labeler_did, applications, removals, observed_seconds, filled_in = [] }) => {
+    const parts = filled_in.filter(({ at }) => at < hours);
+    const late = {
+      applications: sumOf(parts.map((part) => part.applications)) ?? 0,
+      removals: sumOf(parts.map((part) => part.removals)) ?? 0,
+      observed_seconds: secondsOf(parts.map((part) => part.observed_seconds)),
+    };
+    return [
+      ...[day, labeler_did, sumOf(applications.slice(0, hours)), sumOf(removals.slice(0, hours))],
+      secondsOf(observed_seconds.slice(0, hours)),
+      ...lateCells(isStated ? late : undefined),
+    ];
+  });
+}
+
+/** Returns a sum rounded to microseconds: adding decimal fractions produces digits that no fact states. */
+function secondsOf(values: readonly number[]): number {
+  return Math.round((sumOf(values) ?? 0) * 1e6) / 1e6;
 }
 
 /** Returns the sum of the known values; null if all are unknown. */

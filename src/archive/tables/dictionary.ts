@@ -30,7 +30,7 @@ export function rowSchema({ name, columns }: Table): object {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: name,
     type: 'object',
-    required: columns.map((column) => column.name),
+    required: columns.filter(({ isAbsentBefore = false }) => !isAbsentBefore).map(({ name: required }) => required),
     additionalProperties: false,
     properties: Object.fromEntries(columns.map((column) => [column.name, cellSchema(column)])),
   };
@@ -42,6 +42,7 @@ const kinds = {
   text: { type: 'string', minLength: 1 },
   count: { type: 'integer', minimum: 0 },
   seconds: { type: 'number', minimum: 0 },
+  rate: { type: 'number', minimum: 0 },
   flag: { type: 'boolean' },
 } as const;
 

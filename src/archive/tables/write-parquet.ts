@@ -8,6 +8,7 @@ const types = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   count: { type: 'INT64' },
   seconds: { type: 'DOUBLE' },
+  rate: { type: 'DOUBLE' },
   flag: { type: 'BOOLEAN' },
 } as const satisfies Readonly<Record<CellKind, object>>;
 

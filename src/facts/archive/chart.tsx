@@ -28,8 +28,8 @@ export interface RateChartProps {
 
 /** Draws the daily rates of weather events and labels. */
 export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) {
-  const labels = days.map(({ labelsPerHour, isLabelsPartial }) => {
-    return { value: labelsPerHour, isPartial: isLabelsPartial };
+  const labels = days.map(({ labelsPerHour, isLabelsPartial, lateLabels }) => {
+    return { value: labelsPerHour, isPartial: isLabelsPartial, hasOthers: (lateLabels ?? 0) > 0 };
   });
   return (
     <figure class="rates">
@@ -53,7 +53,8 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
           ? `Above, network events per second${scaleText(days.map((day) => day.eventsPerSecond))}; below, label applications and removals per hour${scaleText(days.map((day) => day.labelsPerHour))}; each by day, and only for the observed time.`
           : `Network events per second${scaleText(days.map((day) => day.eventsPerSecond))}, by day, only for the observed time.`}{' '}
         {periodText(days)}
-        Marks below the lines show days that, according to the archive, were not fully observed.
+        Marks below the lines show days that, according to the archive, were not fully observed.{' '}
+        {areLabelsShown ? lateText(days) : ''}
       </figcaption>
     </figure>
   );
@@ -63,6 +64,24 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
 function scaleText(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? '' : ` (from zero to ${rateText(Math.max(...known))})`;
+}
+
+/** Explains which labels are not part of the line, and on how many days they may be; empty if neither applies. */
+function lateText(days: readonly ChartDay[]): string {
+  const [late, unknown] = [days.filter(isLate).length, days.filter(({ lateLabels }) => lateLabels === null).length];
+  const texts = [
+    late > 0
+      ? 'Marks above the lower line show days with labels that were read late, after an outage; these labels are counted but not part of the line.'
+      : '',
+    unknown > 0
+      ? `The archive does not state late labels apart for ${unknown === 1 ? 'one day' : `${countText(unknown)} days`}, whose value may contain them.`
+      : '',
+  ];
+  return texts.filter((text) => text !== '').join(' ');
+}
+
+function isLate({ lateLabels }: ChartDay): boolean {
+  return (lateLabels ?? 0) > 0;
 }
 
 function periodText(days: readonly ChartDay[]): string {
@@ -94,10 +113,11 @@ export function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
   return `${rateText(eventsPerSecond)} events per second`;
 }
 
-/** Describes the label rate of a day. */
-export function labelsText({ labelsPerHour, isArchived }: ChartDay): string {
-  if (labelsPerHour === null) return isArchived ? 'labels not observed' : 'labels unknown';
-  return `${rateText(labelsPerHour)} labels per hour`;
+/** Describes the label rate of a day, and the labels that are not part of it. */
+export function labelsText({ labelsPerHour, isArchived, lateLabels }: ChartDay): string {
+  const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
+  if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
+  return `${rateText(labelsPerHour)} labels per hour${late}`;
 }
 
 /** States why the chart shows no labels. */

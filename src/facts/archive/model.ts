@@ -6,6 +6,11 @@ export interface ArchivedSums {
   readonly observedSeconds: number;
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
+  /**
+   * Labels that were read late, and the rate in labels per second without them. Absent if not stated apart, and for
+   * weather.
+   */
+  readonly late?: { readonly count: number; readonly rate: number | null };
 }
 
 /** One day of the archive. */
@@ -48,8 +53,13 @@ export interface ChartDay {
   /** Events per observed second; null if nothing was observed. */
   readonly eventsPerSecond: number | null;
   readonly isWeatherPartial: boolean;
-  /** Label applications and removals per observed hour; null if nothing was observed. */
+  /** Label applications and removals per observed hour, without labels that were read late; null if not observed. */
   readonly labelsPerHour: number | null;
+  /**
+   * Labels that were read late and are not part of `labelsPerHour`; absent if there are none. Null if the archive does
+   * not state them apart, so that the rate may contain them.
+   */
+  readonly lateLabels?: number | null;
   readonly isLabelsPartial: boolean;
 }
 
@@ -90,11 +100,14 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
     eventsPerSecond: rounded(rate(weather)),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
+    ...(perHour !== null && labels?.late === undefined && { lateLabels: null }),
+    ...(areLabelsShown && labels?.late !== undefined && labels.late.count > 0 && { lateLabels: labels.late.count }),
     isLabelsPartial: areLabelsShown && gapHours(day, labels, now).length > 0,
   };
 }
 
 function rate(sums: ArchivedSums | null): number | null {
+  if (sums?.late !== undefined) return sums.late.rate;
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
 }
 

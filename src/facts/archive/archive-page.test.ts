@@ -55,6 +55,25 @@ test('rates are computed from the observed time only, and a day without a direct
   ]);
 });
 
+test('labels that were read late are no part of the rate of a day, and are marked and stated apart', () => {
+  const peak = { count: 1_800, observedSeconds: 68_391, wholeHours: allHours.slice(6) };
+  const days = [
+    archived('2026-11-18', { labels: { ...peak, late: { count: 303, rate: 61 / 3_600 } } }),
+    archived('2026-11-19', { labels: { ...peak, late: { count: 0, rate: 61 / 3_600 } } }),
+    archived('2026-11-20', { labels: peak }),
+  ];
+  const [late, none, unknown] = chartDays(days, last(3));
+  expect(late).toMatchObject({ labelsPerHour: 61, lateLabels: 303 });
+  expect(none).toMatchObject({ labelsPerHour: 61 });
+  expect(none).not.toHaveProperty('lateLabels');
+  expect(unknown).toMatchObject({ labelsPerHour: 94.749, lateLabels: null });
+  const html = htmlOf(days, now);
+  expect(linesOf(html, 'others').at(0)).toMatch(/^M\d+ 101h10$/);
+  expect(html).toContain('61 labels per hour, 303 read late');
+  expect(html).toContain('days with labels that were read late, after an outage');
+  expect(html).toContain('does not state late labels apart for one day');
+});
+
 test('a line of the chart is interrupted only at a day that was not observed', () => {
   const [weather = ''] = linesOf(htmlOf(year), 'weather');
   expect(weather.match(/M/g)).toHaveLength(1);

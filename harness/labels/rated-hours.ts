@@ -5,7 +5,7 @@ import { makeHours } from '../../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../../src/labels/publish/hours/source-history.ts';
 import { filledInBySource } from '../../src/labels/state/filled-in.ts';
 import { hour, micros, minute } from '../../src/store/time.ts';
-import { SimulatedOutages, type SimulatedOutage } from './simulated-outages.ts';
+import { type SimulatedOutage, SimulatedOutages } from './simulated-outages.ts';
 
 /** One hour of one labeler, or of all labelers together, as the hours files state it. */
 export interface RatedHour {

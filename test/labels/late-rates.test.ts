@@ -57,7 +57,9 @@ test('all rates stay within 5 % of the truth in every hour of which at least hal
   let worstSum = 0;
   let drawn = 0;
   for (const [number, rate] of sums) {
-    const rated = dids.map((did) => byLabeler.get(did)?.get(number)).map((one) => (one ? ratedSeconds(one) >= 1_800 : false));
+    const rated = dids
+      .map((did) => byLabeler.get(did)?.get(number))
+      .map((one) => (one ? ratedSeconds(one) >= 1_800 : false));
     const truth = rated.reduce((sum, isRated, labeler) => sum + (isRated ? perHour(labeler, number) : 0), 0);
     expect(rate === null).toBe(truth === 0);
     if (rate === null) continue;

@@ -10,7 +10,14 @@ import {
   spansOf,
   throughOf,
 } from './hour-lists.ts';
-import { type DayHour, type DayLabeler, type FilledInPart, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
+import {
+  type DayHour,
+  type DayLabeler,
+  type FilledInPart,
+  type LabelGap,
+  type LabelsDay,
+  sourceStates,
+} from './labels-day.ts';
 
 /**
  * Merges the hours of a newer file into the labels of a day; returns the same object if the file is not newer or has

@@ -2,7 +2,15 @@ import { collectionNames } from '../../contract/vocabulary.ts';
 import { hoursOf } from '../days/calendar.ts';
 import { type FilledInPart, type LabelsDay, sourceStates } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';
-import { allCollections, type Cell, labelsByHour, labelsByLabeler, type Row, type Table, weatherByHour } from './columns.ts';
+import {
+  allCollections,
+  type Cell,
+  labelsByHour,
+  labelsByLabeler,
+  type Row,
+  type Table,
+  weatherByHour,
+} from './columns.ts';
 
 /** A table with its rows. */
 export interface FilledTable {

@@ -53,7 +53,13 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
   };
   const none: PageRepeats = { changes: [], committed: () => undefined };
   const repeats = { find: async () => (changes.includes('k') ? repeated : none) };
-  const result = await replay(keptPage(), writer, { clock: () => micros(2), refused: unchanged, repeats, filledIn, shares });
+  const result = await replay(keptPage(), writer, {
+    clock: () => micros(2),
+    refused: unchanged,
+    repeats,
+    filledIn,
+    shares,
+  });
   expect(changes).toEqual(['k', 'spam', 'one repeat', 'p']);
   expect(result).toEqual({ rows: 1, known: 0 });
 });

@@ -86,7 +86,8 @@ test('any number of catch-ups fits a position, and no time of a catch-up is ever
         covered.push([since, at]);
       }
       expect(value.length + did.length + filledInName.length).toBeLessThan(maxPositionLength);
-      const found = filledInBySource([{ source: did, endpoint: filledInName, value, acceptedAt: start }]).get(did) ?? [];
+      const found =
+        filledInBySource([{ source: did, endpoint: filledInName, value, acceptedAt: start }]).get(did) ?? [];
       const oldest = at - 4 * day;
       for (const [since, until] of covered.filter((one) => one[1] > oldest)) {
         const [from, end] = [(start + since) / minute, (start + until) / minute];

@@ -11,13 +11,17 @@ import { type KnownLabeler, rowOf } from '../../labels/roster/known-labeler.ts';
 import { Tracker } from '../../labels/state/tracker.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { NewObservation, PositionChange, StoreWriter } from '../../store/port.ts';
-import { day, hour, micros, minute } from '../../store/time.ts';
+import { day, hour, micros, minute, second } from '../../store/time.ts';
 import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 
 /** Age of the epoch, in microseconds. It is shorter than the window, so that the window includes a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
-/** Interval between pages in the history, in microseconds. */
+/**
+ * Interval between pages in the history, in microseconds. Pages end one second before a full interval of the clock, so
+ * that the labels of an hour are accepted in that hour.
+ */
 const pageEvery = 10 * minute;
+const beforeFull = second;
 /** Times without observation, in microseconds before the end of the history. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
@@ -64,15 +68,15 @@ export async function writeLabelHistory({ store, labelers, end, signal }: LabelH
     signal?.throwIfAborted();
     await acceptPages({ store, readings, epoch: startedAt, at: micros(at), samples });
   };
-  let from = startedAt + pageEvery;
+  let from: number = startedAt;
   for (const { reason, ...before } of interruptions) {
     const gap = { start: micros(end - before.start), end: micros(end - before.end) };
-    for (let at = from; at < gap.start; at += pageEvery) await accept(at);
+    for (const at of pagesBetween(from, gap.start - beforeFull)) await accept(at);
     await store.recordGap({ source: null, ...gap, reason });
+    await accept(gap.end);
     from = gap.end;
   }
-  for (let at = from; at < end; at += pageEvery) await accept(at);
-  await accept(end);
+  for (const at of pagesBetween(from, end)) await accept(at);
   await store.append({ at: end, observations: [], refusals: [], positions: positionsOf(readings, end) });
   await store.putRoster(readings.map((reading) => rowOf(labelerOf(reading, startedAt), end)));
   for (const { labeler, until } of readings) {
@@ -81,6 +85,13 @@ export async function writeLabelHistory({ store, labelers, end, signal }: LabelH
   }
   await store.beat(end);
   return samples;
+}
+
+/** Returns the times of the pages after `from`; the last one is `until`. */
+function* pagesBetween(from: number, until: number): Generator<number> {
+  let at = (Math.floor((from + beforeFull) / pageEvery) + 1) * pageEvery - beforeFull;
+  for (; at < until; at += pageEvery) yield at;
+  yield until;
 }
 
 function lastAnswer({ profile: { ailment } }: Labeler, end: Micros): Micros | null {

@@ -7,8 +7,8 @@ import { type MemoryContent, type MemoryRow, windowStore } from '../../../../har
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
-import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { FilledIn } from '../../state/filled-in.ts';
+import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
 import { FilledInCounts } from './filled-in-counts.ts';

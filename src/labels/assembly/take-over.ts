@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { claimOrigin } from '../../store/origin.ts';
-import { type GapChange, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
+import { type GapChange, maxBatchRows, type Position, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
@@ -66,14 +66,7 @@ export async function takeOver(
     gapsBySource(writer, clock()),
   ]);
   const known = new Set([...roster.labelers].map(({ did }) => did));
-  const unknown = positions.filter(({ source }) => !known.has(source));
-  const answered = loadPositions(unknown, runner, ports.acceptance);
-  for (const { source, endpoint, value, acceptedAt } of positions) {
-    if (!known.has(source)) continue;
-    const { repeats, filledIn } = ports.acceptance;
-    if (repeats.load(source, endpoint, value) || filledIn.load(source, endpoint, value)) continue;
-    answered.set(source, micros(Math.max(answered.get(source) ?? 0, acceptedAt)));
-  }
+  const answered = loadStored(positions, known, { runner, acceptance: ports.acceptance });
   const former = { rows: new Map(rows.map((row) => [row.did, row])), answered, gaps };
   const { records, withdrawals } = joined(labelers, former, { kept: kept.gaps, watched, startedAt });
   if (watched.aliveAt === null || watched.aliveAt < watched.observedSince) {
@@ -101,6 +94,20 @@ export async function takeOver(
   await writeHeartbeat(opened, clock);
   await acts.recorder.replace(await progressOf(opened, opened.tokens?.own ?? null));
   await acts.keep();
+}
+
+/**
+ * Loads the stored positions of the labelers that this standby does not know, and what is stored with all positions; the
+ * readers keep their own positions. Returns the time of the last accepted page of each source.
+ */
+function loadStored(
+  positions: readonly Position[],
+  known: ReadonlySet<string>,
+  { runner, acceptance }: { runner: Assembled['labelers']['runner']; acceptance: Assembled['ports']['acceptance'] },
+): Map<string, Micros> {
+  const { own = [], others = [] } = Object.groupBy(positions, ({ source }) => (known.has(source) ? 'own' : 'others'));
+  const readersOwn = { keep: () => undefined };
+  return new Map([...loadPositions(others, runner, acceptance), ...loadPositions(own, readersOwn, acceptance)]);
 }
 
 /** Returns the changes that record the interruptions of this standby since the last heartbeat of the former writer. */

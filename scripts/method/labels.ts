@@ -19,6 +19,7 @@ import { minExact } from '../../src/labels/publish/labelers/value-counts.ts';
 import { labelExclusions } from '../../src/labels/publish/overview.ts';
 import { watchedAfterChange } from '../../src/labels/repeats/repeat-finder.ts';
 import { burstMinutes, burstRows } from '../../src/labels/repeats/repeat-log.ts';
+import { shortDelay } from '../../src/labels/state/filled-in.ts';
 import { unreachableAfter } from '../../src/labels/state/priority.ts';
 import { delayLimit, trialPeriod } from '../../src/labels/state/reading-state.ts';
 import { minAttempts } from '../../src/labels/state/step.ts';
@@ -165,6 +166,10 @@ ${words(coverageStatuses, coverageRules)}
 
 An outage of a labeler of up to ${several(delayLimit / minute, 'minute')} is a delay, not a gap, because reading resumes at the last position. After a longer outage,
 labels of up to ${several(maxLateness / hour, 'hour')} are still accepted, and only the rest remains a gap.
+
+Labels that were **read late**, because they arrived more than ${several(shortDelay / second, 'second')} after the labeler was last read to its end, count like all others, at
+the time of their acceptance. No rate divides them by the time in which they arrived: the hourly counts state them apart, with the time
+of the outage, and the charts of the archive mark their days. A label that its labeler dated back is not late in this sense.
 
 ## Gaps
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Batch, StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
-import { micros } from '../../store/time.ts';
+import { micros, minute, second } from '../../store/time.ts';
 import type { PageRepeats } from '../repeats/repeat-memory.ts';
 import { FilledIn } from '../state/filled-in.ts';
 import { Kept } from './kept.ts';
@@ -73,4 +73,16 @@ test('a replay stores definitions in few commits, and skips a labeler if the wri
   const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
   await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares });
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
+});
+
+test('a replay marks the rows that a standby kept for longer than 90 seconds as read late', async () => {
+  const replayedAt = async (now: number) => {
+    const { changes, writer } = recordingWriter();
+    const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+    const options = { clock: () => micros(now), refused: unchanged, repeats, filledIn: new FilledIn(), shares };
+    await replay(keptPage(), writer, options);
+    return changes;
+  };
+  expect(await replayedAt(90 * second)).toEqual(['k', 'spam', 'p']);
+  expect(await replayedAt(5 * minute)).toEqual(['k', 'spam', '1.6', 'p']);
 });

@@ -61,6 +61,32 @@ test.each([
   });
 });
 
+const part = { applications: 1, removals: 1, observed_seconds: 60 };
+test.each([
+  ['/hours/5/filled_in', { ...part, labeler_seconds: 3_601 }, 'labeler_seconds', 'is larger than'],
+  ['/hours/5/filled_in', { ...part, removals: 9, labeler_seconds: 60 }, 'removals', 'is larger than'],
+  ['/labelers/0/filled_in', [{ at: 5, ...part, observed_seconds: 3_601 }], '0/observed_seconds', 'is larger than'],
+  ['/labelers/0/filled_in', [{ at: 5, ...part, applications: 6 }], '0/applications', 'is larger than'],
+  ['/labelers/0/filled_in', [{ at: 70, ...part, applications: 0 }], '0/removals', 'is larger than'],
+  ['/labelers/0/filled_in', [{ at: 72, ...part }], '0/at', 'is not the next hour of the file'],
+  ['/labelers/0/filled_in', [{ at: 5, ...part }, { at: 5, ...part }], '1/at', 'is not the next hour of the file'],
+  ['/hours/5/labels_per_hour', -1, '', 'must be >= 0'],
+])('a label hours file with invalid numbers of late labels (%s, %j) is malformed', (pointer, value, at, why) => {
+  const recognised = recogniseLabelsHours(changed(labels(), pointer, value));
+  expect(recognised).toMatchObject({ kind: 'malformed', pointer: at === '' ? pointer : `${pointer}/${at}` });
+  expect(recognised).toHaveProperty('why', expect.stringContaining(why));
+});
+
+test('a label hours file may state late labels apart, and a file of an earlier version without them is readable', () => {
+  const stated = [
+    changed(labels(), '/hours/5/filled_in', { ...part, labeler_seconds: 60 }),
+    changed(labels(), '/labelers/0/filled_in', [{ at: 5, ...part }]),
+    changed(labels(), '/hours/5/labels_per_hour', null),
+    labels(),
+  ];
+  expect(stated.map((file) => recogniseLabelsHours(file).kind)).toEqual(Array(4).fill('recognised'));
+});
+
 test('a label hours file that lists a labeler twice is malformed', () => {
   const file = labels();
   const twice = { ...file, labelers: [...file.labelers, ...file.labelers] };

@@ -3,7 +3,7 @@ import { FilledInCounts } from '../../src/labels/publish/hours/filled-in-counts.
 import { closedHours, HourCounts } from '../../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../../src/labels/publish/hours/source-history.ts';
-import { filledInBySource } from '../../src/labels/state/filled-in.ts';
+import { FilledInReader } from '../../src/labels/state/filled-in.ts';
 import { hour, micros, minute } from '../../src/store/time.ts';
 import { type SimulatedOutage, SimulatedOutages } from './simulated-outages.ts';
 
@@ -110,7 +110,7 @@ function createPublisher(rows: RowsByMinute, startedAt: number) {
     const reading = {
       ...{ window, frontier, bursts: new Map(), gaps: simulated.gaps },
       epoch: { generationId: frontier.generationId, startedAt: micros(startedAt) },
-      filledIn: filledInBySource([...simulated.positions.values()]),
+      filledIn: await new FilledInReader().read([...simulated.positions.values()]),
     };
     const { head, labelers } = await makeHours({
       ...{ reading, hours, filledIn, counted: await counts.read(hours), entries: simulated.entries() },

@@ -91,6 +91,11 @@ const LabelerSchema = Type.Object({
    */
   days: Type.Array(Type.Tuple([nullable(count()), nullable(count()), measure()]), { maxItems: 400 }),
   /**
+   * Indexes of the days on which the labeler was read late: labels of that time were accepted together at its end, which
+   * may be on a later day. Absent in an artifact of an earlier version, which did not state this.
+   */
+  late_days: Type.Optional(Type.Array(count(), { maxItems: 400 })),
+  /**
    * Periods during which the labeler was not observed. Sorted, disjoint per reason, and merged if there are too many.
    */
   gaps: Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), {

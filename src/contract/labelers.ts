@@ -157,6 +157,12 @@ export const LabelerDay = closed(
       maximum: 1,
       description: 'Fraction (0 to 1) of the day, or of its part within the window, that was read.',
     }),
+    read_late: Type.Optional(
+      Type.Boolean({
+        description:
+          'True if the labeler was read late during more than 15 minutes of the day: labels of that time were accepted together at its end, which may be on a later day, so the counts of the two days cannot be compared. Absent if the instrument did not state it.',
+      }),
+    ),
   },
   { title: 'LabelerDay', description: 'Observed events of one UTC day.' },
 );

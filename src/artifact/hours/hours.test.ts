@@ -69,7 +69,15 @@ test.each([
   ['/labelers/0/filled_in', [{ at: 5, ...part, applications: 6 }], '0/applications', 'is larger than'],
   ['/labelers/0/filled_in', [{ at: 70, ...part, applications: 0 }], '0/removals', 'is larger than'],
   ['/labelers/0/filled_in', [{ at: 72, ...part }], '0/at', 'is not the next hour of the file'],
-  ['/labelers/0/filled_in', [{ at: 5, ...part }, { at: 5, ...part }], '1/at', 'is not the next hour of the file'],
+  [
+    '/labelers/0/filled_in',
+    [
+      { at: 5, ...part },
+      { at: 5, ...part },
+    ],
+    '1/at',
+    'is not the next hour of the file',
+  ],
   ['/hours/5/labels_per_hour', -1, '', 'must be >= 0'],
 ])('a label hours file with invalid numbers of late labels (%s, %j) is malformed', (pointer, value, at, why) => {
   const recognised = recogniseLabelsHours(changed(labels(), pointer, value));

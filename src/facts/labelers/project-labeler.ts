@@ -36,6 +36,7 @@ export function projectLabeler(
       applied,
       removed,
       read_share: share,
+      ...(line.late_days !== undefined && { read_late: line.late_days.includes(index) }),
     })),
     gaps: line.gaps.map(({ start, end, reason }) => ({ start, end, reason })),
     gap_overflow: line.gap_overflow,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
 import { maxPositionLength, type Position, type PositionChange } from '../../store/port.ts';
@@ -26,8 +27,10 @@ export const shortDelay = 90 * second;
  * connections are accepted.
  */
 export const settleTime = 2 * minute;
-/** Age in minutes after which a catch-up is forgotten. No hours file includes older hours. */
-const keptMinutes = (4 * day) / minute;
+/** Age in minutes after which a catch-up is forgotten. No published window includes older ones. */
+const keptMinutes = (31 * day) / minute;
+/** Age in minutes after which catch-ups are joined first if there are too many. No hours file includes older hours. */
+const exactMinutes = (4 * day) / minute;
 /** Maximum length of the stored catch-ups of a source, in characters. */
 const maxCharacters = 1_000;
 
@@ -88,13 +91,28 @@ export class FilledIn {
   }
 }
 
-/** Returns the catch-ups among the stored positions. */
-export function filledInBySource(positions: readonly Position[]): FilledInBySource {
-  const found = new Map<string, readonly MinuteSpan[]>();
-  for (const { source, endpoint, value } of positions) {
-    if (endpoint === filledInName) found.set(source, readSpans(value));
+/** Number of stored texts that are parsed in one turn of the event loop. */
+const textsAtOnce = 20;
+
+/** Reads the catch-ups of all sources again and again. Parses a stored text only if it has changed. */
+export class FilledInReader {
+  #parsed = new Map<string, { readonly text: string; readonly spans: readonly MinuteSpan[] }>();
+
+  /** Returns the catch-ups among the stored positions. Yields to the event loop while many texts are parsed. */
+  async read(positions: readonly Position[]): Promise<FilledInBySource> {
+    const parsed = new Map<string, { readonly text: string; readonly spans: readonly MinuteSpan[] }>();
+    let read = 0;
+    for (const { source, endpoint, value: text } of positions) {
+      if (endpoint !== filledInName) continue;
+      const before = this.#parsed.get(source);
+      parsed.set(source, before?.text === text ? before : { text, spans: readSpans(text) });
+      if (before?.text === text) continue;
+      read += 1;
+      if (read % textsAtOnce === 0) await nextTurn();
+    }
+    this.#parsed = parsed;
+    return new Map([...parsed].map(([source, { spans }]) => [source, spans]));
   }
-  return found;
 }
 
 /**
@@ -123,7 +141,10 @@ export function intervalOf({ start, end }: MinuteSpan): Interval {
   return { start: micros(start * minute), end: micros(end * minute) };
 }
 
-/** Formats joined spans. If the text is too long, joins the spans with the shortest time between them. */
+/**
+ * Formats joined spans. If the text is too long, joins the spans with the shortest time between them, first those that
+ * no hours file includes.
+ */
 function writeSpans(spans: readonly MinuteSpan[]): string {
   let kept = spans;
   let text = textOf(kept);
@@ -135,7 +156,10 @@ function writeSpans(spans: readonly MinuteSpan[]): string {
 }
 
 function withoutShortestBreak(spans: readonly MinuteSpan[]): readonly MinuteSpan[] {
-  const breaks = spans.slice(1).map(({ start }, at) => start - (spans[at]?.end ?? start));
+  const exactFrom = (spans.at(-1)?.end ?? 0) - exactMinutes;
+  const older = spans.filter(({ end }) => end <= exactFrom);
+  const joinable = older.length > 1 ? older : spans;
+  const breaks = joinable.slice(1).map(({ start }, at) => start - (spans[at]?.end ?? start));
   const at = breaks.indexOf(Math.min(...breaks));
   const joined = joinedSpans([{ start: spans[at]?.start ?? 0, end: spans[at + 1]?.end ?? 0 }]);
   return [...spans.slice(0, at), ...joined, ...spans.slice(at + 2)];

@@ -78,12 +78,13 @@ function readText({ first_answered: first, last_answered: last }: LabelerFacts):
 function dayLines({ days }: LabelerFacts): string[] {
   const rows: string[][] = [['day', 'applied', 'removed', 'read']];
   let unreadFrom: string | null = null;
-  for (const [at, { day, applied, removed, read_share: share }] of days.entries()) {
+  for (const [at, { day, applied, removed, read_share: share, read_late: late = false }] of days.entries()) {
     const isUnread = applied === null && removed === null;
     if (isUnread && unreadFrom === null) unreadFrom = day;
     const next = days[at + 1];
     const isLast = next === undefined || next.applied !== null || next.removed !== null;
-    if (!isUnread) rows.push([day, optionalCount(applied), optionalCount(removed), percentText(share)]);
+    if (!isUnread)
+      rows.push([day, optionalCount(applied), optionalCount(removed), `${percentText(share)}${late ? ', late' : ''}`]);
     else if (isLast) {
       rows.push([unreadFrom === day ? day : `${unreadFrom} to ${day}`, '-', '-', 'not read']);
       unreadFrom = null;

@@ -8,7 +8,7 @@ import { createSim } from '../../../sim/index.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../src/artifact/hours/labels-hours.ts';
 import { labelerFromRow } from '../../../src/labels/roster/known-labeler.ts';
-import { filledInBySource } from '../../../src/labels/state/filled-in.ts';
+import { FilledInReader } from '../../../src/labels/state/filled-in.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 /**
@@ -108,7 +108,7 @@ describe.each([
     const restarted = await start({ folder: observed.folder });
     stage.station = restarted;
     await until('all missed labels are stored', async () => (await rows(restarted)) === 15);
-    const spans = filledInBySource(await restarted.store.positions()).get(labeler.did) ?? [];
+    const spans = (await new FilledInReader().read(await restarted.store.positions())).get(labeler.did) ?? [];
     expect(spans.at(-1)?.end).toBeGreaterThan(wall() / minute);
     stage.passed += 4 * minute;
     expectApart(await hoursFile(restarted));

@@ -32,6 +32,7 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
             key.
           </p>
         )}
+        <LateDays days={facts.days} />
         <DayTable days={facts.days} />
       </Picture>
     </section>
@@ -50,13 +51,18 @@ function Chart({ facts }: { facts: LabelerFacts }) {
   const length = millis(window.end) - start;
   if (!(length > 0)) return null;
   const place = (instant: number): number => Math.min(1, Math.max(0, (instant - start) / length));
-  const bars = days.map(({ day, applied, removed }): ChartBar => {
+  const bars = days.map(({ day, applied, removed, read_late: late = false }): ChartBar => {
     const from = Date.parse(`${day}T00:00:00Z`);
     const counted = applied === null || removed === null ? null : { up: applied, down: removed };
     const words = counted
       ? `${countText(counted.up)} applied, ${countText(counted.down)} removed`
       : 'not read: the counts are not known';
-    return { from: place(from), to: place(from + dayMs), counts: counted, title: `${day}: ${words}` };
+    return {
+      from: place(from),
+      to: place(from + dayMs),
+      counts: counted,
+      title: `${day}: ${words}${late ? ', read late' : ''}`,
+    };
   });
   const spans = gaps.map(
     (gap): ChartSpan => ({ from: place(millis(gap.start)), to: place(millis(gap.end)), unseen: 'whole' }),
@@ -84,6 +90,19 @@ function summaryOf({ gaps }: LabelerFacts): string {
   return `Applications above the line and removals below it, by day, ${holes}. The table below lists the same numbers.`;
 }
 
+/** Explains the days on which the labeler was read late; nothing if there are none. */
+function LateDays({ days }: { days: LabelerFacts['days'] }) {
+  const late = days.filter(({ read_late: isLate }) => isLate === true);
+  if (late.length === 0) return null;
+  const which = late.length === 1 ? `On ${late[0]?.day}` : `On ${countText(late.length)} of these days`;
+  return (
+    <p data-name="late-days">
+      {which}, labels were read late: after an outage they were accepted together, perhaps on the next day. Do not
+      compare the numbers of these days and of the days after them with others.
+    </p>
+  );
+}
+
 function DayTable({ days }: { days: LabelerFacts['days'] }) {
   return (
     <details>
@@ -104,7 +123,7 @@ function DayTable({ days }: { days: LabelerFacts['days'] }) {
           </tr>
         </thead>
         <tbody>
-          {days.map(({ day, applied, removed, read_share: share }, index) => (
+          {days.map(({ day, applied, removed, read_share: share, read_late: late = false }, index) => (
             <tr key={day}>
               <th scope="row">
                 <time dateTime={day} data-said={`${at}/days/${index}/day`}>
@@ -115,6 +134,7 @@ function DayTable({ days }: { days: LabelerFacts['days'] }) {
               <Cell value={removed} at={`${at}/days/${index}/removed`} />
               <td class="number">
                 <Percent value={share} at={`${at}/days/${index}/read_share`} />
+                {late ? ', read late' : null}
               </td>
             </tr>
           ))}

@@ -242,6 +242,15 @@ describe('the activity of a labeler', () => {
     ]);
   });
 
+  it('names the days on which labels were read late, in the text, the table and the picture', () => {
+    const late = days.map((one, at) => ({ ...one, read_late: at === 1 }));
+    const lines = textOf(<Activity facts={aLabeler({ days: late })} />);
+    expect(lines.find((line) => line.includes('labels were read late'))).toContain('On 2026-11-19');
+    expect(renderToString(<Activity facts={aLabeler({ days: late })} />)).toContain('7 applied, 0 removed, read late');
+    expect(lines.join(' ')).toContain('50\u00a0%, read late');
+    expect(textOf(<Activity facts={aLabeler({ days })} />).join(' ')).not.toContain('read late');
+  });
+
   it('shows the number of repeats that the counts exclude', () => {
     const text = 'Not counted: 40 rows that repeat known labels after a change of key.';
     expect(textOf(<Activity facts={aLabeler({ repeats: 40 })} />)).toContain(text);

@@ -23,6 +23,8 @@ export interface LineInputs {
   readonly days: readonly (DayCount | undefined)[];
   /** Share of each day in which the labeler was read. */
   readonly shares: readonly number[];
+  /** Indexes of the days on which the labeler was read late. */
+  readonly lateDays: readonly number[];
   readonly unread: readonly UnreadGap[];
   /** Cached parts of the line from the last publication. */
   readonly memory: LabelerMemory;
@@ -125,7 +127,7 @@ type Front = Omit<
 >;
 
 /** Composes the members of the line before its gaps. */
-function frontOf({ labeler, days, shares, memory, week, day, lastRow }: LineInputs): Front {
+function frontOf({ labeler, days, shares, lateDays, memory, week, day, lastRow }: LineInputs): Front {
   const { firstAnswered, lastAnswered } = labeler;
   const sum = (of: (count: DayCount) => number): number =>
     days.reduce((total, count) => total + (count === undefined ? 0 : of(count)), 0);
@@ -144,6 +146,7 @@ function frontOf({ labeler, days, shares, memory, week, day, lastRow }: LineInpu
     events: { window: sum(({ applied, removed }) => applied + removed), week, day },
     repeats: sum(({ repeats }) => repeats),
     days: shares.map((share, i) => dayEntry(days[i], share)),
+    late_days: [...lateDays],
   };
 }
 

@@ -8,9 +8,11 @@ import {
   type LabelerLine,
   maxLabelerLineBytes,
 } from '../../../artifact/labelers.ts';
+import type { Position } from '../../../store/port.ts';
 import type { RosterRow } from '../../../store/roster.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts';
+import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { type LineInputs, labelerLine } from './labeler-line.ts';
@@ -31,8 +33,12 @@ function labelerOf(changes: Partial<RosterRow> = {}, over: Partial<KnownLabeler>
 }
 
 /** Makes the lines of labelers from rows. */
-async function linesOf(labelers: readonly KnownLabeler[], rows: readonly { labeler: string; at: number }[]) {
-  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows }))).read(now, 30);
+async function linesOf(
+  labelers: readonly KnownLabeler[],
+  rows: readonly { labeler: string; at: number }[],
+  positions: readonly Position[] = [],
+) {
+  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows, positions }))).read(now, 30);
   const inputs = {
     ...context,
     origin: 'simulated' as const,
@@ -79,6 +85,22 @@ test('observed events of a day are published even if the whole day is in a gap',
   const [line] = await linesOf([labelerOf({ firstAnswered: micros(now - day) })], [{ labeler: did, at }]);
   expect(line?.days[25]).toEqual([1, 0, 0]);
   expect(line?.last_row).toBe(new Date(Math.floor(at / minute) * 60_000).toISOString());
+});
+
+test('the days on which a labeler was read late are listed, without short delays', async () => {
+  const filledIn = new FilledIn();
+  const positions = [
+    { from: 20 * day - 2 * hour, length: 5 * hour },
+    { from: 25 * day, length: 10 * minute },
+    { from: 29 * day, length: 30 * minute },
+  ].flatMap(({ from, length }) => {
+    const since = micros(window.start - 12 * hour + from);
+    const { changes, committed } = filledIn.covering(did, since, micros(since + length));
+    committed();
+    return changes.map((one) => ({ ...one, value: one.value ?? '', acceptedAt: now }));
+  });
+  const [line] = await linesOf([labelerOf()], [], positions.slice(-1));
+  expect(line?.late_days).toEqual([19, 20, 29]);
 });
 
 test('rows of a labeler that is no longer in the roster are listed', async () => {
@@ -182,6 +204,7 @@ function worst(over: Partial<LineInputs> = {}): LineInputs {
     },
     days: Array.from({ length: 31 }, () => count),
     shares: Array.from({ length: 31 }, () => 0.1234),
+    lateDays: Array.from({ length: 31 }, (_, i) => i),
     unread: Array.from({ length: 500 }, (_, i) => ({
       start: micros(window.start + i * hour),
       end: micros(window.start + (i + 0.5) * hour),

@@ -6,6 +6,8 @@ import type { StoredGap } from '../../../store/port.ts';
 import { dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/counted.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
+import { intervalOf } from '../../state/filled-in.ts';
+import { delayLimit } from '../../state/reading-state.ts';
 import { Turns } from '../turns.ts';
 import type { DayCounts } from '../window/day-counts.ts';
 import { type DayPart, partsOf } from '../window/parts.ts';
@@ -264,10 +266,23 @@ class LineMaker {
     return labelerLine({
       ...{ labeler, days, unread, memory, definitions },
       shares: readShares(this.days, unread),
+      lateDays: this.#lateDays(did),
       week: this.#week.get(did) ?? 0,
       day: this.#day.get(did) ?? 0,
       lastRow: isActive ? this.#lastRow(lastRows.get(did)) : null,
       counters: this.countedSince === null ? null : (this.#counters.get(did) ?? noCounts(did)),
+    });
+  }
+
+  /** Returns the indexes of the days on which a labeler was read late for longer than a delay. */
+  #lateDays(did: string): number[] {
+    const spans = (this.#reading.filledIn.get(did) ?? []).map(intervalOf);
+    return this.days.flatMap(({ start, end }, index) => {
+      const late = spans.reduce(
+        (sum, one) => sum + Math.max(0, Math.min(one.end, end) - Math.max(one.start, start)),
+        0,
+      );
+      return late > delayLimit ? [index] : [];
     });
   }
 

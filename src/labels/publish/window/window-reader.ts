@@ -6,7 +6,7 @@ import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
-import { type FilledInBySource, filledInBySource } from '../../state/filled-in.ts';
+import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
 import { type CountedParts, CountSums } from './counted.ts';
 import { type DayCount, type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
@@ -77,6 +77,7 @@ export class WindowReader {
   readonly #store: WindowStore;
   readonly #runs: HourRuns;
   readonly #lastRows: LastRows;
+  readonly #filledIn = new FilledInReader();
   readonly #sums: Sums = { inWindow: new CountSums(), inWeek: new CountSums(), inDay: new CountSums() };
   #revision: number | null = null;
 
@@ -135,7 +136,7 @@ export class WindowReader {
     const uncachedFrom = settledThrough / hour - 1;
     const { start } = window;
     const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, start, floor, uncachedFrom });
-    const filledIn = filledInBySource(open.positions);
+    const filledIn = await this.#filledIn.read(open.positions);
     return { ...open.reading, ...counted, window, lastRows, bursts, filledIn };
   }
 

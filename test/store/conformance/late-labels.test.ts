@@ -26,7 +26,7 @@ describe.each(kinds)('a $name store', (kind) => {
     };
     await accept(20 * minute, 20 * minute, 0, 3);
     await accept(2 * hour + 10 * minute, 20 * minute, 3, 15);
-    await accept(2 * hour + 40 * minute, 2 * hour + 40 * minute, 15, 17);
+    await accept(2 * hour + 58 * minute, 2 * hour + 58 * minute, 15, 17);
     await on.reopen(later(noon, 3 * hour));
     const now = later(noon, 3 * hour + 2 * minute);
     const reading = await new WindowReader(on.store).read(now, 30);

@@ -31,7 +31,11 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null,
     set(artifact: ArtifactFixture, bytes: Uint8Array | null): void {
       (artifact === 'recent' || artifact === 'legacy' ? labels : weather).set(bytes);
     },
-    get(target: string, at = now, headers: Partial<Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>> = {}): Reply {
+    get(
+      target: string,
+      at = now,
+      headers: Partial<Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding' | 'accept'>> = {},
+    ): Reply {
       return answer({ method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, ...headers }, at);
     },
   };

@@ -60,7 +60,7 @@ export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
 
 /** Request headers on which a response may depend. */
-type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
+type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding' | 'accept'>;
 
 type Route = (conditions: Conditions, now: number) => Reply;
 

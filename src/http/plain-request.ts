@@ -36,6 +36,7 @@ function readFields(wanted: string, block: string): ReadRequest | null {
   let hosts = 0;
   let ifNoneMatch: string | undefined;
   let acceptEncoding: string | undefined;
+  let accept: string | undefined;
   for (let at = 0; at < block.length; ) {
     if (++fields > maxFields) return null;
     const end = block.indexOf('\r\n', at);
@@ -44,10 +45,11 @@ function readFields(wanted: string, block: string): ReadRequest | null {
     if (name === 'host') hosts++;
     else if (name === 'if-none-match') ifNoneMatch = joined(ifNoneMatch, trimmed(block.slice(colon + 1, end)));
     else if (name === 'accept-encoding') acceptEncoding = joined(acceptEncoding, trimmed(block.slice(colon + 1, end)));
+    else if (name === 'accept') accept = joined(accept, trimmed(block.slice(colon + 1, end)));
     else if (framing.test(name) && !keepsAlive(name, block.slice(colon + 1, end))) return null;
     at = end + 2;
   }
-  return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding } : null;
+  return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding, accept } : null;
 }
 
 /** Removes HTTP white space (spaces and tabs) from both ends of a field value. */

@@ -9,7 +9,7 @@ export interface ReadRequest {
   readonly acceptEncoding: string | undefined;
   /** `Accept-Language` header, which affects only pages for people. */
   readonly acceptLanguage?: string | undefined;
-  /** `Accept` header, which affects only the response to a path that does not exist. */
+  /** `Accept` header, which affects the format of metrics and the response to a path that does not exist. */
   readonly accept?: string | undefined;
   /** Address of the client; absent if the server does not determine addresses. */
   readonly client?: string;

@@ -171,6 +171,17 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'HIT', 'HIT', 'HIT', 'HIT']);
   });
 
+  it('passes each scrape to the service, in the format that it asks for', async () => {
+    const types: unknown[] = [];
+    for (const accept of ['application/openmetrics-text', 'text/plain', '*/*'])
+      types.push((await nginx.ask('/metrics/facts', { headers: { Accept: accept } })).headers['content-type']);
+    expect(types).toEqual([
+      'application/openmetrics-text; version=1.0.0; charset=utf-8',
+      'text/plain; version=0.0.4; charset=utf-8',
+      'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    ]);
+  });
+
   it('revalidates after max-age with the validator of the cached response', async () => {
     const first = await ask();
     nginx.ahead(59);

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
-import { lacks } from '../../harness/process/tools.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { factMetricsPath } from '../../src/facts/metrics/fact-metrics.ts';
 import { families } from '../../src/facts/metrics/families.ts';
 
@@ -59,4 +59,12 @@ describe.skipIf(lacks('the OpenMetrics parser'))('the strict OpenMetrics parser'
     );
     expect(source?.samples.map(({ dimensions }) => dimensions.endpoint)).toEqual([endpoint, endpoint]);
   });
+});
+
+test.skipIf(lacks('promtool'))('promtool accepts the text format', () => {
+  const facts = factsInMemory(fixtureNow.recent);
+  for (const name of ['recent', 'weather'] as const) facts.set(name, Buffer.from(JSON.stringify(fixture(name))));
+  const input = facts.get(factMetricsPath, fixtureNow.recent, { accept: 'text/plain' }).body ?? '';
+  const output = execFileSync(toolPath('promtool'), ['check', 'metrics'], { input, encoding: 'utf8' });
+  expect(output).toBe('');
 });

@@ -1,4 +1,6 @@
+import Negotiator from 'negotiator';
 import type { HeaderList } from '../../http/headers.ts';
+import type { ReadRequest } from '../../http/read-request.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
@@ -11,33 +13,63 @@ import { cacheControl } from '../representation.ts';
 /** Name of one of the three facts. */
 export type FactName = keyof FactOutcomes;
 
+/** A document in one media type. */
+interface Rendering {
+  readonly contentType: string;
+  readonly render: (facts: ObservatoryFacts) => string;
+}
+
 /** A format of the facts other than JSON and the page. */
 export interface FactFormat {
   /** Path of the document. It is part of the validator, so that validators of different documents differ. */
   readonly path: string;
   /** Facts that the document shows. */
   readonly uses: readonly FactName[];
-  readonly contentType: string;
+  /** The document in each media type; a client that states no preference gets the first one. */
+  readonly representations: readonly [Rendering, ...Rendering[]];
   readonly headers: HeaderList;
-  readonly render: (facts: ObservatoryFacts) => string;
 }
 
-type Conditions = { readonly ifNoneMatch: string | undefined; readonly acceptEncoding: string | undefined };
+type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding' | 'accept'>;
 
 /**
  * Creates the resource of a format, which is cacheable like the facts. A document that shows a refusal has status 200,
  * but no cache may store it and it has no validator, so that it is replaced as soon as the fact is served again.
  * `common` are the headers that every response of the facts API has.
  */
-export function renderedFacts({ path, uses, contentType, headers: own, render }: FactFormat, common: HeaderList) {
+export function renderedFacts(format: FactFormat, common: HeaderList) {
+  const { representations } = format;
+  const varies = representations.length > 1 ? 'Accept, Accept-Encoding' : 'Accept-Encoding';
+  const headers = ['Vary', varies, ...format.headers, ...common];
+  const [first, ...others] = representations;
+  const preferred = renderedAs(format, first, headers);
+  const documents = new Map(others.map((one) => [one.contentType, renderedAs(format, one, headers)]));
+  const types = representations.map(({ contentType }) => contentType);
+
+  return (outcomes: FactOutcomes, conditions: Conditions, now: number): Reply => {
+    const other = documents.size > 0 ? documents.get(preferredType(conditions.accept, types)) : undefined;
+    return (other ?? preferred)(outcomes, conditions, now);
+  };
+}
+
+/** Maximum length of a parsed `Accept` header, in characters. A longer header states no preference. */
+const longestAccept = 1024;
+
+/** Returns the type that an `Accept` header prefers (RFC 9110, section 12.5.1), or an empty string if it prefers none. */
+function preferredType(accept: string | undefined, types: readonly string[]): string {
+  if (accept === undefined || accept.length > longestAccept) return '';
+  return new Negotiator({ headers: { accept } }).mediaType([...types]) ?? '';
+}
+
+function renderedAs({ path, uses }: FactFormat, { contentType, render }: Rendering, always: HeaderList) {
   const documentAt = keepPerOutcomes((facts, outcomes) => {
     const tags = uses.map((name) => {
       const outcome = outcomes[name];
       return outcome.kind === 'served' ? outcome.representation.etag : null;
     });
-    const etag = tags.includes(null) ? null : entityTag(path, tags.join(' '), 0);
+    const etag = tags.includes(null) ? null : entityTag(`${path} ${contentType}`, tags.join(' '), 0);
     const validators = etag === null ? ['Cache-Control', 'no-store'] : ['ETag', etag, 'Cache-Control', cacheControl];
-    const headers = [...validators, 'Vary', 'Accept-Encoding', ...own, ...common];
+    const headers = [...validators, ...always];
     return { body: Buffer.from(render(facts)), etag, headers, replies: new Map<Coding, Reply>() };
   });
 

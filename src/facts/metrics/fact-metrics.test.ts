@@ -25,6 +25,46 @@ function seriesOf(text: string): Record<string, number> {
 
 const current = () => over({ recent: fixture('recent'), weather: fixture('weather') });
 
+describe('the format of the metrics', () => {
+  const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+  const text = 'text/plain; version=0.0.4; charset=utf-8';
+
+  it.each([
+    [undefined, openMetrics],
+    ['*/*', openMetrics],
+    ['text/html, */*;q=0.8', openMetrics],
+    ['application/json', openMetrics],
+    ['application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1', openMetrics],
+    ['text/plain', text],
+    ['text/plain;version=0.0.4', text],
+    ['application/openmetrics-text;version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1', text],
+    ['application/openmetrics-text;q=0.1, text/*', text],
+    ['text/plain, */*;q=0.1', text],
+  ])('is the one that the client prefers (Accept: %s)', (accept, type) => {
+    const reply = current().get(factMetricsPath, now, { accept });
+    expect([reply.status, headerOf(reply, 'Content-Type'), headerOf(reply, 'Vary')]).toEqual([
+      200,
+      type,
+      'Accept, Accept-Encoding',
+    ]);
+  });
+
+  it('does not change the series', () => {
+    const facts = current();
+    const plain = facts.get(factMetricsPath, now, { accept: 'text/plain' }).body?.toString('utf8') ?? '';
+    expect(seriesOf(plain)).toEqual(facts.series());
+  });
+
+  it('determines the validator, so that no cache confuses the formats', () => {
+    const facts = current();
+    const [open, plain] = [undefined, 'text/plain'].map((accept) => facts.get(factMetricsPath, now, { accept }));
+    const ifNoneMatch = open === undefined ? '' : headerOf(open, 'ETag');
+    expect(facts.get(factMetricsPath, now, { ifNoneMatch }).status).toBe(304);
+    expect(facts.get(factMetricsPath, now, { ifNoneMatch, accept: 'text/plain' }).status).toBe(200);
+    expect(plain && headerOf(plain, 'ETag')).not.toBe(ifNoneMatch);
+  });
+});
+
 describe('the metrics of the facts', () => {
   it('contain the numbers of the facts', () => {
     expect(current().series()).toMatchObject({

@@ -5,15 +5,25 @@ import { addLabels } from './label-samples.ts';
 import { type Dimensions, MetricSamples } from './open-metrics.ts';
 import { addConditions, addMetrics, addWeatherAge, unixSeconds } from './weather-samples.ts';
 
-/** Path of the facts in OpenMetrics format, which is outside the contract. */
+/** Path of the facts as metrics, which is outside the contract. */
 export const factMetricsPath = '/metrics/facts';
 
+/** Formats the facts as OpenMetrics text. */
+export function factOpenMetrics(facts: ObservatoryFacts): string {
+  return samplesOf(facts).openMetrics(Object.values(families));
+}
+
+/** Formats the facts in the text format 0.0.4 of Prometheus. */
+export function factPrometheusText(facts: ObservatoryFacts): string {
+  return samplesOf(facts).prometheusText(Object.values(families));
+}
+
 /**
- * Formats the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`, and an unknown
+ * Returns the samples of the facts. A refused fact has no series except `served` and `refused`, and an unknown
  * number has no series. All samples have the dimension `origin`, so that simulated numbers never continue a live
  * series. Only the samples of a refusal without a known origin lack it.
  */
-export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): string {
+function samplesOf({ conditions, metrics, labels }: ObservatoryFacts): MetricSamples {
   const samples = new MetricSamples();
   add(samples, 'weather_conditions', conditions, (envelope, origin) => {
     addWeatherAge(samples, envelope, { fact: 'weather_conditions', ...origin });
@@ -24,7 +34,7 @@ export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): 
     addMetrics(samples, envelope, origin);
   });
   add(samples, 'labels_overview', labels, (envelope, origin) => addLabels(samples, envelope, origin));
-  return samples.text(Object.values(families));
+  return samples;
 }
 
 function add<E extends FactEnvelope>(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { type MetricFamily, MetricSamples } from './open-metrics.ts';
 
 const size: MetricFamily = { name: 'x_size', type: 'gauge', help: 'Size.' };
@@ -8,7 +8,7 @@ const mood: MetricFamily = { name: 'x_mood', type: 'stateset', help: 'Mood.' };
 function linesOf(fill: (samples: MetricSamples) => void): string[] {
   const samples = new MetricSamples();
   fill(samples);
-  return samples.text([size, mood]).split('\n');
+  return samples.openMetrics([size, mood]).split('\n');
 }
 
 /** Decodes the value of the only dimension of a sample line, following the OpenMetrics specification. */
@@ -16,6 +16,27 @@ function decoded(line: string): string {
   const [, quoted = ''] = /^x_size\{text="((?:[^"\\\n]|\\["\\n])*)"\} 1$/.exec(line) ?? [];
   return quoted.replaceAll(/\\(.)/g, (_whole, character: string) => (character === 'n' ? '\n' : character));
 }
+
+test('the text format 0.0.4 has no units and no EOF, and its info and state set are gauges', () => {
+  const build: MetricFamily = { name: 'x_build', type: 'info', help: 'Build.' };
+  const age: MetricFamily = { name: 'x_age_seconds', type: 'gauge', unit: 'seconds', help: 'Age.' };
+  const samples = new MetricSamples();
+  samples.add(build, { of: 'a' }, 1);
+  samples.add(age, {}, 2.5);
+  samples.addState(mood, {}, ['good'], 'good');
+  expect(samples.prometheusText([build, age, mood]).split('\n')).toEqual([
+    '# HELP x_build_info Build.',
+    '# TYPE x_build_info gauge',
+    'x_build_info{of="a"} 1',
+    '# HELP x_age_seconds Age.',
+    '# TYPE x_age_seconds gauge',
+    'x_age_seconds 2.5',
+    '# HELP x_mood Mood.',
+    '# TYPE x_mood gauge',
+    'x_mood{x_mood="good"} 1',
+    '',
+  ]);
+});
 
 describe('OpenMetrics text', () => {
   it('contains the metadata and samples of each family in the given order, and ends with EOF', () => {

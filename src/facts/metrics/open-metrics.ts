@@ -1,6 +1,9 @@
 /** Content type of OpenMetrics 1.0 text. */
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
+/** Content type of the older text format of Prometheus, which many readers know only. */
+export const prometheusTextType = 'text/plain; version=0.0.4; charset=utf-8';
+
 /** A metric family of OpenMetrics. */
 export interface MetricFamily {
   readonly name: string;
@@ -39,12 +42,20 @@ export class MetricSamples {
   }
 
   /** Formats the samples as OpenMetrics text, in the order of `families`. */
-  text(families: readonly MetricFamily[]): string {
-    const written = families.flatMap((family) => {
+  openMetrics(families: readonly MetricFamily[]): string {
+    return [...this.#lines(families, openMetadata), '# EOF', ''].join('\n');
+  }
+
+  /** Formats the samples in the text format 0.0.4 of Prometheus, in the order of `families`. */
+  prometheusText(families: readonly MetricFamily[]): string {
+    return [...this.#lines(families, textMetadata), ''].join('\n');
+  }
+
+  #lines(families: readonly MetricFamily[], metadata: (family: MetricFamily) => string[]): string[] {
+    return families.flatMap((family) => {
       const samples = this.#samples.get(family);
       return samples === undefined ? [] : [...metadata(family), ...samples.map((sample) => line(family, sample))];
     });
-    return [...written, '# EOF', ''].join('\n');
   }
 }
 
@@ -53,7 +64,13 @@ export function sampleName({ name, type }: MetricFamily): string {
   return type === 'info' ? `${name}_info` : name;
 }
 
-function metadata({ name, type, unit, help }: MetricFamily): string[] {
+/** The text format has no units, and neither `info` nor `stateset`, whose samples are gauges there. */
+function textMetadata(family: MetricFamily): string[] {
+  const name = sampleName(family);
+  return [`# HELP ${name} ${family.help}`, `# TYPE ${name} gauge`];
+}
+
+function openMetadata({ name, type, unit, help }: MetricFamily): string[] {
   return [
     `# TYPE ${name} ${type}`,
     ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),

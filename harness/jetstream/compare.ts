@@ -1,0 +1,116 @@
+import { windowUs } from '../../src/weather/window/window.ts';
+import { type Kept, minutesOf } from '../weather/weather-kept.ts';
+import type { RelayEvent } from './firehose-witness.ts';
+import type { Sent } from './stream-witness.ts';
+
+/** Short names of the collections that the network uses, by NSID. Every other collection is untracked. */
+const shortNames: Readonly<Record<string, string>> = {
+  'app.bsky.feed.post': 'post',
+  'app.bsky.feed.like': 'like',
+  'app.bsky.feed.repost': 'repost',
+  'app.bsky.graph.follow': 'follow',
+  'app.bsky.graph.block': 'block',
+  'app.bsky.actor.profile': 'profile',
+};
+/** Difference between the clocks of the relay's frame and of Jetstream's event that is not a loss, in microseconds. */
+const slackUs = 2_000_000;
+
+/** The part of an instrument's store that is compared. */
+export type Published = Pick<Kept, 'rows' | 'observed'>;
+
+/** Result of one comparison. */
+export interface Comparison {
+  /** Number of events that the relay sent since the first observed event. */
+  readonly relay: number;
+  /** Number of the relay's events that Jetstream sent at an observed time. */
+  readonly jetstream: number;
+  /** Number of events that the instrument counted. */
+  readonly published: number;
+  /** Number of the relay's events that Jetstream sent at no observed time. */
+  readonly unobserved: number;
+  /** Number of events from Jetstream that the relay did not send. */
+  readonly invented: number;
+  /** Differences that are neither equal counts nor unobserved time. */
+  readonly problems: readonly string[];
+}
+
+/** Counts by minute and name. */
+type Counts = Map<string, number>;
+
+/**
+ * Compares the counts of an instrument with the relay's events, by minute and collection. The minute of an event is that
+ * of its time in Jetstream. An event that Jetstream sent with two times may be counted at either, but only once.
+ */
+export function compare(
+  truth: ReadonlyMap<string, RelayEvent>,
+  sent: ReadonlyMap<string, Sent>,
+  { rows, observed }: Published,
+): Comparison {
+  const within = (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to);
+  const [least, most]: [Counts, Counts] = [new Map(), new Map()];
+  const startUs = observed[0]?.from ?? Number.MAX_SAFE_INTEGER;
+  const lost: string[] = [];
+  let [relay, jetstream, certain, unobserved] = [0, 0, 0, 0];
+  for (const [key, { what, arrivedUs }] of truth) {
+    const times = sent.get(key)?.timesUs ?? [];
+    const seen = times.filter(within);
+    if (arrivedUs >= startUs || seen.length > 0) relay += 1;
+    if (times.length === 0 && within(arrivedUs - slackUs) && within(arrivedUs + slackUs)) lost.push(what);
+    if (seen.length === 0) {
+      if (arrivedUs >= startUs) unobserved += 1;
+      continue;
+    }
+    jetstream += 1;
+    const isCertain = seen.length === times.length;
+    if (isCertain) certain += 1;
+    const places = new Set(seen.map((us) => placeOf(us, what)));
+    for (const place of places) add(most, place);
+    const [only] = places;
+    if (isCertain && places.size === 1 && only !== undefined) add(least, only);
+  }
+  const counted = publishedCounts(rows);
+  const published = [...counted.values()].reduce((sum, count) => sum + count, 0);
+  const problems = [...new Set([...counted.keys(), ...most.keys()])].sort().flatMap((place) => {
+    const [low, high, count] = [least.get(place) ?? 0, most.get(place) ?? 0, counted.get(place) ?? 0];
+    return count >= low && count <= high
+      ? []
+      : [`${place}: published ${count}, sent ${low}${low === high ? '' : ` to ${high}`}`];
+  });
+  if (published < certain || published > jetstream) {
+    problems.unshift(`${published} events are published, of ${certain} to ${jetstream} that were sent`);
+  }
+  if (lost.length > 0) problems.push(`${lost.length} events did not arrive, at times that are published as observed`);
+  const invented = [...sent.keys()].filter((key) => !truth.has(key)).length;
+  return { relay, jetstream, published, unobserved, invented, problems };
+}
+
+function add(counts: Counts, place: string): void {
+  counts.set(place, (counts.get(place) ?? 0) + 1);
+}
+
+function placeOf(timeUs: number, what: string): string {
+  return `${minuteName(Math.floor(timeUs / windowUs) * windowUs)} ${nameOf(what)}`;
+}
+
+function minuteName(us: number): string {
+  return new Date(us / 1000).toISOString().slice(0, 16);
+}
+
+function nameOf(what: string): string {
+  const [collection = '', operation] = what.split(' ');
+  if (operation === undefined) return `${collection}.event`;
+  const short = shortNames[collection];
+  return short === undefined ? 'untracked.collection' : `${short}.${operation}`;
+}
+
+/** Returns the published counts of events. The shapes of posts and the states of accounts are not events. */
+function publishedCounts(rows: Kept['rows']): Counts {
+  const counts: Counts = new Map();
+  for (const { startUs, metrics } of minutesOf({ rows })) {
+    for (const [name, count] of Object.entries(metrics)) {
+      const isDetail = /^post\..*\..|^account\.(?:active|status)/.test(name);
+      if (count > 0 && !isDetail) counts.set(`${minuteName(startUs)} ${name}`, count);
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,127 @@
+import { fromUint8Array } from '@atcute/car';
+import { decode, decodeFirst, fromBytes, isBytes, isCidLink, toCidLink } from '@atcute/cbor';
+import { WebSocket } from 'ws';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One event of a relay: an operation of a commit, or a frame of another kind. */
+export interface RelayEvent {
+  /** Identifies the event in the relay's stream and in Jetstream's. */
+  readonly key: string;
+  /** Collection and operation (`app.bsky.feed.like create`), or the kind of the frame. */
+  readonly what: string;
+  /** Time at which the witness received the frame, in microseconds since 1970. */
+  readonly arrivedUs: number;
+}
+
+/**
+ * Subscribes to a relay's `com.atproto.sync.subscribeRepos` and records every event: the truth of a run. It shares no
+ * code with the program or with the simulated network.
+ */
+export class FirehoseWitness {
+  readonly events = new Map<string, RelayEvent>();
+  /** Errors of frames that could not be decoded. A run with any of them proves nothing. */
+  readonly problems: string[] = [];
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.binaryType = 'nodebuffer';
+    socket.on('message', (data) => {
+      try {
+        for (const event of eventsOf(toBytes(data), Date.now() * 1000)) this.events.set(event.key, event);
+      } catch (error) {
+        this.problems.push(String(error));
+      }
+    });
+    socket.on('error', (error) => this.problems.push(String(error)));
+  }
+
+  /** Connects to a relay. Resolves once the relay sends events. */
+  static async connect(relay: string): Promise<FirehoseWitness> {
+    const socket = new WebSocket(`${relay.replace(/^http/, 'ws')}/xrpc/com.atproto.sync.subscribeRepos`);
+    const witness = new FirehoseWitness(socket);
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    return witness;
+  }
+
+  /** Ends the subscription. */
+  stop(): void {
+    this.#socket.removeAllListeners('error').on('error', () => undefined);
+    this.#socket.terminate();
+  }
+}
+
+function toBytes(data: unknown): Uint8Array {
+  if (data instanceof Uint8Array) return data;
+  throw new Error('the relay sent a frame that is not binary');
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Beginning of the headers of the simulated relay: a map of two entries, with `op: 1` before `t`. */
+const opFirst = Buffer.from('a2626f70016174', 'hex');
+
+/**
+ * Returns a frame with the keys of its header in canonical order. The relay of Jetstream's simulator, unlike those in
+ * production, sends the longer key first, which the library refuses.
+ */
+function canonical(frame: Uint8Array): Uint8Array {
+  if (opFirst.compare(frame, 0, opFirst.length) !== 0) return frame;
+  const textEnd = opFirst.length + 1 + ((frame[opFirst.length] ?? 0) & 0x1f);
+  const text = frame.subarray(opFirst.length, textEnd);
+  return Buffer.concat([Buffer.from('a26174', 'hex'), text, Buffer.from('626f7001', 'hex'), frame.subarray(textEnd)]);
+}
+
+function eventsOf(frame: Uint8Array, arrivedUs: number): RelayEvent[] {
+  const [header, rest]: [unknown, Uint8Array] = decodeFirst(canonical(frame));
+  const body: unknown = decode(rest);
+  if (!isFields(header) || !isFields(body)) throw new Error('the frame is not a pair of objects');
+  if (header.op !== 1) throw new Error(`the relay ended the stream: ${String(body.error)}`);
+  if (header.t === '#commit') return operationsOf(body, arrivedUs);
+  const kind = String(header.t).slice(1);
+  if (!['identity', 'account', 'sync'].includes(kind)) return [];
+  return [{ key: frameKey(kind, String(body.did), Number(body.seq)), what: kind, arrivedUs }];
+}
+
+/** Decodes the operations of a commit, and checks that each record in its blocks belongs to its collection. */
+function operationsOf({ repo, rev, ops, blocks }: Fields, arrivedUs: number): RelayEvent[] {
+  if (!Array.isArray(ops) || !isBytes(blocks)) throw new Error('the commit is incomplete');
+  const records = new Map<string, Uint8Array>();
+  for (const { cid, bytes } of fromUint8Array(fromBytes(blocks))) records.set(toCidLink(cid).$link, bytes);
+  return ops.filter(isFields).map(({ action, path, cid }) => {
+    const [collection = '', rkey = ''] = String(path).split('/');
+    const block = isCidLink(cid) ? records.get(cid.$link) : undefined;
+    const record: unknown = block === undefined ? null : decode(block);
+    if (action !== 'delete' && !(isFields(record) && record.$type === collection)) {
+      throw new Error(`the record of ${String(path)} is missing or belongs to another collection`);
+    }
+    const operation = String(action);
+    return {
+      key: operationKey({ did: String(repo), rev: String(rev), collection, rkey, operation }),
+      what: `${collection} ${operation}`,
+      arrivedUs,
+    };
+  });
+}
+
+/** Parts of an operation that occur in the relay's stream and in Jetstream's. */
+export interface Operation {
+  readonly did: string;
+  readonly rev: string;
+  readonly collection: string;
+  readonly rkey: string;
+  readonly operation: string;
+}
+
+/** Returns the key of an operation. */
+export function operationKey({ did, rev, collection, rkey, operation }: Operation): string {
+  return [did, rev, collection, rkey, operation].join(' ');
+}
+
+/** Returns the key of a frame that is not a commit. `seq` is the relay's number. */
+export function frameKey(kind: string, did: string, seq: number): string {
+  return [kind, did, seq].join(' ');
+}

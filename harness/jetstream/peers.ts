@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { freePort } from '../net/ports.ts';
+import { until } from '../process/until.ts';
+
+/** Clock ticks per second in `/proc`, which Linux fixes for programs. */
+const ticksPerSecond = 100;
+
+/** A running foreign program. */
+export interface Peer {
+  readonly child: ChildProcess;
+  /** All lines that the program has printed. */
+  readonly lines: string[];
+  /** Resolves with the exit code or the signal's name. */
+  ended(): Promise<number | string>;
+  /** Sends a signal and, unless the signal only suspends or resumes, waits for the exit. */
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
+}
+
+/** Starts a program. All settings come from its arguments: the environment contains only `PATH` and `HOME`. */
+export function startPeer(file: string, args: readonly string[], home: string): Peer {
+  const child = spawn(file, args, { cwd: home, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: '', HOME: home } });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => lines.push(line));
+  }
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+  });
+  return {
+    child,
+    lines,
+    ended: () => ended,
+    async signal(name) {
+      if (child.exitCode === null && child.signalCode === null) child.kill(name);
+      if (name === 'SIGTERM' || name === 'SIGKILL') await ended;
+    },
+  };
+}
+
+/** Returns the processor time that a process has used, in seconds. */
+export function processorSeconds(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** Settings of the real network. */
+export interface NetworkOptions {
+  /** Mean number of events per second. */
+  readonly rate: number;
+  readonly accounts?: number;
+  /** Number of events that the relay keeps for consumers that resume. */
+  readonly history?: number;
+}
+
+/** Starts Jetstream's own simulator of a network: a directory, a host and a relay on one port. */
+export async function startNetwork(file: string, home: string, options: NetworkOptions) {
+  const port = await freePort();
+  const { rate, accounts = 100, history = 100_000 } = options;
+  const peer = startPeer(
+    file,
+    [
+      ...['--log-format', 'text', 'serve', '--addr', `127.0.0.1:${port}`, '--data-dir', `${home}/network`],
+      ...['--accounts', String(accounts), '--commits-per-sec', String(rate), '--firehose-history', String(history)],
+    ],
+    home,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  await answers(peer, `${url}/xrpc/com.atproto.sync.listHosts`);
+  return { peer, url };
+}
+
+/** Addresses of a Jetstream, which stay the same when it restarts. */
+export interface JetstreamPlace {
+  readonly file: string;
+  readonly home: string;
+  readonly relay: string;
+  readonly directory: string;
+  readonly port: number;
+  readonly debugPort: number;
+  readonly args: readonly string[];
+}
+
+/** Starts a Jetstream. Resolves once it responds, which may be before it serves subscriptions. */
+export async function startJetstream(place: JetstreamPlace): Promise<Peer> {
+  const peer = startPeer(
+    place.file,
+    [
+      ...['--log-format', 'text', 'serve', '--addr', `127.0.0.1:${place.port}`],
+      ...['--debug-addr', `127.0.0.1:${place.debugPort}`, '--relay-url', place.relay, '--plc-url', place.directory],
+      ...['--data-dir', `${place.home}/jetstream`, '--skip-merge-discovery', ...place.args],
+    ],
+    place.home,
+  );
+  await answers(peer, `http://127.0.0.1:${place.debugPort}/healthz`);
+  return peer;
+}
+
+/** Returns the sum of the samples of a metric, or null if Jetstream has no such metric. */
+export async function metricOf({ debugPort }: Pick<JetstreamPlace, 'debugPort'>, name: string) {
+  const text = await (await fetch(`http://127.0.0.1:${debugPort}/metrics`)).text();
+  const samples = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return samples.length === 0 ? null : samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+/** Resolves once Jetstream accepts subscriptions: before, it responds with 503. */
+export async function servesSubscriptions({ port }: Pick<JetstreamPlace, 'port'>): Promise<void> {
+  await until('Jetstream accepts subscriptions', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/subscribe`).catch(() => null);
+    return response?.status === 426;
+  });
+}
+
+async function answers(peer: Peer, url: string): Promise<void> {
+  await until(`${url} responds`, async () => {
+    const { exitCode } = peer.child;
+    if (exitCode !== null) throw new Error(`the program ended with ${exitCode}:\n${peer.lines.slice(-20).join('\n')}`);
+    return (await fetch(url).catch(() => null)) !== null;
+  });
+}

@@ -1,0 +1,211 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../net/ports.ts';
+import { type Program, startProgram } from '../process/program.ts';
+import { until } from '../process/until.ts';
+import { readStore } from '../weather/weather-kept.ts';
+import { type Comparison, compare } from './compare.ts';
+import { FirehoseWitness } from './firehose-witness.ts';
+import {
+  type JetstreamPlace,
+  metricOf,
+  type NetworkOptions,
+  type Peer,
+  processorSeconds,
+  servesSubscriptions,
+  startJetstream,
+  startNetwork,
+} from './peers.ts';
+import { type Protocol, StreamWitness } from './stream-witness.ts';
+
+/** Time without a new event after which the network counts as quiet, in milliseconds. */
+const quietMs = 2_000;
+
+/** Paths of the foreign files. */
+export interface Files {
+  readonly jetstream: string;
+  readonly network: string;
+  /** Dictionary of Jetstream's legacy protocol, or null to leave the compressed legacy protocol out. */
+  readonly dictionary: string | null;
+}
+
+/** One way to observe a Jetstream. */
+interface Wire {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly args: readonly string[];
+}
+
+/** One instrument of a scene. */
+export interface Instrument {
+  readonly wire: Wire;
+  readonly folder: string;
+  program: Program;
+  /** Starts the program again on the same directory. */
+  restart(): void;
+}
+
+/** Result of one instrument in one scene. */
+export interface SceneResult extends Comparison {
+  readonly wire: string;
+  /** Number of unobserved seconds between the first and the last observed moment. */
+  readonly gapSeconds: number;
+  /** Number of events that Jetstream says it has stored. */
+  readonly claimed: number;
+  readonly processorUs: number;
+}
+
+/** The real network, a real Jetstream, the witnesses, and an instrument for each wire. */
+export interface Scene {
+  readonly home: string;
+  readonly place: JetstreamPlace;
+  readonly network: Peer;
+  readonly relay: FirehoseWitness;
+  readonly witnesses: Readonly<Record<Protocol, StreamWitness>>;
+  readonly instruments: readonly Instrument[];
+  jetstream: Peer;
+  /** Starts Jetstream again on the same directory and ports. */
+  restartJetstream(): Promise<void>;
+}
+
+/** Settings of a scene. */
+export interface SceneOptions extends NetworkOptions {
+  readonly jetstreamArgs?: readonly string[];
+  /** Arguments of each instrument's first start. By default it reads nothing that Jetstream received earlier. */
+  readonly firstArgs?: readonly string[];
+}
+
+/** Runs `act` in a scene, waits until everything has arrived, and compares each instrument with the relay. */
+export async function runScene(
+  files: Files,
+  options: SceneOptions,
+  act: (scene: Scene) => Promise<void>,
+): Promise<SceneResult[]> {
+  const home = mkdtempSync(join(tmpdir(), 'almanac-jetstream-'));
+  const cleaning: (() => unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
+  try {
+    const scene = await startScene(files, home, options, cleaning);
+    await act(scene);
+    return await endScene(scene);
+  } finally {
+    for (const clean of cleaning.reverse()) await clean();
+  }
+}
+
+async function startScene(
+  files: Files,
+  home: string,
+  options: SceneOptions,
+  cleaning: (() => unknown)[],
+): Promise<Scene> {
+  const { peer: network, url } = await startNetwork(files.network, home, options);
+  cleaning.push(() => network.signal('SIGKILL'));
+  const relay = await FirehoseWitness.connect(url);
+  cleaning.push(() => relay.stop());
+  const [port, debugPort] = [await freePort(), await freePort()];
+  const args = options.jetstreamArgs ?? [];
+  const place = { file: files.jetstream, home, relay: url, directory: url, port, debugPort, args };
+  const jetstream = await startJetstream(place);
+  const scene = { home, place, network, relay, jetstream };
+  cleaning.push(() => started.jetstream.signal('SIGKILL'));
+  const address = `ws://127.0.0.1:${port}`;
+  const instruments = wiresOf(files).map((wire) =>
+    startInstrument(wire, address, home, options.firstArgs ?? ['--backfill-hours', '0']),
+  );
+  cleaning.push(() => Promise.all(instruments.map(({ program }) => program.kill())));
+  const started: Scene = {
+    ...scene,
+    instruments,
+    witnesses: { legacy: new StreamWitness(address, 'legacy'), current: new StreamWitness(address, 'current') },
+    async restartJetstream() {
+      started.jetstream = await startJetstream(place);
+    },
+  };
+  for (const witness of Object.values(started.witnesses)) cleaning.push(() => witness.stop());
+  await servesSubscriptions(place);
+  await Promise.all(instruments.map(({ program }) => isReading(program)));
+  return started;
+}
+
+function wiresOf({ dictionary }: Files): Wire[] {
+  const legacy = { name: 'legacy', protocol: 'legacy', args: [] } as const;
+  const packed = {
+    name: 'legacy, zstd',
+    protocol: 'legacy',
+    args: ['--jetstream-dictionary', dictionary ?? ''],
+  } as const;
+  return [
+    legacy,
+    ...(dictionary === null ? [] : [packed]),
+    { name: 'current', protocol: 'current', args: [] },
+    { name: 'current, zstd', protocol: 'current', args: ['--jetstream-compress'] },
+  ];
+}
+
+function startInstrument(wire: Wire, address: string, home: string, firstArgs: readonly string[]): Instrument {
+  const folder = join(home, wire.name.replace(', ', '-'));
+  mkdirSync(folder);
+  const url = wire.protocol === 'legacy' ? `${address}/subscribe` : address;
+  const start = (more: readonly string[] = []): Program =>
+    startProgram([
+      ...['weather', '--jetstream', url, '--data', folder, '--publish-seconds', '1', '--allow-loopback'],
+      ...[...wire.args, ...more],
+    ]);
+  const instrument: Instrument = {
+    wire,
+    folder,
+    program: start(firstArgs),
+    restart() {
+      instrument.program = start();
+    },
+  };
+  return instrument;
+}
+
+/** Resolves once an instrument has connected. */
+export async function isReading({ stderr }: Program): Promise<void> {
+  await until('the instrument is connected', () => stderr.some((line) => line.includes('"connected')));
+}
+
+async function endScene(scene: Scene): Promise<SceneResult[]> {
+  await scene.network.signal('SIGSTOP');
+  await isQuiet(scene);
+  for (const witness of Object.values(scene.witnesses)) witness.restart();
+  await isQuiet(scene);
+  const claimed = (await metricOf(scene.place, 'jetstream_ingest_next_seq')) ?? 0;
+  if (scene.relay.problems.length > 0) throw new Error(`the witness failed: ${scene.relay.problems[0]}`);
+  const results: SceneResult[] = [];
+  for (const { program, wire, folder } of scene.instruments) {
+    const seconds = processorSeconds(program.child.pid);
+    const code = await program.stop();
+    const kept = readStore(folder, endpointOf(scene.place, wire.protocol));
+    const compared = compare(scene.relay.events, scene.witnesses[wire.protocol].sent, kept);
+    const problems = code === 0 ? compared.problems : [`the instrument ended with ${code}`, ...compared.problems];
+    const span = kept.observed.length === 0 ? 0 : ((kept.observed.at(-1)?.to ?? 0) - kept.fromUs) / 1e6;
+    const processorUs = Math.round((seconds * 1e6) / Math.max(1, compared.published));
+    results.push({
+      ...compared,
+      problems,
+      wire: wire.name,
+      gapSeconds: span - kept.observedSeconds,
+      claimed,
+      processorUs,
+    });
+  }
+  return results;
+}
+
+function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string {
+  const path = protocol === 'legacy' ? '/subscribe' : '/xrpc/network.bsky.jetstream.subscribeEvents';
+  return `ws://127.0.0.1:${port}${path}`;
+}
+
+async function isQuiet({ relay, witnesses }: Scene): Promise<void> {
+  const total = (): number => relay.events.size + witnesses.legacy.frames + witnesses.current.frames;
+  for (let before = -1; before !== total(); ) {
+    before = total();
+    await wait(quietMs);
+  }
+}

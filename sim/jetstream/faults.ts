@@ -94,7 +94,7 @@ export class Faults implements HandshakeFaults {
   readonly #huge = new Map<number, number>();
   #malformed: Map<string, number> | null = null;
   #unknown: Map<string, number> | null = null;
-  #refusals: { readonly status: number; times: number } | null = null;
+  #refusals: { readonly status: number; readonly message: string; times: number } | null = null;
   #nextStart: ((connection: number, cursorUs: number, honest: number) => number) | null = null;
   #nextCutover: { readonly events: number; readonly lose: boolean } | null = null;
   #liar: Liar | null = null;
@@ -285,9 +285,9 @@ export class Faults implements HandshakeFaults {
     return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }
 
-  /** Refuses the next handshakes with an HTTP status. */
-  refuse({ status, times = 1 }: { readonly status: number; readonly times?: number }): void {
-    this.#refusals = { status, times };
+  /** Refuses the next handshakes with an HTTP status and a text. */
+  refuse(how: { readonly status: number; readonly message?: string; readonly times?: number }): void {
+    this.#refusals = { message: 'refused by an injected fault', times: 1, ...how };
   }
 
   /** Replaces frames on every connection with false ones until `honest` is called; see `createLiar`. */
@@ -305,12 +305,12 @@ export class Faults implements HandshakeFaults {
     return this.#liar;
   }
 
-  refusal(): number | null {
+  refusal(): { readonly status: number; readonly message: string } | null {
     const refusals = this.#refusals;
     if (refusals === null || refusals.times <= 0) return null;
     refusals.times -= 1;
     this.#fire('refuse', [], null, null);
-    return refusals.status;
+    return refusals;
   }
 
   start(connection: number, cursorUs: number | null, honest: number): number {

@@ -3,8 +3,8 @@ import type { Liar } from './liar.ts';
 
 /** Faults that affect a handshake and the connection that results from it. */
 export interface HandshakeFaults {
-  /** Returns the HTTP status with which to refuse a handshake, or null to accept it. */
-  refusal(): number | null;
+  /** Returns the HTTP status and the text with which to refuse a handshake, or null to accept it. */
+  refusal(): { readonly status: number; readonly message: string } | null;
   /**
    * Returns the number of a connection's first event. `honest` is the number that its cursor denotes without a fault.
    */

@@ -135,7 +135,7 @@ export class JetstreamServer {
     const begins = refused === null && subscription !== null && isSubscription(subscription);
     const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
-      const unavailable = { status: refused, error: 'ServiceUnavailable', message: 'refused by an injected fault' };
+      const unavailable = { ...refused, error: 'ServiceUnavailable' };
       refuse(socket, method ? unavailable : { ...unavailable, error: null });
     } else if (subscription === null) refuse(socket, { status: 404, error: null, message: 'no such stream' });
     else if (typeof subscription === 'string') refuse(socket, { status: 400, error: null, message: subscription });

@@ -102,6 +102,19 @@ describe('a subscribeEvents host', () => {
     expect(kept.summary.caveats).toContainEqual(expect.stringMatching(/left out 37 of its event numbers/));
   });
 
+  test('is read from the present after it has downloaded the repositories, which it sends as if they were events', async () => {
+    const one = await station();
+    const before = one.lines.length;
+    one.sim.faults.refuse({ status: 503, message: 'service not ready: bootstrap in progress', times: 3 });
+    await reconnected(one, () => one.sim.faults.drop());
+    await settled(one);
+    const lines = one.lines.slice(before).join('\n');
+    expect(lines).toContain('the host is downloading the repositories');
+    expect(lines).not.toContain('the backfill of missed events has started');
+    const { observed } = await compareWithTruth(one);
+    expect(observed).toHaveLength(2);
+  });
+
   test('is counted exactly after a position in its future, which is abandoned with a recorded gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });

@@ -26,15 +26,24 @@ export class ConnectError extends Error {
   readonly status: number | null;
   /** XRPC error name in the response that refused the handshake, or null if there is none. */
   readonly error: string | null;
+  /** Text of the response that refused the handshake; empty if there is none or it is too long. Never show it. */
+  readonly answer: string;
   /** True if a later attempt can succeed. */
   readonly retryable: boolean;
 
-  constructor(kind: ConnectFailure, message: string, status: number | null = null, error: string | null = null) {
+  constructor(
+    kind: ConnectFailure,
+    message: string,
+    status: number | null = null,
+    error: string | null = null,
+    answer = '',
+  ) {
     super(message);
     this.name = 'ConnectError';
     this.kind = kind;
     this.status = status;
     this.error = error;
+    this.answer = answer;
     this.retryable = retryable(kind, status);
   }
 }

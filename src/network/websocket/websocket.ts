@@ -99,29 +99,36 @@ function failure(
   url: URL,
   why: string,
   status: number | null = null,
-  error: string | null = null,
+  { error, answer }: Refusal = noRefusal,
 ): ConnectError {
   const words = error === null ? why : `${why} (${error})`;
-  return new ConnectError(kind, `cannot connect to ${publicUrl(url)}: ${words}`, status, error);
+  return new ConnectError(kind, `cannot connect to ${publicUrl(url)}: ${words}`, status, error, answer);
 }
 
-/**
- * Reads the error name from the body of a refusal, within the deadline of the handshake. The name is null if the body
- * is too long, does not arrive, or contains no name.
- */
-function readErrorName(response: IncomingMessage, done: (name: string | null) => void): void {
+/** Body of a response that refused a handshake, and the XRPC error name in it, or null if there is none. */
+interface Refusal {
+  readonly error: string | null;
+  readonly answer: string;
+}
+
+const noRefusal: Refusal = { error: null, answer: '' };
+
+/** Reads the body of a refusal, within the deadline of the handshake. A body that is too long is ignored. */
+function readRefusal(response: IncomingMessage, done: (refusal: Refusal) => void): void {
   const bytes = new BodyBytes(maxErrorBytes);
   const { headers, statusCode = 0 } = response;
   const over = (): void => {
-    done(readStatus({ kind: 'answer', status: statusCode, headers, body: bytes.whole() }, 0).error);
+    const body = bytes.whole();
+    const { error } = readStatus({ kind: 'answer', status: statusCode, headers, body }, 0);
+    done({ error, answer: Buffer.from(body).toString('latin1') });
   };
   response.on('data', (piece: Buffer) => {
-    if (!bytes.add(piece)) done(null);
+    if (!bytes.add(piece)) done(noRefusal);
   });
   response
     .once('end', over)
-    .once('error', () => done(null))
-    .once('aborted', () => done(null));
+    .once('error', () => done(noRefusal))
+    .once('aborted', () => done(noRefusal));
 }
 
 interface Opening {
@@ -147,7 +154,7 @@ function opened(ws: WebSocket, { url, phase, handshakeMs, signal }: Opening): Pr
     const answer = (_request: ClientRequest, response: IncomingMessage): void => {
       const { statusCode = 0 } = response;
       const why = `the handshake failed with status ${statusCode}`;
-      readErrorName(response, (name) => settle(failure('handshake_status', url, why, statusCode, name)));
+      readRefusal(response, (refusal) => settle(failure('handshake_status', url, why, statusCode, refusal)));
     };
     const abort = (): void => settle(failure('aborted', url, 'aborted'));
     const deadline = setTimeout(

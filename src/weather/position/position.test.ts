@@ -81,6 +81,36 @@ describe('a resume by seq', () => {
     expect(progress.position).toEqual({ kind: 'seq', value: 9, counted: 1, timeUs: 110 });
   });
 
+  test.each([
+    ['from the number of the position', 7],
+    ['from an earlier number', 3],
+    ['at the present, which has an earlier number', 5],
+  ])('skips later events with numbers that were read before, %s, and is not continuous', (_, first) => {
+    const progress = resumedAt(bySeq);
+    const again = Array.from({ length: 8 - first }, (_event, at) => [first + at, 200 + at] as const);
+    expect(feed(progress, again)).toEqual(['reused', ...again.slice(1).map(() => 'skipped')]);
+    // The next 256 events may also have been counted, because the host sends them in another order.
+    expect(feed(progress, [[263, 249]])).toEqual(['skipped']);
+    expect(progress.position).toEqual(bySeq);
+    expect(feed(progress, [[264, 250]])).toEqual(['counted']);
+    expect(progress.continuous).toBe(false);
+    expect(feed(progress, [[265, 251]])).toEqual(['counted']);
+    expect(progress.continuous).toBe(true);
+  });
+
+  test('finds a new numbering if the number is far smaller, or if an hour has passed', () => {
+    expect(feed(resumedAt({ ...bySeq, value: 1_000_008 }), [[7, 200]])).toEqual(['renumbered']);
+    expect(feed(resumedAt({ ...bySeq, value: 1_000_007 }), [[7, 200]])).toEqual(['reused']);
+    const progress = resumedAt(bySeq);
+    expect(
+      feed(progress, [
+        [5, 200],
+        [6, 100 + 3_600_000_000],
+        [6, 101 + 3_600_000_000],
+      ]),
+    ).toEqual(['reused', 'skipped', 'renumbered']);
+  });
+
   test('continues by time if the host no longer sends numbers', () => {
     const progress = resumedAt(bySeq);
     expect(

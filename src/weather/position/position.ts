@@ -43,9 +43,20 @@ export interface End {
  * Verdict on an event. `counted`: it is new. `skipped`: it was requested again and is already counted.
  * `late_or_repeat`: it precedes the position and was not requested; counting it might count it twice. `beyond_end`:
  * another reader counts it. `implausible`: its number cannot follow the position and does not become the position.
- * `renumbered`: the host has restarted its numbering.
+ * `renumbered`: the host has restarted its numbering. `reused`: the host has lost its last events, and uses their
+ * numbers again.
  */
-export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
+export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered' | 'reused';
+
+/** Maximum number of event numbers that a host may lose and use again. If more are lost, its numbering is another one. */
+const maxReused = 1_000_000;
+/**
+ * Number of events that are skipped after the last reused number: a host processes accounts in parallel, so the events
+ * that it reads again have another order.
+ */
+const reuseMargin = 256;
+/** Maximum time for which numbers that are used again are skipped, in microseconds. */
+const maxReusedUs = 3_600_000_000;
 
 /**
  * Tracks the progress of a reader. Decides for each event whether it is new, and advances the position. A host sends
@@ -58,10 +69,8 @@ export class Progress {
   #value = 0;
   #counted = 0;
   #timeUs = 0;
-  #state: 'resuming' | 'starting' | 'following' = 'starting';
+  #state: 'resuming' | 'starting' | 'following' | 'reusing' = 'starting';
   #leaveFirst = false;
-  /** Requested sequence number. The host should not send events with smaller numbers. */
-  #asked = 0;
   /** Number of events at the position to skip, because the host went back in the stream. */
   #owed = 0;
   #rewound = false;
@@ -102,15 +111,19 @@ export class Progress {
     return this.#has && this.#bySeq;
   }
 
+  /** True while events are skipped because the host uses their numbers again. */
+  get reusing(): boolean {
+    return this.#state === 'reusing';
+  }
+
   /** True if events before the position may still arrive on this connection. */
   get resuming(): boolean {
     return this.#state === 'resuming';
   }
 
-  /** Starts a connection that resumes at the position, or at the earlier number `asked`. */
-  resume(asked = 0): void {
+  /** Starts a connection that resumes at the position or earlier. */
+  resume(): void {
     this.#state = 'resuming';
-    this.#asked = asked;
     this.#owed = this.#counted;
     this.#rewound = false;
     this.#sawAt = false;
@@ -184,7 +197,8 @@ export class Progress {
     const inKind = !this.#bySeq || seq !== null;
     const key = this.#bySeq && seq !== null ? seq : timeUs;
     const value = inKind ? this.#value : this.#timeUs;
-    if (key < value) return this.#isRenumbered(seq, timeUs) ? 'renumbered' : this.#behind();
+    if (seq !== null && this.#isReused(seq, timeUs)) return this.#reuse(seq, timeUs);
+    if (key < value) return this.#behind();
     if (key === value) return this.#at(inKind);
     if (this.#bySeq && seq !== null && this.#state !== 'starting') {
       const seconds = Math.max(0, timeUs - this.#timeUs) / 1_000_000;
@@ -195,11 +209,24 @@ export class Progress {
   }
 
   /**
-   * Returns true if the host has restarted its numbering: it sent a number smaller than the requested one, with a later
-   * time.
+   * Returns true if an event has a number that was read before, but is later than everything that was read. A Jetstream
+   * that is killed loses its last events, reads them again from its relay, and gives them new times and numbers.
    */
-  #isRenumbered(seq: number | null, timeUs: number): boolean {
-    return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
+  #isReused(seq: number, timeUs: number): boolean {
+    if (!this.#bySeq || timeUs <= this.#timeUs) return false;
+    if (this.#state === 'reusing') return seq <= this.#value + reuseMargin;
+    return this.#state === 'resuming' && seq <= this.#value;
+  }
+
+  /**
+   * Skips the events up to the number of the position: the host reads the events that it lost again, before any other,
+   * and most of them were counted.
+   */
+  #reuse(seq: number, timeUs: number): Verdict {
+    if (this.#value - seq > maxReused || timeUs - this.#timeUs > maxReusedUs) return 'renumbered';
+    if (this.#state === 'reusing') return 'skipped';
+    this.#state = 'reusing';
+    return 'reused';
   }
 
   #implausible(timeUs: number): Verdict {
@@ -208,7 +235,7 @@ export class Progress {
   }
 
   #behind(): Verdict {
-    if (this.#state === 'resuming') {
+    if (this.#state === 'resuming' || this.#state === 'reusing') {
       this.#sawBefore = true;
       return 'skipped';
     }
@@ -223,7 +250,7 @@ export class Progress {
     this.#sawAt = true;
     if (!inKind || this.#counted >= allAtValue) return 'skipped';
     // A number belongs to one event, so an event with the number of the position has already been counted.
-    if (this.#bySeq) return this.#state === 'resuming' ? 'skipped' : 'late_or_repeat';
+    if (this.#bySeq) return this.#state === 'following' ? 'late_or_repeat' : 'skipped';
     if ((this.#state === 'resuming' || this.#rewound) && this.#owed > 0) {
       this.#owed -= 1;
       return this.#rewound ? 'late_or_repeat' : 'skipped';
@@ -238,6 +265,9 @@ export class Progress {
     if (this.#state === 'resuming') {
       const passedOver = this.#counted === 0 ? this.#sawBefore : this.#bySeq && key === this.#value + 1;
       this.continuous = this.#sawAt || passedOver;
+      this.#state = 'following';
+    } else if (this.#state === 'reusing') {
+      this.continuous = false;
       this.#state = 'following';
     } else this.continuous = true;
     this.#move(seq, timeUs, 1);

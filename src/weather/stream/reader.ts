@@ -50,6 +50,8 @@ export interface ReaderTask {
   readonly read?: (bytes: number) => boolean;
   /** Returns how long the stream may be silent before the connection is closed, in microseconds. */
   readonly silenceUs: () => number;
+  /** Called when the host responds that it is still downloading the network's repositories. */
+  readonly bootstrapping?: () => void;
   /** Called when the reader reaches the end of the track. */
   readonly reached?: () => void;
   /** Called when the track has reached its maximum size and must be committed. */
@@ -81,6 +83,7 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
     if (cause.name === 'handshake')
       offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents' && !offersProtocol;
     if (cause.error === 'CursorTooOld') task.track.tooOld();
+    if (cause.bootstrapping) task.bootstrapping?.();
     if (feed.fruitful()) {
       fruitless = 0;
       backoff.reset();
@@ -104,8 +107,13 @@ interface Cause {
   readonly refused: boolean;
   /** Name of the error with which the handshake was rejected, or null if the host sent none. */
   readonly error: string | null;
+  /** True if the host does not serve events yet, because it is downloading the network's repositories. */
+  readonly bootstrapping: boolean;
   readonly why: string;
 }
+
+/** Text in a Jetstream's response of status 503 while it downloads all repositories, in both protocols. */
+const bootstrapText = 'bootstrap in progress';
 
 async function connection(
   { endpoint, connect, telemetry, log }: ReaderContext,
@@ -126,7 +134,8 @@ async function connection(
     if (!(error instanceof ConnectError)) throw error;
     const refused = error.kind === 'handshake_status' && !error.retryable;
     const why = describeHandshakeRefusal(endpoint, error.status) ?? error.message;
-    return { name: error.kind, answered: false, refused, error: error.error, why };
+    const bootstrapping = error.status === 503 && error.answer.includes(bootstrapText);
+    return { name: error.kind, answered: false, refused, error: error.error, bootstrapping, why };
   }
   telemetry.connected(role);
   const from = cursor === null ? 'live' : 'cursor';
@@ -150,6 +159,7 @@ async function connection(
     answered: true,
     refused,
     error: null,
+    bootstrapping: false,
     why: `the connection to ${endpoint.name} ended: ${name}${code}`,
   };
 }

@@ -82,6 +82,12 @@ class Session {
   #revision: number;
   #isOver = false;
   #backfill: RunningBackfill | null = null;
+  /**
+   * Time of the host's last response that it is downloading the repositories, in microseconds, until a later event was
+   * read; then null. Everything that the host has received by then is a copy of the repositories, in unmarked creates
+   * with the times of the download.
+   */
+  #downloadingUs: number | null = null;
   /** Position before the last live start, from which the backfill begins. */
   #beforeLive: Position | null;
 
@@ -119,6 +125,13 @@ class Session {
       begin: (fruitless) => this.#beginLive(fruitless),
       silenceUs: () => live.silenceUs,
       full: () => this.#tick(),
+      bootstrapping: () => {
+        if (this.#downloadingUs === null)
+          this.#options.log.warn(
+            'the host is downloading the repositories: reading continues live, and a gap is recorded',
+          );
+        this.#downloadingUs = this.#clockUs();
+      },
     };
     const reading = runReader(this.#context, task, this.#stopped);
     try {
@@ -141,13 +154,16 @@ class Session {
     const ageUs = position ? this.#clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
     // Do not resume a position far ahead of the clock: the next events will show whether the clock or the position is
     // wrong.
-    if (position && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
+    const isDownloaded = this.#downloadingUs !== null;
+    if (position && !isDownloaded && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
       const cursor = this.#revision === this.#stored.revision ? this.#withOverlap(position) : position.value;
-      this.#live.resume(cursor);
+      this.#live.resume();
       return cursor;
     }
     this.#beforeLive = position;
-    this.#live.goLive(backfillHours > 0);
+    // A host that downloads the repositories numbers its events from 1.
+    if (isDownloaded) this.#live.tooOld();
+    this.#live.goLive(backfillHours > 0 && !isDownloaded);
     return null;
   }
 
@@ -183,7 +199,7 @@ class Session {
         if (fruitless >= fruitlessBackfills || !position) return 'give_up';
         const cursor = isFirst ? this.#withOverlap(position) : position.value;
         isFirst = false;
-        track.resume(cursor);
+        track.resume();
         return cursor;
       },
     };
@@ -216,6 +232,7 @@ class Session {
     const began = performance.now();
     const remaining = backfill && !gaveUp && !backfill.track.done ? stateOf(backfill) : null;
     const { position } = this.#live;
+    if (this.#downloadingUs !== null && (position?.timeUs ?? 0) > this.#downloadingUs) this.#downloadingUs = null;
     store.commit({ series: this.#stored.id, after: this.#revision, gains, live: position, backfill: remaining });
     this.#revision += 1;
     if (backfill && !remaining)

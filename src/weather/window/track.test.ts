@@ -263,6 +263,20 @@ describe('one commit of data from a hostile host', () => {
     expect(observed.at(-1)).toEqual({ from: base + 61 * second, to: base + 62 * second + 1 });
   });
 
+  test('is interrupted by a host that lost its last events and uses their numbers again, until a new number', () => {
+    const track = live();
+    for (const seq of [1, 2, 3, 4]) track.frame(facts(base + seq * second, seq));
+    track.resume();
+    const again = [3, 260, 261, 262].map((seq, at) => track.frame(facts(base + (at + 6) * second, seq)));
+    expect(again).toEqual(['skipped', 'skipped', 'counted', 'counted']);
+    const { observed, resets, gapUs } = track.take();
+    expect(observed).toEqual([
+      { from: base + second, to: base + 4 * second + 1 },
+      { from: base + 8 * second, to: base + 9 * second + 1 },
+    ]);
+    expect([resets, gapUs]).toEqual([1, 4 * second - 1]);
+  });
+
   test('is reported as full once it contains 1,024 windows', () => {
     const end = { seq: null, timeUs: base };
     const position = { kind: 'time', value: base - 90 * 3600 * second, counted: 0, timeUs: 0 } as const;

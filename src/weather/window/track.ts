@@ -107,9 +107,9 @@ export class Track {
     this.#clockUs = clockUs;
   }
 
-  /** Starts a connection that resumes at the position, or at the earlier number `asked`. */
-  resume(asked?: number): void {
-    this.#progress.resume(asked);
+  /** Starts a connection that resumes at the position or earlier. */
+  resume(): void {
+    this.#progress.resume();
     this.#newConnection = true;
     this.#replaying = true;
     this.#unread = 0;
@@ -254,6 +254,12 @@ export class Track {
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
     let verdict = this.#progress.take(facts.seq, timeUs);
+    if (verdict === 'reused') {
+      // The position stays, so that nothing up to it is counted again. A backfill has no such position.
+      this.#resets += 1;
+      this.#done = this.#standstill === null;
+      return this.#done ? 'beyond_end' : 'skipped';
+    }
     if (verdict === 'renumbered') {
       this.#renumbered();
       if (this.#done) return 'beyond_end';
@@ -264,8 +270,8 @@ export class Track {
     else if (verdict === 'implausible') this.#unusable(verdict);
     else if (verdict === 'beyond_end') this.#done = true;
     else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
-    if (this.#standstill !== null) this.#judgePosition(this.#standstill, timeUs, before);
-    return verdict === 'renumbered' ? 'skipped' : verdict;
+    if (this.#standstill !== null && !this.#progress.reusing) this.#judgePosition(this.#standstill, timeUs, before);
+    return verdict === 'renumbered' || verdict === 'reused' ? 'skipped' : verdict;
   }
 
   /** Abandons the position if the stream advances without it, and records the uncounted time as a gap. */

@@ -42,7 +42,7 @@ const gap = 'equal, or unobserved';
 
 const cases: readonly Case[] = [
   ...[10, 100, 300, 2_000].map((rate) => ({
-    ...{ name: `live, ${rate}/s`, expected: equal, options: { rate, accounts: rate < 300 ? 100 : 1_000 } },
+    ...{ name: `live, ${rate}/s`, expected: equal, options: { rate } },
     act: () => seconds(12),
   })),
   {
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
     act: () => seconds(8),
   },
   {
-    ...{ name: 'bootstrap of 4000 accounts', expected: equal, options: { rate: 50, accounts: 4_000 } },
+    ...{ name: 'bootstrap of 1000 accounts', expected: equal, options: { rate: 50, accounts: 1_000 } },
     act: () => seconds(10),
   },
   {
@@ -92,11 +92,11 @@ const cases: readonly Case[] = [
     act: async (scene) => {
       await seconds(5);
       await replaceJetstream(scene, 'SIGKILL');
-      await seconds(8);
+      await seconds(12);
     },
   },
   {
-    ...{ name: 'Jetstream killed twice at 300/s', expected: gap, options: { rate: 300, accounts: 500 } },
+    ...{ name: 'Jetstream killed twice at 300/s', expected: gap, options: { rate: 300, accounts: 100 } },
     act: async (scene) => {
       for (let round = 0; round < 2; round += 1) {
         await seconds(5);
@@ -194,7 +194,7 @@ export async function runCases(files: Files, only: string, print: (line: string)
 
 function rowOf(name: string, expected: string, result: SceneResult): string {
   const { wire, relay, jetstream, published, unobserved, invented, gapSeconds, processorUs, problems } = result;
-  const verdict = problems.length > 0 ? 'WRONG' : unobserved > 0 ? 'right, unobserved time' : 'equal';
+  const verdict = problems.length > 0 ? 'WRONG' : published === relay ? 'equal' : 'right, unobserved time';
   const numbers = [relay, jetstream, published, unobserved, invented, gapSeconds.toFixed(2), processorUs];
   return [name, wire, expected, ...numbers, verdict].join(' | ');
 }

@@ -72,6 +72,7 @@ export class StreamWitness {
       response.on('end', () => {
         this.notices.push(`${response.statusCode} ${body.trim()}`);
         request.destroy();
+        setTimeout(() => this.#connect(), againMs);
       });
     });
     socket.on('error', (error) => this.notices.push(String(error)));

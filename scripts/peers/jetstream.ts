@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { runCases } from '../harness/jetstream/cases.ts';
+import { runCases } from '../../harness/jetstream/cases.ts';
 
 const { values } = parseArgs({
   options: {

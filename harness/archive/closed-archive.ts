@@ -11,6 +11,7 @@ import { mergeLabels } from '../../src/archive/hours/merge-labels.ts';
 import { mergeWeather } from '../../src/archive/hours/merge-weather.ts';
 import { formatWeatherDay, unknownWeather, weatherHoursFile } from '../../src/archive/hours/weather-day.ts';
 import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';
+import { current, type WrittenEdition } from '../../src/archive/tables/editions.ts';
 import { type Content, signDays } from './forge.ts';
 import { publishedFact } from './published-bodies.ts';
 import { simulatedKey } from './simulated-archive.ts';
@@ -28,6 +29,8 @@ export interface ClosedArchive {
   /** Number of archived days. */
   readonly days: number;
   readonly faults?: SimulatedFaults;
+  /** Edition of the tables; by default the current one. */
+  readonly edition?: WrittenEdition;
   /** Number of characters added to each archived body. */
   readonly padding?: number;
   /** Receives the files one at a time, so that they need not all fit in memory. */
@@ -35,7 +38,14 @@ export interface ClosedArchive {
 }
 
 /** Writes the archive and returns its days. */
-export function writeClosedArchive({ before, days, faults = {}, padding = 0, write }: ClosedArchive): string[] {
+export function writeClosedArchive({
+  before,
+  days,
+  faults = {},
+  edition = current,
+  padding = 0,
+  write,
+}: ClosedArchive): string[] {
   const first = dayOf(before - days * dayMs);
   const names = Array.from({ length: days }, (_, at) => addDays(first, at));
   const inputs = new Map<string, Map<string, Buffer>>();
@@ -50,7 +60,7 @@ export function writeClosedArchive({ before, days, faults = {}, padding = 0, wri
       const own = inputsOf(addDays(day, count));
       return parseInputs(addDays(day, count), (name) => own.get(name) ?? null).inputs ?? [];
     });
-    const computed = computeFiles(day, parsed, startOf(day) + dayMs);
+    const computed = computeFiles(day, parsed, startOf(day) + dayMs, { edition });
     const all = [...inputsOf(day), ...computed.map(({ name, bytes }) => [name, bytes] as const)];
     inputs.delete(day);
     const files = all.map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256Of(bytes) }));
@@ -63,7 +73,7 @@ export function writeClosedArchive({ before, days, faults = {}, padding = 0, wri
   const log: Content = new Map([['index.json', formatIndex({ key: simulatedKey.verifier.text, days: listed })]]);
   signDays(log, listed, simulatedKey);
   for (const [path, own] of log) write(path, own);
-  write(dictionaryFile, formatDictionary());
+  if (edition === current) write(dictionaryFile, formatDictionary(first));
   return names;
 }
 

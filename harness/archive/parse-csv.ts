@@ -15,10 +15,9 @@ export function parseCsv(text: string): string[][] {
     } else if (!isQuoted && one === ',') {
       row.push(cell);
       cell = '';
-    } else if (!isQuoted && one === '\r' && text.charAt(at + 1) === '\n') {
+    } else if (!isQuoted && one === '\n') {
       rows.push([...row, cell]);
       [row, cell] = [[], ''];
-      at += 1;
     } else {
       cell += one;
     }

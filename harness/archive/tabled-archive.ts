@@ -1,5 +1,5 @@
 import { parquetReadObjects } from 'hyparquet';
-import { dayMs, hourMs } from '../../src/archive/days/calendar.ts';
+import { dayMs, hourMs, hoursOf } from '../../src/archive/days/calendar.ts';
 import { type DayRecord, parseDay } from '../../src/archive/days/day.ts';
 import { findIdentityIn } from '../../src/main/archived-identity.ts';
 import { parseCsv } from './parse-csv.ts';
@@ -23,6 +23,8 @@ export interface TabledArchive extends SimulatedArchive {
   csv(day: string, name: string): string[][];
   parquet(day: string, name: string): Promise<Record<string, unknown>[]>;
   gaps(day: string): ManifestGap[];
+  /** Returns the observed seconds of each hour of a day; null for an hour that the table lacks. */
+  seconds(day: string, name: 'weather-totals' | 'labels-totals'): (string | null)[];
   /** Returns the record of a day; null if the archive has none. */
   record(day: string): DayRecord | null;
 }
@@ -32,10 +34,17 @@ export async function tabledArchive(hours: number, options: SimulationOptions = 
   const archive = simulateArchive({ findIdentityIn, ...options });
   await archive.run(hours);
   const bytes = (path: string): Buffer => archive.content.get(path) ?? Buffer.alloc(0);
+  const csv = (day: string, name: string) => parseCsv(bytes(`days/${day}/${name}.csv`).toString('utf8'));
   return {
     ...archive,
     bytes,
-    csv: (day, name) => parseCsv(bytes(`days/${day}/${name}.csv`).toString('utf8')),
+    csv,
+    seconds(day, name) {
+      const [header = [], ...rows] = csv(day, name);
+      const [hour, seconds] = [header.indexOf('hour'), header.indexOf('observed_seconds')];
+      const known = new Map(rows.map((row) => [row[hour], row[seconds]]));
+      return hoursOf(day).map((one) => known.get(one) ?? null);
+    },
     parquet(day, name) {
       const { buffer, byteOffset, length } = bytes(`days/${day}/${name}.parquet`);
       return parquetReadObjects({ file: buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer });

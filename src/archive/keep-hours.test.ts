@@ -4,7 +4,7 @@ import type { SimulationOptions } from '../../harness/archive/simulated-archive.
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { tabledArchive as archiveInTest, at } from '../../harness/archive/tabled-archive.ts';
 import { errorBody } from '../contract/errors.ts';
-import { dayMs } from './days/calendar.ts';
+import { dayMs, hoursOf } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';
 import type { HoursReadings } from './hours/hours-reading.ts';
@@ -17,7 +17,7 @@ import type { HoursReadings } from './hours/hours-reading.ts';
 const first = '2026-11-20';
 
 describe('a day', () => {
-  it('lists the time of uncounted hours as gaps with reasons, and leaves the cells of these hours empty', async () => {
+  it('lists the time of uncounted hours as gaps with reasons, and has no rows for these hours', async () => {
     let failure: 'missing' | null = null;
     const hours: SimulationOptions['hours'] = (now) =>
       failure === null
@@ -31,13 +31,16 @@ describe('a day', () => {
       ['2026-11-20T08:59:00Z', '2026-11-20T09:00:00Z', 'incomplete'],
       ['2026-11-20T09:00:00Z', '2026-11-21T00:00:00Z', 'missing'],
     ]);
-    expect(
-      archive
-        .csv(first, 'labels-by-hour')[20]
-        ?.slice(1)
-        .every((one) => one === ''),
-    ).toBe(true);
-    expect(archive.csv(first, 'weather-by-hour').at(-1)?.slice(-2)).toEqual(['', '']);
+    for (const table of ['weather-totals', 'labels-totals'] as const) {
+      expect(archive.seconds(first, table).map((one) => one !== null)).toEqual(hoursOf(first).map((_, at) => at < 9));
+    }
+    const day = [first, 'all'];
+    for (const table of ['weather-gaps', 'labels-gaps']) {
+      expect(archive.csv(first, table).slice(1)).toEqual([
+        [...day, 'incomplete', '2026-11-20T08:59:00Z', '60', '2026-11-20T09:00:00Z'],
+        [...day, 'missing', '2026-11-20T09:00:00Z', '54000', '2026-11-21T00:00:00Z'],
+      ]);
+    }
     expect((await archive.verify()).findings).toEqual([]);
   });
 
@@ -45,13 +48,13 @@ describe('a day', () => {
     let isHeld = true;
     const respond = (path: string, now: number) => publishedFact(path, { now, isHeld });
     const archive = await archiveInTest(30, { respond });
-    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(1);
+    expect(archive.csv(first, 'labels-labelers')).toHaveLength(1);
     expect(archive.gaps(first)).toContainEqual(
       expect.objectContaining({ fact: 'labels-hours', reason: 'held', end: '2026-11-21T00:00:00Z' }),
     );
     isHeld = false;
     await archive.run(1, 30);
-    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(3);
+    expect(archive.csv(first, 'labels-labelers')).toHaveLength(3);
     expect(archive.gaps(first).filter(({ reason }) => reason === 'held')).toEqual([]);
   });
 
@@ -82,7 +85,7 @@ describe('a day', () => {
         return isRefused ? refusal : publishedFact(path, { now, isHeld: true });
       },
     });
-    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(1);
+    expect(archive.csv(first, 'labels-labelers')).toHaveLength(1);
     expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'open', reason });
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
   });
@@ -109,14 +112,8 @@ describe('a day', () => {
       expect(archive.bytes(`days/${first}/${name}-hours.json`).toString()).not.toContain('"generated_at":"2026-11-30');
     }
     await archive.run(6, 4);
-    expect(archive.csv(first, 'labels-by-hour')[8]?.[4]).toBe('3600');
-    expect(
-      archive
-        .csv(first, 'weather-by-hour')
-        .filter(([hour]) => hour?.includes('T07'))
-        .at(-1)
-        ?.at(-1),
-    ).toBe('3600');
+    expect(archive.seconds(first, 'labels-totals')[7]).toBe('3600');
+    expect(archive.seconds(first, 'weather-totals')[7]).toBe('3600');
   });
 
   it('contains the hours of files that were written after wrong clocks had been corrected', async () => {
@@ -125,14 +122,8 @@ describe('a day', () => {
       hours: (now) => simulatedHours(now, now > at(1, 0) ? { weather: unseen, labels: unseen } : {}),
     });
     await archive.tickAt(at(1, 20) + 5_000);
-    const seconds = () => [
-      archive.csv(first, 'labels-by-hour')[6]?.[4],
-      archive
-        .csv(first, 'weather-by-hour')
-        .findLast(([hour]) => hour?.includes('T05'))
-        ?.at(-1),
-    ];
-    expect(seconds()).toEqual(['0', '0']);
+    const seconds = () => [archive.seconds(first, 'labels-totals')[5], archive.seconds(first, 'weather-totals')[5]];
+    expect(seconds()).toEqual([null, null]);
     await archive.run(5, 3);
     expect(seconds()).toEqual(['3600', '3600']);
   });
@@ -140,13 +131,13 @@ describe('a day', () => {
   it('contains no label hours while the facts API does not respond, because the operator might hold the label facts', async () => {
     const respond: SimulationOptions['respond'] = (path, now) =>
       now < at(0, 5) ? publishedFact(path, { now }) : { kind: 'failure', failure: 'unreachable' };
-    const { csv } = await archiveInTest(10, { respond });
+    const { seconds } = await archiveInTest(10, { respond });
     expect(
-      csv(first, 'labels-by-hour')
-        .slice(1, 10)
-        .map((row) => row[4] !== ''),
+      seconds(first, 'labels-totals')
+        .slice(0, 9)
+        .map((one) => one !== null),
     ).toEqual([...[true, true, true, true], ...[false, false, false, false, false]]);
-    expect(csv(first, 'weather-by-hour').at(-1)?.at(-1)).not.toBe('');
+    expect(seconds(first, 'weather-totals')[8]).not.toBeNull();
   });
 });
 
@@ -162,17 +153,17 @@ describe('the record of a day', () => {
     expect(before?.state).toBe('open');
     expect(after?.previous).toBe(sha256Of(same));
     expect(after?.revision).toBe((parseDay(same)?.revision ?? 0) + 1);
-    expect(archive.csv(first, 'weather-by-hour').at(-1)?.at(-1)).toBe('3000');
+    expect(archive.seconds(first, 'weather-totals').at(-1)).toBe('3000');
   });
 
   // The last hours file before the day closes begins with the first hour of the day.
   it.each([
-    ['the first hours of the day', { from: 0, to: 3, known: 72 }, ['0', '0', '0', '3600']],
+    ['the first hours of the day', { from: 0, to: 3, known: 72 }, [null, null, null, '3600']],
     ['a part of the first hour of the day', { from: 0, to: 0.5, known: 72 }, ['1800', '3600', '3600', '3600']],
     [
       'the last hours of the previous day and the first hours of the day',
       { from: -4, to: 2, known: 68 },
-      ['0', '0', '3600', '3600'],
+      [null, null, '3600', '3600'],
     ],
   ])(
     'gets a new revision when the instruments report a late gap that covers %s',
@@ -181,10 +172,7 @@ describe('the record of a day', () => {
       const hours = (now: number) => simulatedHours(now, { weather: [gap], labels: [gap] });
       const archive = await archiveInTest(24 * 2 + 20, { hours });
       const observed = () =>
-        [
-          archive.csv(first, 'weather-by-hour').filter((row) => row[4] === 'total'),
-          archive.csv(first, 'labels-by-hour').slice(1),
-        ].map((rows, table) => rows.slice(0, 4).map((row) => row[table === 0 ? 6 : 4]));
+        (['weather-totals', 'labels-totals'] as const).map((table) => archive.seconds(first, table).slice(0, 4));
       expect(observed()).toEqual([Array(4).fill('3600'), Array(4).fill('3600')]);
       const before = archive.bytes(`days/${first}/day.json`);
       await archive.run(5, 24 * 2 + 20);
@@ -212,15 +200,10 @@ describe('an hours file of an instrument that lost its store', () => {
       const artifact = { ...read.labels.artifact, generation_id: '00000000-0000-4000-8000-000000000002' };
       return { ...read, labels: { ...read.labels, artifact } };
     };
-    const { csv } = await archiveInTest(24, { hours });
-    const [weather, labels] = [csv(first, 'weather-by-hour'), csv(first, 'labels-by-hour')];
-    const totals = weather.filter(([, , , , collection]) => collection === 'total');
-    expect(totals.slice(0, 12).map((row) => row.at(-1))).toEqual(
-      Array.from({ length: 12 }, (_, hour) => lastSecondsOf(hour)),
-    );
-    expect(labels.slice(1, 13).map((row) => row[4])).toEqual(
-      Array.from({ length: 12 }, (_, hour) => lastSecondsOf(hour)),
-    );
+    const { seconds } = await archiveInTest(24, { hours });
+    const expected = Array.from({ length: 12 }, (_, hour) => lastSecondsOf(hour));
+    expect(seconds(first, 'weather-totals').slice(0, 12)).toEqual(expected);
+    expect(seconds(first, 'labels-totals').slice(0, 12)).toEqual(expected);
   });
 });
 
@@ -242,12 +225,12 @@ describe('an identity (DID or handle) found by the privacy scan', () => {
       expect(bytes.includes('ar7c4by46qjdydhdevvrndac'), path).toBe(false);
       expect(bytes.includes('alice'), path).toBe(false);
     }
-    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(3);
+    expect(archive.csv(first, 'labels-labelers')).toHaveLength(3);
     expect((await archive.verify()).findings).toEqual([]);
   });
 
   it('in a computed file keeps that file out of the archive, and the day is closed without it', async () => {
-    const stopped = 'labels-by-labeler.csv';
+    const stopped = 'labels-labelers.csv';
     const scan = (name: string): string | null => (name === stopped ? 'a DID is at /rows/0' : null);
     const archive = await archiveInTest(24 * 3 + 1, { findIdentityIn: scan });
     expect(archive.content.has(`days/${first}/${stopped}`)).toBe(false);

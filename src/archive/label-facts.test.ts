@@ -45,7 +45,7 @@ const textOf = ({ content }: SimulatedArchive, name: string): string =>
 const stateOf = ({ content }: SimulatedArchive) => parseDay(content.get(`days/${first}/day.json`) ?? Buffer.alloc(0));
 
 describe('a day of an observatory without a label instrument', () => {
-  it('is closed after 48 hours, with a gap and an empty cell for every hour of labels', async () => {
+  it('is closed after 48 hours, with a gap and without a row for every hour of labels', async () => {
     const archive = await archiveOf(73, () => unavailable);
     expect(stateOf(archive)).toMatchObject({ state: 'closed' });
     const { gaps } = JSON.parse(textOf(archive, 'gaps.json')) as { gaps: object[] };
@@ -54,10 +54,11 @@ describe('a day of an observatory without a label instrument', () => {
       { source: 'publication', fact: 'labels-overview', ...day, reason: 'source_unavailable' },
       { source: 'archive', fact: 'labels-hours', ...day, reason: 'missing' },
     ]);
-    const [, ...rows] = textOf(archive, 'labels-by-hour.csv').trimEnd().split('\r\n');
-    expect(rows).toHaveLength(24);
-    expect(rows.every((row) => /^[^,]+,+$/.test(row))).toBe(true);
-    expect(textOf(archive, 'weather-by-hour.csv')).toContain(',total,');
+    expect(textOf(archive, 'labels-totals.csv').trimEnd().split('\n')).toHaveLength(1);
+    expect(textOf(archive, 'labels-gaps.csv')).toContain(
+      '\n2026-11-20,all,missing,2026-11-20T00:00:00Z,86400,2026-11-21T00:00:00Z\n',
+    );
+    expect(textOf(archive, 'weather-totals.csv').trimEnd().split('\n')).toHaveLength(25);
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
   });
 

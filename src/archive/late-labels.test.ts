@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { simulatedHours, simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
-import { at, tabledArchive } from '../../harness/archive/tabled-archive.ts';
+import { at, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import type { LabelsHours } from '../artifact/hours/labels-hours.ts';
 import type { HoursReadings } from './hours/hours-reading.ts';
 import { labelsSums } from './summary/day-summary.ts';
@@ -46,43 +46,50 @@ function withLate(file: LabelsHours): LabelsHours {
   };
 }
 
-const lateNames = ['filled_in_applications', 'filled_in_removals', 'filled_in_seconds'];
+/** Returns the sums of the day from its tables. */
+const sumsIn = (archive: TabledArchive) => {
+  const [totals, late, rates] = ['totals', 'late', 'rates'].map((name) =>
+    archive.bytes(`days/${day}/labels-${name}.csv`).toString(),
+  );
+  return labelsSums(totals ?? '', late, rates);
+};
 
-test('the tables of a closed day state late labels in columns of their own, and the archive verifies', async () => {
+test('the tables of a closed day state late labels in tables of their own, and the archive verifies', async () => {
   const archive = await tabledArchive(24 * 4 + 1, { hours: stating(0) });
-  const [header = [], ...rows] = archive.csv(day, 'labels-by-hour');
-  expect(header.slice(-4)).toEqual([...lateNames, 'labels_per_hour']);
-  expect(rows[9]?.slice(-4)).toEqual(['300', '4', '120', '61']);
-  expect(rows[8]?.slice(-4)).toEqual(['0', '0', '0', '61']);
-  const [names = [], ...labelers] = archive.csv(day, 'labels-by-labeler');
-  expect(names.slice(-3)).toEqual(lateNames);
-  expect(labelers.map((row) => row.slice(-3))).toEqual([
-    ['300', '4', '120'],
-    ['0', '0', '0'],
-  ]);
-  const [, , , , , , , , , parquet] = await archive.parquet(day, 'labels-by-hour');
-  expect(parquet).toMatchObject({ filled_in_applications: 300n, labels_per_hour: 61 });
+  const [, ...late] = archive.csv(day, 'labels-late');
+  expect(late).toHaveLength(24);
+  expect(late[9]).toEqual([day, `${day}T09:00:00Z`, '300', '4', '120']);
+  expect(late[8]).toEqual([day, `${day}T08:00:00Z`, '0', '0', '0']);
+  expect(
+    archive
+      .csv(day, 'labels-rates')
+      .slice(1)
+      .map((row) => row[2]),
+  ).toEqual(Array(24).fill('61'));
+  expect(archive.csv(day, 'labels-late-labelers').slice(1)).toEqual([[day, did, '300', '4', '120']]);
+  const parquet = await archive.parquet(day, 'labels-late');
+  expect(parquet[9]).toMatchObject({ filled_in_applications: 300n, filled_in_seconds: 120 });
   expect(archive.record(day)).toMatchObject({ state: 'closed' });
   expect((await archive.verify()).findings).toEqual([]);
 });
 
-test('the tables of a day whose instrument did not state late labels apart keep their columns', async () => {
+test('a day whose instrument did not state late labels apart has no rows in the tables of late labels and rates', async () => {
   const archive = await tabledArchive(24 * 4 + 1, { hours: stating(Number.POSITIVE_INFINITY) });
-  expect(archive.csv(day, 'labels-by-hour')[0]?.at(-1)).toBe('sources_unavailable');
-  expect(archive.csv(day, 'labels-by-labeler')[0]?.at(-1)).toBe('observed_seconds');
+  for (const name of ['labels-late', 'labels-late-labelers', 'labels-rates'])
+    expect(archive.csv(day, name)).toHaveLength(1);
   expect(archive.bytes(`days/${day}/labels-hours.json`).toString()).not.toContain('filled_in');
-  expect(labelsSums(archive.bytes(`days/${day}/labels-by-hour.csv`).toString())).not.toHaveProperty('late');
+  expect(sumsIn(archive)).not.toHaveProperty('late');
 });
 
 test('a later file moves the late labels of a day, and its sums keep the statements about the other hours', async () => {
   const archive = await tabledArchive(30, { hours: stating(at(0, 20)) });
-  expect(archive.csv(day, 'labels-by-hour')[10]?.slice(-4)).toEqual(['300', '4', '120', '61']);
-  expect(archive.csv(day, 'labels-by-labeler')[1]?.slice(-3)).toEqual(['300', '4', '120']);
+  expect(archive.csv(day, 'labels-late')[10]?.slice(2)).toEqual(['300', '4', '120']);
+  expect(archive.csv(day, 'labels-late-labelers')[1]?.slice(2)).toEqual(['300', '4', '120']);
 });
 
 test('the sums of a day divide no late labels by its observed time', async () => {
   const archive = await tabledArchive(30, { hours: stating(0) });
-  const sums = labelsSums(archive.bytes(`days/${day}/labels-by-hour.csv`).toString());
+  const sums = sumsIn(archive);
   expect(sums?.late?.count).toBe(304);
   expect((sums?.late?.rate ?? 0) * 3_600).toBeCloseTo(61, 6);
   expect(sums?.count).toBeGreaterThan(304);

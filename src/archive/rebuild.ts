@@ -7,22 +7,30 @@ import { indexFile, parseIndex } from './days/index-file.ts';
 import { pathOf } from './days/paths.ts';
 import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
+import { current, editionOf } from './tables/editions.ts';
 
 /**
  * Result for one file. `restored`: the file was missing or damaged, and has been written again. `different`: the
- * computed bytes differ from the published ones, so nothing was written.
+ * computed bytes differ from the published ones, so nothing was written. `added`: the file belongs to a newer edition of
+ * the tables than the record of the day, and has been written beside the older tables.
  */
 export interface RebuiltFile {
   readonly name: string;
-  readonly result: 'identical' | 'restored' | 'withdrawn' | 'different';
+  readonly result: 'identical' | 'restored' | 'added' | 'withdrawn' | 'different';
 }
 
 /**
  * Recomputes the files of a closed day from the archived input files, and restores those that are missing or damaged.
- * A file is written only if its computed bytes equal the published ones. Throws OperatorError if the day is not
+ * A file is written only if its computed bytes equal the published ones. On a day with tables of an older edition, also
+ * writes the current tables, unless a computed file of the day was withdrawn or withheld. `findIdentityIn` describes an
+ * identity in the values of a file; a file with an identity is not added. Throws OperatorError if the day is not
  * closed, or if its record or an input is missing, damaged or withdrawn.
  */
-export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
+export function rebuildDay(
+  files: ArchiveFiles,
+  day: string,
+  findIdentityIn: (name: string, value: object) => string | null,
+): RebuiltFile[] {
   const record = closedRecord(files, day);
   const withdrawn = withdrawnNames(files, day);
   for (const { name, sha256 } of record.files.filter((file) => inputFiles.includes(file.name))) {
@@ -32,11 +40,17 @@ export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
     throw new OperatorError(`${pathOf(day, name)} is missing or damaged; restore it from a copy of the archive`);
   }
   const days = [0, 1, 2].map((count) => inputsOf(files, addDays(day, count)));
-  const computed = computeFiles(day, days, startOf(day) + dayMs);
+  const until = startOf(day) + dayMs;
+  const edition = editionOf(record);
+  const computed = computeFiles(day, days, until, { edition });
   const results = computed
     .filter(({ name }) => !record.withheld.includes(name))
     .map((one) => rebuildFile(files, record, { ...one, isWithdrawn: withdrawn.has(one.name) }));
-  return [...results, { name: dayFile, result: isComposed(record, computed) ? 'identical' : 'different' }];
+  const composed: RebuiltFile = { name: dayFile, result: isComposed(record, computed) ? 'identical' : 'different' };
+  const isWhole = edition === current || record.withheld.length > 0 || withdrawn.size > 0;
+  const added = isWhole ? [] : computeFiles(day, days, until).filter((one) => !hasName(computed, one.name));
+  const clean = added.filter(({ name, value }) => findIdentityIn(name, value) === null);
+  return [...results, composed, ...clean.map((one) => addFile(files, day, one))];
 }
 
 function closedRecord(files: ArchiveFiles, day: string): DayRecord {
@@ -77,6 +91,17 @@ function rebuildFile(files: ArchiveFiles, record: DayRecord, { name, bytes, isWi
   if (files.read(path)?.equals(bytes) === true) return { name, result: 'identical' };
   files.replace(path, bytes);
   return { name, result: 'restored' };
+}
+
+function hasName(files: readonly ComputedFile[], name: string): boolean {
+  return files.some((one) => one.name === name);
+}
+
+function addFile(files: ArchiveFiles, day: string, { name, bytes }: ComputedFile): RebuiltFile {
+  const path = pathOf(day, name);
+  if (files.read(path)?.equals(bytes) === true) return { name, result: 'identical' };
+  files.replace(path, bytes);
+  return { name, result: 'added' };
 }
 
 /** Returns true if the day's record remains the same when the digests of the computed files are inserted. */

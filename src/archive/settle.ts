@@ -13,7 +13,8 @@ import { keepHours } from './keep-hours.ts';
 import { keepIssues } from './keep-issues.ts';
 import { labelFactsAt, labelFactsMs } from './label-facts.ts';
 import type { DayLog } from './signing/day-log.ts';
-import { dictionaryFile, formatDictionary } from './tables/dictionary.ts';
+import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
+import { editionOf, first as firstEdition } from './tables/editions.ts';
 
 const newline = 0x0a;
 /**
@@ -77,7 +78,7 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
     else open.push(record);
   }
   const closed = log.leaves().map((leaf): ListedDay => ({ ...leaf, state: 'closed' }));
-  const dictionary = formatDictionary();
+  const dictionary = formatDictionary(tablesSince(files, closed, open));
   if (files.read(dictionaryFile)?.equals(dictionary) !== true) files.replace(dictionaryFile, dictionary);
   const index = formatIndex({ key, days: [...closed, ...open] });
   if (files.read(indexFile)?.equals(index) !== true) files.replace(indexFile, index);
@@ -111,6 +112,21 @@ function confirmedBefore(lines: DayReader, first: string, last: string): string 
     hours += new Set(responses.map(({ hour }) => hour)).size;
   }
   return hours < confirmingHours ? first : addDays(day, 1);
+}
+
+/**
+ * Returns the first day with the current edition of the tables, as the data dictionary states it. If there is no current
+ * dictionary, finds the day after the last one with the first edition.
+ */
+function tablesSince(files: ArchiveFiles, closed: readonly ListedDay[], open: readonly ListedDay[]): string {
+  const dictionary = files.read(dictionaryFile);
+  const stated = dictionary && sinceIn(dictionary);
+  if (stated) return stated;
+  const older = closed.findLast(({ day }) => {
+    const record = parseDay(files.read(pathOf(day, dayFile)) ?? Buffer.alloc(0));
+    return record !== null && editionOf(record) === firstEdition;
+  });
+  return older ? addDays(older.day, 1) : ([...closed, ...open][0]?.day ?? '');
 }
 
 /** Returns the archived lines of the label overview from the days that `labelFactsAt` examines. */
@@ -171,7 +187,7 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   const intact = days.filter((one) => one !== null);
   const isClosed = closes && intact.length === days.length;
   const until = Math.min(Math.floor(now / hourMs) * hourMs, startOf(day) + dayMs);
-  const all = intact.length === days.length ? computeFiles(day, intact, until, upkeep.memo) : [];
+  const all = intact.length === days.length ? computeFiles(day, intact, until, { memo: upkeep.memo }) : [];
   const withheld = all.filter((one) => hasIdentity(upkeep, day, one)).map(({ name }) => name);
   const computed = all.filter(({ name }) => !withheld.includes(name));
   const listed = listFiles(upkeep, day, computed);
@@ -188,6 +204,9 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
     files.replace(pathOf(day, one.name), one.bytes);
   }
   for (const name of withheld) files.remove(pathOf(day, name));
+  // An open day has no tables of the first edition. They go before the record, so that a repeated call removes them.
+  const outdated = last?.files.filter(({ name }) => firstEdition.files.includes(name)) ?? [];
+  for (const { name } of outdated) files.remove(pathOf(day, name));
   files.replace(pathOf(day, dayFile), formatted);
   return { day, state, sha256: sha256Of(formatted) };
 }

@@ -15,8 +15,12 @@ import { at, type ManifestGap, type TabledArchive, tabledArchive } from '../../h
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { sha256Of } from './days/digest.ts';
+import { dayList } from './hours/hour-lists.ts';
+import { unknownLabels } from './hours/labels-day.ts';
+import { unknownWeather } from './hours/weather-day.ts';
 import { rebuildDay } from './rebuild.ts';
-import { labelsByLabeler, tables, weatherByHour } from './tables/columns.ts';
+import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
+import { dayTables } from './tables/day-tables.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
 import { csvBytes } from './tables/write-csv.ts';
 import { parquetBytes } from './tables/write-parquet.ts';
@@ -59,21 +63,18 @@ async function twoDaysInTest(): Promise<TabledArchive> {
   return archive;
 }
 
-const cell = (value: number | null): string => String(value ?? '');
 const applies = (gap: SimulatedGap, key: 'collection' | 'labeler', name?: string): boolean =>
   gap[key] === undefined || gap[key] === name;
 
-/** Returns the rows that the weather table must have, computed only from the simulated gaps. */
-function expectedWeather(day: string): string[][] {
-  return hoursOf(day).flatMap((hour) =>
-    ['total', ...simulatedCollections].map((name) => {
-      const start = Date.parse(hour);
-      const own = faults.weather.filter((gap) => applies(gap, 'collection', name));
-      const seconds = observedSeconds(start, start + hourMs, own);
-      const count = cell(countOf(name, start, seconds));
-      return [hour, 'jetstream.example', 'jetstream.legacy', 'true', name, count, String(seconds)];
-    }),
-  );
+/** Returns the observed hours of the weather, of one collection or of all, computed only from the simulated gaps. */
+function expectedWeather(day: string, name: string) {
+  return hoursOf(day).flatMap((hour) => {
+    const start = Date.parse(hour);
+    const own = faults.weather.filter((gap) => applies(gap, 'collection', name));
+    const seconds = observedSeconds(start, start + hourMs, own);
+    const count = countOf(name, start, seconds);
+    return count === null ? [] : [{ time: [day, hour], counts: [String(count), String(seconds)] }];
+  });
 }
 
 /** Returns the observed seconds and the applications of a labeler in one hour. */
@@ -88,34 +89,101 @@ const sum = (values: readonly (number | null)[]): number | null =>
   values.every((value) => value === null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
 describe('the tables of a closed day', () => {
-  it('contain every hour with the observed values, and empty cells where nothing was observed', async () => {
+  it('contain a row for every hour with observed values, and no row where nothing was observed', async () => {
     const { csv, verify } = await twoDaysInTest();
+    const series = ['jetstream.example', 'jetstream.legacy'];
     for (const day of [first, second]) {
-      expect(csv(day, 'weather-by-hour').slice(1)).toEqual(expectedWeather(day));
-      const labels = csv(day, 'labels-by-hour').slice(1);
-      for (const [place, hour] of hoursOf(day).entries()) {
+      const totals = expectedWeather(day, 'total').map(({ time, counts }) => [...time, ...counts, ...series]);
+      expect(csv(day, 'weather-totals').slice(1)).toEqual(totals);
+      const collections = simulatedCollections
+        .flatMap((name) => expectedWeather(day, name).map(({ time, counts }) => [...time, name, ...counts, series[0]]))
+        .toSorted(([, a = ''], [, b = '']) => (a < b ? -1 : a > b ? 1 : 0));
+      expect(csv(day, 'weather-collections').slice(1)).toEqual(collections);
+      const labels = hoursOf(day).flatMap((hour) => {
         const all = simulatedLabelers.map((did) => expectedLabeler(did, hour));
-        const [found, applications, removals] = labels[place] ?? [];
-        expect([found, applications, removals]).toEqual([
-          hour,
-          cell(sum(all.map((one) => one.applications))),
-          cell(sum(all.map((one) => one.removals))),
-        ]);
-      }
+        const [applications, removals] = [sum(all.map((a) => a.applications)), sum(all.map((a) => a.removals))];
+        return applications === null ? [] : [[day, hour, String(applications), String(removals)]];
+      });
+      expect(
+        csv(day, 'labels-totals')
+          .slice(1)
+          .map((row) => row.slice(0, 4)),
+      ).toEqual(labels);
       const byDay = simulatedLabelers.map((did) => {
         const all = hoursOf(day).map((hour) => expectedLabeler(did, hour));
         const [applications, removals] = [sum(all.map((a) => a.applications)), sum(all.map((a) => a.removals))];
-        return [day, did, cell(applications), cell(removals), String(sum(all.map((one) => one.seconds)))];
+        const hours = all.filter(({ seconds }) => seconds > 0).length;
+        return [day, did, ...[applications, removals, sum(all.map(({ seconds }) => seconds)), hours].map(String)];
       });
-      expect(csv(day, 'labels-by-labeler').slice(1)).toEqual(byDay);
+      expect(csv(day, 'labels-labelers').slice(1)).toEqual(byDay);
     }
-    expect(csv(first, 'labels-by-hour')[6]?.slice(1, 5)).toEqual(['', '', '', '0']);
+    expect(csv(first, 'labels-totals')).toHaveLength(1 + 22);
     expect((await verify()).findings).toEqual([]);
+  });
+
+  it('account for every second of the day: it is observed, or a gap of the scope "all" states why not', async () => {
+    const { csv } = await twoDaysInTest();
+    const secondsIn = (rows: string[][], place: number) => rows.reduce((total, row) => total + Number(row[place]), 0);
+    for (const day of [first, second]) {
+      for (const name of ['weather', 'labels']) {
+        const [head = [], ...rows] = csv(day, `${name}-totals`);
+        const gaps = csv(day, `${name}-gaps`).filter(([, scope]) => scope === 'all');
+        expect(secondsIn(rows, head.indexOf('observed_seconds')) + secondsIn(gaps, 4), `${day} ${name}`).toBe(86_400);
+      }
+    }
+    expect(csv(first, 'weather-gaps').slice(1)).toEqual([
+      ['2026-11-20', 'all', 'not_observed', '2026-11-20T03:10:00Z', '60', '2026-11-20T03:11:00Z'],
+      ['2026-11-20', 'all', 'not_observed', '2026-11-20T06:30:00Z', '9900', '2026-11-20T09:15:00Z'],
+      ['2026-11-20', 'all', 'not_observed', '2026-11-20T23:50:00Z', '600', '2026-11-21T00:00:00Z'],
+      ['2026-11-20', 'like.create', 'silent', '2026-11-20T12:00:00Z', '3600', '2026-11-20T13:00:00Z'],
+    ]);
+    expect(csv(first, 'labels-gaps').slice(1)).toEqual([
+      ['2026-11-20', 'all', 'ingest_paused', '2026-11-20T05:00:00Z', '7200', '2026-11-20T07:00:00Z'],
+      ['2026-11-20', simulatedLabelers[0], 'source_unavailable', '2026-11-20T04:30:00Z', '900', '2026-11-20T04:45:00Z'],
+      [
+        '2026-11-20',
+        simulatedLabelers[1],
+        'source_unavailable',
+        '2026-11-20T15:00:00Z',
+        '10800',
+        '2026-11-20T18:00:00Z',
+      ],
+    ]);
+  });
+
+  it('end their lines with LF, have no empty cell, no flag, and a UTC day beside each hour', async () => {
+    const archive = await twoDaysInTest();
+    for (const { name, columns } of tables) {
+      const text = archive.bytes(`days/${first}/${name}.csv`).toString('utf8');
+      expect(text, name).not.toMatch(/\r|,,|,\n|^,/m);
+      expect(columns.map(({ kind, isNullable }) => kind === 'flag' || isNullable)).not.toContain(true);
+      const [day, hour] = columns;
+      expect(day?.name).toBe('day');
+      expect(columns.some(({ kind }) => kind === 'hour')).toBe(hour?.kind === 'hour');
+    }
+  });
+
+  it('count no event twice, and do not end with a column that is compared', () => {
+    for (const { name, columns } of tables) {
+      const collections = columns.find(({ name: own }) => own === 'collection')?.values ?? [];
+      const isKinds = name === 'weather-post-kinds';
+      expect(collections.some((one) => postKinds.includes(one as (typeof postKinds)[number]))).toBe(isKinds);
+      expect([
+        'events',
+        'applications',
+        'removals',
+        'observed_seconds',
+        'collection',
+        'scope',
+        'labeler_did',
+        'reason',
+      ]).not.toContain(columns.at(-1)?.name);
+    }
   });
 
   it('have the same values as CSV and as Parquet', async () => {
     const { csv, parquet } = await twoDaysInTest();
-    for (const name of ['weather-by-hour', 'labels-by-hour', 'labels-by-labeler']) {
+    for (const { name } of tables) {
       const [head = [], ...rows] = csv(first, name);
       const found = await parquet(first, name);
       expect(found.map((row) => head.map((column) => textOf(row[column], column)))).toEqual(rows);
@@ -124,10 +192,16 @@ describe('the tables of a closed day', () => {
 
   it('are rebuilt byte for byte from the input files', async () => {
     const archive = await twoDaysInTest();
-    const names = ['weather-by-hour.csv', 'weather-by-hour.parquet', 'labels-by-labeler.parquet', 'gaps.json'];
+    const names = [
+      'weather-totals.csv',
+      'weather-totals.parquet',
+      'labels-gaps.parquet',
+      'gaps.json',
+      'datapackage.json',
+    ];
     const before = names.map((name) => archive.bytes(`days/${first}/${name}`));
     for (const name of names) archive.content.delete(`days/${first}/${name}`);
-    const results = rebuildDay(archive.files, first);
+    const results = rebuildDay(archive.files, first, findIdentityIn);
     expect(
       results
         .filter(({ result }) => result === 'restored')
@@ -139,30 +213,74 @@ describe('the tables of a closed day', () => {
   });
 });
 
+describe('the weather of a day with two hosts', () => {
+  const none = dayList<number | null>(null);
+  const series = (host: string, published: boolean, hours: readonly number[]) => ({
+    ...{ host, protocol: 'jetstream.legacy' as const, published, collections: {}, gaps: [], gap_overflow: false },
+    events: none.map((_, place) => (hours.includes(place) ? 10 : null)),
+    observed_seconds: none.map((_, place) => (hours.includes(place) ? 3600 : 0)),
+    through: none.map((_, place) => (hours.includes(place) ? new Date(at(0, place + 1)).toISOString() : null)),
+    observed_since: dayList(null),
+  });
+
+  it('has only the published host in its totals, and the hours of the other host as gaps', () => {
+    const day = {
+      ...unknownWeather(first),
+      series: [series('a.example', false, [0, 1]), series('b.example', true, [1, 2])],
+    };
+    const filled = dayTables({ weather: day, labels: unknownLabels(first) }, at(0, 4));
+    const rows = (name: string) => filled.find(({ table }) => table.name === name)?.rows.map((row) => row.slice(1));
+    const own = ['b.example', 'jetstream.legacy'];
+    expect(rows('weather-totals')).toEqual([
+      ['2026-11-20T01:00:00Z', 10, 3600, ...own],
+      ['2026-11-20T02:00:00Z', 10, 3600, ...own],
+    ]);
+    expect(rows('weather-other-hosts')).toEqual([
+      ['2026-11-20T00:00:00Z', 'a.example', 10, 3600, 'jetstream.legacy'],
+      ['2026-11-20T01:00:00Z', 'a.example', 10, 3600, 'jetstream.legacy'],
+    ]);
+    expect(rows('weather-gaps')).toEqual([
+      ['all', 'other_host', '2026-11-20T00:00:00Z', 3600, '2026-11-20T01:00:00Z'],
+      ['all', 'not_archived', '2026-11-20T03:00:00Z', 3600, '2026-11-20T04:00:00Z'],
+    ]);
+  });
+
+  it('has a gap with an unknown reason for an hour without a count that no file explains', () => {
+    const silent = { ...series('b.example', true, [0, 1]), events: dayList(null) };
+    const filled = dayTables(
+      { weather: { ...unknownWeather(first), series: [silent] }, labels: unknownLabels(first) },
+      at(0, 2),
+    );
+    expect(filled.find(({ table }) => table.name === 'weather-gaps')?.rows).toEqual([
+      [first, 'all', 'unknown', '2026-11-20T00:00:00Z', 7200, '2026-11-20T02:00:00Z'],
+    ]);
+  });
+});
+
 describe('a Parquet file', () => {
   it('has the same bytes as in earlier versions, so that closed days can be rebuilt', () => {
     const rows = [
-      ['2026-11-20T00:00:00Z', 'a.example', 'jetstream.legacy', true, 'total', 2 ** 53 - 1, 3600],
-      ['2026-11-20T00:00:00Z', 'a.example', 'jetstream.legacy', true, 'like.create', null, 0.5],
+      ['2026-11-20', '2026-11-20T00:00:00Z', 2 ** 53 - 1, 3600, 'a.example', 'jetstream.legacy'],
+      ['2026-11-20', '2026-11-20T01:00:00Z', 0, 0.5, 'a.example', 'jetstream.legacy'],
     ];
     // If a newer writer changes this digest, closed days can no longer be rebuilt: keep the old writer.
-    expect(sha256Of(parquetBytes(weatherByHour, rows))).toMatchInlineSnapshot(
-      `"eafdb65cc561845f0c73139de32c911fe92932663e52b6b7dce92851f32744c0"`,
+    expect(sha256Of(parquetBytes(edition, weatherTotals, rows))).toMatchInlineSnapshot(
+      `"54fc0079cc269ed4f09ca13b04380a6baba0c25c0f7b5e9712e59b85a4ad8f8c"`,
     );
   });
 });
 
 describe('a CSV cell', () => {
   it.each(['=1+1', '+1', '-1', '@a', '\t=1'])('that begins like a spreadsheet formula is escaped: %s', (text) => {
-    const bytes = csvBytes(labelsByLabeler, [['2026-11-20', text, null, null, 0]]);
-    expect(bytes.toString('utf8').split('\r\n')[1]).toMatch(/^2026-11-20,"?'/);
+    const bytes = csvBytes(edition, labelsLabelers, [['2026-11-20', text, 1, 1, 0, 0]]);
+    expect(bytes.toString('utf8').split('\n')[1]).toMatch(/^2026-11-20,"?'/);
   });
 });
 
 describe('the data dictionary', () => {
-  it('has a JSON Schema that accepts the rows of every table, but rejects null in a column that is never empty', async () => {
+  it('has a JSON Schema that accepts the rows of every table, but rejects null', async () => {
     const { parquet, content } = await twoDaysInTest();
-    expect(content.get('tables.json')).toEqual(formatDictionary());
+    expect(content.get('tables.json')).toEqual(formatDictionary(first));
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const table of tables) {
       const validate = ajv.compile(rowSchema(table));
@@ -173,7 +291,11 @@ describe('the data dictionary', () => {
         const required = table.columns.find(({ isNullable }) => !isNullable)?.name ?? '';
         expect(validate({ ...plain, [required]: null })).toBe(false);
       }
-      expect(rows.length).toBeGreaterThan(1);
+      const isEmpty = [
+        ...['weather-other-hosts', 'weather-post-kinds'],
+        ...['labels-late', 'labels-late-labelers', 'labels-rates'],
+      ].includes(table.name);
+      expect(rows.length > 1).toBe(!isEmpty);
     }
   });
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Content, copyOf } from '../../harness/archive/forge.ts';
 import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-files.ts';
 import { simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { findIdentityIn } from '../main/archived-identity.ts';
 import { hourMs } from './days/calendar.ts';
 import { formatDay, parseDay } from './days/day.ts';
 import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
@@ -92,8 +93,8 @@ describe('a withdrawn file', () => {
   });
 
   it.each([
-    ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
-    ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
+    ['labels-hours.json', 'labels-labelers', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
+    ['weather-hours.json', 'weather-totals', 'jetstream.example'],
   ])(
     'with the hours of an open day (%s) is removed together with its data in the computed tables, and later tables do not contain the data',
     async (name, table, text) => {
@@ -112,7 +113,9 @@ describe('a withdrawn file', () => {
       expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
       expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
       expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
-      expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+      expect(new Set(rebuildDay(archive.files, open, findIdentityIn).map(({ result }) => result))).toEqual(
+        new Set(['identical']),
+      );
       expect(withdraw(open, name)).toBe('removed');
       expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
     },
@@ -157,11 +160,11 @@ describe('a rebuild', () => {
   it('restores missing and damaged files of a closed day byte for byte', async () => {
     const { files, content } = await archiveInTest();
     const before = copyOf(content);
-    expect(rebuildDay(files, first).map(({ result }) => result)).not.toContain('different');
+    expect(rebuildDay(files, first, findIdentityIn).map(({ result }) => result)).not.toContain('different');
     content.delete(`days/${first}/gaps.json`);
     content.set(`days/${second}/gaps.json`, Buffer.from('{}\n'));
-    expect(rebuildDay(files, first)).toContainEqual({ name: 'gaps.json', result: 'restored' });
-    expect(rebuildDay(files, second)).toContainEqual({ name: 'gaps.json', result: 'restored' });
+    expect(rebuildDay(files, first, findIdentityIn)).toContainEqual({ name: 'gaps.json', result: 'restored' });
+    expect(rebuildDay(files, second, findIdentityIn)).toContainEqual({ name: 'gaps.json', result: 'restored' });
     expect(content).toEqual(before);
   });
 
@@ -172,7 +175,7 @@ describe('a rebuild', () => {
     const hour = (at: string) => line.replaceAll('T00:00:', `T${at}:00:`);
     content.set(path, Buffer.from(`${hour('00')}\n`));
     content.delete(`days/${second}/gaps.json`);
-    expect(() => rebuildDay(files, second)).toThrow(`days/${second}/${labels} is missing or damaged`);
+    expect(() => rebuildDay(files, second, findIdentityIn)).toThrow(`days/${second}/${labels} is missing or damaged`);
     expect(content.has(`days/${second}/gaps.json`)).toBe(false);
   });
 
@@ -186,17 +189,17 @@ describe('a rebuild', () => {
     content.set(path, Buffer.from(forged));
     content.set('index.json', Buffer.from(text('index.json').replace(digestOf(record), digestOf(forged))));
     content.delete(`days/${first}/gaps.json`);
-    expect(rebuildDay(files, first)).toContainEqual({ name: 'gaps.json', result: 'different' });
+    expect(rebuildDay(files, first, findIdentityIn)).toContainEqual({ name: 'gaps.json', result: 'different' });
     expect(content.has(`days/${first}/gaps.json`)).toBe(false);
   });
 
   it('is refused for an open day, and for a damaged or withdrawn input', async () => {
     const { files, content, withdraw } = await archiveInTest();
-    expect(() => rebuildDay(files, open)).toThrow('is not a closed day of this archive');
+    expect(() => rebuildDay(files, open, findIdentityIn)).toThrow('is not a closed day of this archive');
     withdraw(first, labels);
-    expect(() => rebuildDay(files, first)).toThrow('labels-overview.jsonl was withdrawn');
+    expect(() => rebuildDay(files, first, findIdentityIn)).toThrow('labels-overview.jsonl was withdrawn');
     content.delete(`days/${second}/${labels}`);
-    expect(() => rebuildDay(files, second)).toThrow(`days/${second}/${labels} is missing or damaged`);
+    expect(() => rebuildDay(files, second, findIdentityIn)).toThrow(`days/${second}/${labels} is missing or damaged`);
   });
 });
 
@@ -225,13 +228,15 @@ describe('the list of known issues', () => {
     expect(manifest(second)).toMatchObject({ known_issues: [issue] });
     expect(manifest('2026-11-22')).toMatchObject({ known_issues: [] });
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
-    expect(new Set(rebuildDay(archive.files, first).map(({ result }) => result))).toEqual(new Set(['identical']));
+    expect(new Set(rebuildDay(archive.files, first, findIdentityIn).map(({ result }) => result))).toEqual(
+      new Set(['identical']),
+    );
   });
 
   it('does not change any day while it is invalid or contains an identity, and an error is logged', async () => {
-    const findIdentityIn = (_name: string, value: object) =>
+    const scan = (_name: string, value: object) =>
       JSON.stringify(value).includes('Caused by did:plc:') ? 'a DID is at /issues/0/summary' : null;
-    const archive = simulateArchive({ findIdentityIn });
+    const archive = simulateArchive({ findIdentityIn: scan });
     const named = { ...issue, summary: 'Caused by did:plc:ewvi7nxzyoun6zhxrhs64oiz.' };
     archive.content.set(issuesFile, formatIssues([named]));
     await archive.run(1);

@@ -1,6 +1,7 @@
 import { OperatorError } from '../ops/errors.ts';
 import { computedFiles } from './compute/inputs.ts';
-import { dayFile, isFileName, type ListedFile, parseDay } from './days/day.ts';
+import { type DayRecord, dayFile, isFileName, type ListedFile, parseDay } from './days/day.ts';
+import { sha256Of } from './days/digest.ts';
 import { archivedFacts, type FactName, factNames, lineFileOf } from './days/facts.ts';
 import { issuesFile } from './days/known-issues.ts';
 import { formatFailure } from './days/line.ts';
@@ -12,6 +13,7 @@ import { formatLabelsDay, labelsHoursFile, unknownLabels } from './hours/labels-
 import { noteLabelsFailure } from './hours/merge-labels.ts';
 import { noteWeatherFailure } from './hours/merge-weather.ts';
 import { formatWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+import { isAdded } from './tables/editions.ts';
 
 /** A request to withdraw one file. */
 export interface Withdrawal {
@@ -34,7 +36,7 @@ export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
   const bytes = files.read(pathOf(day, dayFile));
   const record = bytes && parseDay(bytes);
   if (!record) throw new OperatorError(`the archive has no intact record of ${day}`);
-  const listed = isFileName(name) ? record.files.find((file) => file.name === name) : undefined;
+  const listed = isFileName(name) ? listedFile(withdrawal, record) : undefined;
   if (!listed) throw new OperatorError(`${day} has no file ${JSON.stringify(name)}`);
   if (record.state === 'open') {
     withhold(withdrawal, listed);
@@ -42,6 +44,14 @@ export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
   }
   remove(withdrawal, listed);
   return 'removed';
+}
+
+/** Returns the entry of a file, which a table that was added to an older day has only here. */
+function listedFile({ files, day, name }: Withdrawal, record: DayRecord): ListedFile | undefined {
+  const listed = record.files.find((file) => file.name === name);
+  if (listed || !isAdded(record, name)) return listed;
+  const bytes = files.read(pathOf(day, name));
+  return bytes ? { name, bytes: bytes.length, sha256: sha256Of(bytes) } : undefined;
 }
 
 function remove(withdrawal: Withdrawal, file: ListedFile): void {

@@ -1,7 +1,16 @@
 import { gapsFile } from '../archive/compute/gaps.ts';
 import { labelsHoursFile } from '../archive/hours/labels-day.ts';
 import { weatherHoursFile } from '../archive/hours/weather-day.ts';
-import { labelsByLabeler, weatherByHour } from '../archive/tables/columns.ts';
+import {
+  labelsGaps,
+  labelsLabelers,
+  labelsLateLabelers,
+  weatherCollections,
+  weatherOtherHosts,
+  weatherPostKinds,
+  weatherTotals,
+} from '../archive/tables/columns.ts';
+import { packageFile } from '../archive/tables/package.ts';
 import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../facts/privacy.ts';
 import { scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';
@@ -13,11 +22,18 @@ import { inputLimits } from '../input/limits.ts';
 const places: Readonly<Record<string, IdentityPlaces>> = {
   [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
   [labelsHoursFile]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },
+  // The names of protocols and collections look like handles.
+  [packageFile]: { dids: /(?!)/, handles: /^\/resources\/\d+\/schema\/fields\/\d+\/constraints\/enum\/\d+$/ },
   [weatherHoursFile]: { dids: /(?!)/, handles: /^\/series\/\d+\/host$/ },
 };
+const hosts: IdentityPlaces = { dids: /(?!)/, handles: /^\/rows\/\d+\/host$/ };
 const inTables: Readonly<Record<string, IdentityPlaces>> = {
-  [labelsByLabeler.name]: { dids: /^\/rows\/\d+\/labeler_did$/, handles: null },
-  [weatherByHour.name]: { dids: /(?!)/, handles: /^\/rows\/\d+\/host$/ },
+  [labelsLabelers.name]: { dids: /^\/rows\/\d+\/labeler_did$/, handles: null },
+  [labelsLateLabelers.name]: { dids: /^\/rows\/\d+\/labeler_did$/, handles: null },
+  [labelsGaps.name]: { dids: /^\/rows\/\d+\/scope$/, handles: null },
+  ...Object.fromEntries(
+    [weatherTotals, weatherCollections, weatherPostKinds, weatherOtherHosts].map(({ name }) => [name, hosts]),
+  ),
 };
 const nowhere: IdentityPlaces = { dids: /(?!)/, handles: null };
 

@@ -174,7 +174,7 @@ describe('almanac archive rebuild and withdraw', () => {
       const program = startProgramInTest(['archive', ...words]);
       return { code: await program.ended(), output: [...program.stdout, ...program.stderr].join('\n') };
     };
-    const table = join(root, 'days/2026-11-20/labels-by-labeler.parquet');
+    const table = join(root, 'days/2026-11-20/labels-labelers.parquet');
     const before = readFileSync(table);
     rmSync(table);
     const rebuilt = await run('rebuild', '2026-11-20', '--archive', root);
@@ -183,13 +183,13 @@ describe('almanac archive rebuild and withdraw', () => {
       output: expect.stringContaining('restored: days/2026-11-20/labels-by-lab'),
     });
     expect(readFileSync(table).equals(before)).toBe(true);
-    const withdraw = ['withdraw', '2026-11-20', 'labels-by-labeler.parquet', '--archive', root];
+    const withdraw = ['withdraw', '2026-11-20', 'labels-labelers.parquet', '--archive', root];
     expect((await run(...withdraw)).code).toBe(1);
     expect((await run(...withdraw, '--reason', 'it names alice.bsky.social')).code).toBe(1);
     expect((await run(...withdraw, '--reason', 'a test')).code).toBe(0);
-    expect(readdirSync(join(root, 'days/2026-11-20'))).not.toContain('labels-by-labeler.parquet');
+    expect(readdirSync(join(root, 'days/2026-11-20'))).not.toContain('labels-labelers.parquet');
     const { output } = await run('verify', root);
-    expect(output).toContain('withdrawn by the publisher: days/2026-11-20/labels-by-labeler.parquet');
+    expect(output).toContain('withdrawn by the publisher: days/2026-11-20/labels-labelers.parquet');
     expect(output).not.toContain('missing:');
   });
 });

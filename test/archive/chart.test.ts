@@ -59,16 +59,8 @@ beforeAll(async () => {
   await summary.start();
   // Wait for the first read, which can take longer than the program waits at startup.
   await vi.waitFor(() => expect(summary.days()?.length).toBe(year - 1), 60_000);
-  weather = await rates(
-    'weather-by-hour',
-    'sum(events) / sum(observed_seconds)',
-    "published AND collection = 'total' AND events IS NOT NULL",
-  );
-  labels = await rates(
-    'labels-by-hour',
-    '3600 * sum(applications + removals) / sum(observed_seconds)',
-    'applications IS NOT NULL AND removals IS NOT NULL AND observed_seconds > 0',
-  );
+  weather = await rates('weather-totals', 'sum(events) / sum(observed_seconds)');
+  labels = await rates('labels-totals', '3600 * sum(applications + removals) / sum(observed_seconds)');
 }, 120_000);
 
 afterAll(async () => {
@@ -77,9 +69,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-async function rates(table: string, rate: string, condition: string): Promise<Rates> {
-  const sql = `SELECT strftime(hour, '%Y-%m-%d') AS day, CAST(${rate} AS DOUBLE) FROM '${root}/days/*/${table}.parquet'
-    WHERE ${condition} GROUP BY day`;
+async function rates(table: string, rate: string): Promise<Rates> {
+  const sql = `SELECT CAST(day AS VARCHAR), CAST(${rate} AS DOUBLE) FROM '${root}/days/*/${table}.parquet' GROUP BY day`;
   const rows = (await connection.runAndReadAll(sql)).getRowsJson();
   return new Map(rows.map(([day, value]) => [String(day), Number(value)]));
 }

@@ -77,9 +77,9 @@ describe('an example in docs/archive.md', () => {
     const [folder, { url }] = [folderInTest(), await serveInTest()];
     const script = example('sh', 'index.json').replace('https://observatory.example/archive', url);
     expect(await run('sh', ['-euc', script], folder)).toMatchObject({ code: 0 });
-    expect(namesIn(folder, 'weather-by-hour.csv').length).toBeGreaterThanOrEqual(days.length);
+    expect(namesIn(folder, 'weather-totals.csv').length).toBeGreaterThanOrEqual(days.length);
     for (const day of days) {
-      const path = `days/${day}/weather-by-hour.csv`;
+      const path = `days/${day}/weather-totals.csv`;
       expect(readFileSync(join(folder, path)).equals(archive.content.get(path) ?? Buffer.alloc(0))).toBe(true);
     }
   });
@@ -103,14 +103,14 @@ describe('an example in docs/archive.md', () => {
       const requested = paths.length;
       await run('python3', args, root);
       expect(paths.length).toBe(requested + 1);
-      const altered = `days/${days[0]}/labels-by-hour.csv`;
+      const altered = `days/${days[0]}/labels-totals.csv`;
       const before = archive.content.get(altered) ?? Buffer.alloc(0);
       onTestFinished(() => void archive.content.set(altered, before));
       archive.content.set(altered, Buffer.from('altered'));
       const fresh = await run('python3', [...args.slice(0, 3), folderInTest()], root);
       expect(fresh).toMatchObject({
         code: 1,
-        output: expect.stringContaining('labels-by-hour.csv of 2026-11-20 does not match'),
+        output: expect.stringContaining('labels-totals.csv of 2026-11-20 does not match'),
       });
     },
   );
@@ -144,24 +144,21 @@ describe('an example in docs/archive.md', () => {
     const query = async (sql: string) =>
       (await connection.runAndReadAll(sql.replaceAll("'days/", `'${folder}/days/`))).getRowsJson();
     const expected = days.map((day) => {
-      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-by-hour.csv`)?.toString('utf8') ?? '');
-      const own = rows.filter((row) => row[4] === 'post.create');
+      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-collections.csv`)?.toString('utf8') ?? '');
+      const own = rows.filter((row) => row[2] === 'post.create');
       const sum = (place: number): number => own.reduce((total, row) => total + Number(row[place]), 0);
-      return [`${day} 00:00:00`, String(sum(5)), sum(6) / 3600];
+      return [day, String(sum(3)), sum(4) / 3600];
     });
     expect(await query(example('sql'))).toEqual(expected);
     expect(expected[0]?.[2]).toBe(21.5);
     for (const { name, columns } of tables) {
       const described = await query(`DESCRIBE SELECT * FROM 'days/*/${name}.parquet'`);
-      // The simulated instrument does not state late labels apart.
-      const written = columns.filter(({ isAbsentBefore = false }) => !isAbsentBefore);
-      expect(described.map(([column]) => column)).toEqual(written.map((column) => column.name));
+      expect(described.map(([column]) => column)).toEqual(columns.map((column) => column.name));
       const parquet = await query(`SELECT count(*) FROM 'days/*/${name}.parquet'`);
       const csv = await query(`SELECT count(*) FROM read_csv('days/*/${name}.csv')`);
       expect(parquet).toEqual(csv);
     }
-    expect(await query("SELECT count(*) FROM 'days/*/weather-by-hour.parquet' WHERE events = 0")).toEqual([['0']]);
-    expect(await query("SELECT count(*) FROM 'days/*/weather-by-hour.parquet' WHERE events IS NULL")).toEqual([['6']]);
+    expect(await query("SELECT count(*) FROM 'days/*/weather-totals.parquet'")).toEqual([['46']]);
   });
 });
 
@@ -178,7 +175,7 @@ it('one year of an archive takes at most 300 MB with as many labelers as the net
   await large.tickAt(simulatedStart);
   await large.tickAt(simulatedStart + 25 * hourMs);
   const path = (name: string): string => `days/2026-11-20/${name}`;
-  expect(large.content.get(path('labels-by-labeler.csv'))?.toString('utf8').split('\r\n')).toHaveLength(702);
+  expect(large.content.get(path('labels-labelers.csv'))?.toString('utf8').split('\n')).toHaveLength(702);
   const bytes = [...large.content].filter(([name]) => name.startsWith(path('')) && !name.endsWith('.jsonl'));
   const perYear = 365 * bytes.reduce((total, [, { length }]) => total + length, 0);
   // The facts API currently responds with at most 15 kB an hour, which is 130 MB a year.

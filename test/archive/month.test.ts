@@ -64,9 +64,8 @@ async function query(sql: string): Promise<string[][]> {
 function tableOf(day: string, name: string, format: 'csv' | 'parquet'): Promise<string[][]> {
   if (format === 'csv')
     return query(`SELECT * FROM read_csv('days/${day}/${name}.csv', all_varchar = true, header = true)`);
-  const time =
-    name === 'labels-by-labeler' ? 'CAST(day AS VARCHAR) AS day' : "strftime(hour, '%Y-%m-%dT%H:%M:%SZ') AS hour";
-  return query(`SELECT * REPLACE (${time}) FROM 'days/${day}/${name}.parquet'`);
+  const hour = name === 'labels-labelers' ? '' : ", strftime(hour, '%Y-%m-%dT%H:%M:%SZ') AS hour";
+  return query(`SELECT * REPLACE (CAST(day AS VARCHAR) AS day${hour}) FROM 'days/${day}/${name}.parquet'`);
 }
 
 /** Returns a flag for each second of a day: 1 if one of the gaps covers it. */
@@ -90,28 +89,44 @@ describe('thirty simulated days with every injected fault', () => {
 
   it.each(['csv', 'parquet'] as const)('have tables that match the oracle hour by hour (%s)', async (format) => {
     for (const day of days) {
-      expect(await tableOf(day, 'weather-by-hour', format), day).toEqual(month.oracle.weatherRows(day));
-      expect(await tableOf(day, 'labels-by-hour', format), day).toEqual(month.oracle.labelRows(day));
-      expect(await tableOf(day, 'labels-by-labeler', format), day).toEqual(month.oracle.labelerRows(day));
+      expect(await tableOf(day, 'weather-totals', format), day).toEqual(month.oracle.totalRows(day));
+      expect(await tableOf(day, 'weather-collections', format), day).toEqual(month.oracle.collectionRows(day));
+      expect(await tableOf(day, 'weather-other-hosts', format), day).toEqual(month.oracle.otherRows(day));
+      expect(await tableOf(day, 'labels-totals', format), day).toEqual(month.oracle.labelRows(day));
+      expect(await tableOf(day, 'labels-sources', format), day).toEqual(month.oracle.sourceRows(day));
+      expect(await tableOf(day, 'labels-labelers', format), day).toEqual(month.oracle.labelerRows(day));
     }
   });
 
   it('have weather rows in CSV that equal, as text, the rows that DuckDB reads from the Parquet files', async () => {
     for (const day of days) {
-      const [, ...rows] = parseCsv(textOf(day, 'weather-by-hour.csv'));
-      expect(rows, day).toEqual(await tableOf(day, 'weather-by-hour', 'parquet'));
+      const [, ...rows] = parseCsv(textOf(day, 'weather-collections.csv'));
+      expect(rows, day).toEqual(await tableOf(day, 'weather-collections', 'parquet'));
     }
   });
 
-  it('never have a count of 0 for an unobserved hour', async () => {
-    const zeros = async (table: string, sql: string) =>
-      (await query(`SELECT count(*) FROM 'days/*/${table}.parquet' WHERE ${sql}`))[0];
-    const none = 'coalesce(observed_seconds, 0) = 0';
-    expect(await zeros('weather-by-hour', `events = 0 AND ${none}`)).toEqual(['0']);
-    expect(await zeros('labels-by-labeler', `(applications = 0 OR removals = 0) AND ${none}`)).toEqual(['0']);
-    const noLabeler = 'coalesce(labeler_seconds, 0) = 0';
-    expect(await zeros('labels-by-hour', `(applications = 0 OR removals = 0) AND ${noLabeler}`)).toEqual(['0']);
-    expect(Number((await zeros('weather-by-hour', none))?.[0])).toBeGreaterThan(300);
+  it('never have a row for an unobserved hour, and state a gap for each second that is not observed', async () => {
+    const rows = async (sql: string) => (await query(sql))[0];
+    for (const table of ['weather-totals', 'weather-collections', 'labels-totals', 'labels-labelers']) {
+      expect(await rows(`SELECT count(*) FROM 'days/*/${table}.parquet' WHERE observed_seconds <= 0`)).toEqual(['0']);
+    }
+    for (const day of days) {
+      for (const name of ['weather', 'labels']) {
+        const seconds = await rows(
+          `SELECT (SELECT coalesce(sum(observed_seconds), 0) FROM 'days/${day}/${name}-totals.parquet')
+                + (SELECT coalesce(sum(seconds), 0) FROM 'days/${day}/${name}-gaps.parquet' WHERE scope = 'all')`,
+        );
+        expect(seconds, `${day} ${name}`).toEqual(['86400']);
+      }
+      for (const collection of [null, ...simulatedCollections]) {
+        const seconds = await rows(
+          `SELECT coalesce(sum(seconds), 0) FROM 'days/${day}/weather-gaps.parquet' WHERE scope = '${collection ?? 'all'}'`,
+        );
+        expect(seconds, `${day} ${collection}`).toEqual([String(month.oracle.weatherGapSeconds(day, collection))]);
+      }
+    }
+    const reasons = await query("SELECT DISTINCT reason FROM 'days/*/*-gaps.parquet'");
+    expect(reasons.flat()).toEqual(expect.arrayContaining(['incomplete', 'missing', 'held', 'silent']));
   });
 
   it('list in the gap manifest exactly the unobserved seconds of the weather, by host and collection', () => {
@@ -222,7 +237,7 @@ describe('thirty simulated days with every injected fault', () => {
     const before = new Map(content);
     for (const day of days) {
       for (const name of computedFiles) content.delete(`days/${day}/${name}`);
-      const results = rebuildDay(files, day).map(({ result }) => result);
+      const results = rebuildDay(files, day, () => null).map(({ result }) => result);
       expect(new Set(results), day).toEqual(new Set(['restored', 'identical']));
     }
     expect(new Map(content)).toEqual(before);
@@ -234,7 +249,7 @@ describe('thirty simulated days with every injected fault', () => {
       for (const word of words) expect(bytes.includes(word), `${word} in ${path}`).toBe(false);
     }
     const texts = await query(
-      "SELECT DISTINCT host FROM 'days/*/weather-by-hour.parquet' UNION SELECT DISTINCT labeler_did FROM 'days/*/labels-by-labeler.parquet'",
+      "SELECT host FROM 'days/*/weather-totals.parquet' UNION SELECT host FROM 'days/*/weather-other-hosts.parquet' UNION SELECT labeler_did FROM 'days/*/labels-labelers.parquet' UNION SELECT scope FROM 'days/*/labels-gaps.parquet' WHERE scope <> 'all'",
     );
     expect(texts.flat().sort()).toEqual(
       ['backup.example', 'jetstream.example', ...labelers.map(({ did }) => did)].sort(),

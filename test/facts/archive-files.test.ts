@@ -160,7 +160,7 @@ describe('a file of the archive', () => {
     const args = ['facts', '--port', '0', '--artifacts', artifacts, '--archive', archiveInTest()];
     const { url } = await startProgramInTest(args).listening();
     expect((await fetch(`${url}/v1/labels/overview`)).status).toBe(503);
-    for (const path of [`${closedDay}/labels-by-labeler.csv`, `${openDay}/labels-hours.json`]) {
+    for (const path of [`${closedDay}/labels-labelers.csv`, `${openDay}/labels-hours.json`]) {
       const response = await fetch(`${url}/archive/${path}`);
       expect([path, response.status, await response.text()]).toEqual([path, 200, bytesOf(path).toString('utf8')]);
     }

@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     expect([(drawn?.width ?? 0) > 300, (drawn?.height ?? 0) > 80]).toEqual([true, true]);
     const links = await page.locator('main a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
     const own = [...new Set(links)].filter((href) => href.startsWith('./'));
-    expect(own).toContain(`./archive/days/${days.at(-1)}/weather-by-hour.csv`);
+    expect(own).toContain(`./archive/days/${days.at(-1)}/weather-totals.csv`);
     expect(own.length).toBeGreaterThan(30 * 4);
     for (const href of own) {
       const response = await fetch(new URL(href, `${program.url}/archive`), { method: 'HEAD' });

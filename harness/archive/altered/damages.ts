@@ -5,7 +5,7 @@ import type { Alteration } from './alteration.ts';
 import { first, open, otherKey, second } from './archives.ts';
 
 const labels = `days/${first}/labels-overview.jsonl`;
-const byLabeler = `days/${first}/labels-by-labeler.csv`;
+const byLabeler = `days/${first}/labels-labelers.csv`;
 const weatherHours = `days/${first}/weather-hours.json`;
 const unlogged = { day: '2026-11-19', state: 'closed', sha256: '0'.repeat(64) } as const;
 
@@ -233,49 +233,49 @@ export const damages: readonly Alteration[] = [
   {
     name: 'a changed cell in a table',
     first: 'gaps',
-    path: 'days/2026-11-20/weather-by-hour.csv',
-    alter: (c) => replaceText(c, `days/${first}/weather-by-hour.csv`, '3600', '3599'),
+    path: 'days/2026-11-20/weather-totals.csv',
+    alter: (c) => replaceText(c, `days/${first}/weather-totals.csv`, '3600', '3599'),
   },
   {
     name: 'a removed row of a table',
     first: 'gaps',
-    path: 'days/2026-11-20/labels-by-labeler.csv',
+    path: 'days/2026-11-20/labels-labelers.csv',
     alter: (c) => setLines(c, byLabeler, linesOf(c, byLabeler).slice(0, -1)),
   },
   {
     name: 'swapped rows of a table',
     first: 'gaps',
-    path: 'days/2026-11-20/labels-by-labeler.csv',
+    path: 'days/2026-11-20/labels-labelers.csv',
     alter: (c) => setLines(c, byLabeler, linesOf(c, byLabeler).reverse()),
   },
   {
     name: 'a changed byte in a Parquet file',
     first: 'gaps',
-    path: 'days/2026-11-20/labels-by-hour.parquet',
-    alter: (c) => flip(c, `days/${first}/labels-by-hour.parquet`, 40),
+    path: 'days/2026-11-20/labels-totals.parquet',
+    alter: (c) => flip(c, `days/${first}/labels-totals.parquet`, 40),
   },
   {
     name: 'a truncated Parquet file',
     first: 'gaps',
-    path: 'days/2026-11-21/labels-by-hour.parquet',
-    alter: (c) => truncate(c, `days/${second}/labels-by-hour.parquet`),
+    path: 'days/2026-11-21/labels-totals.parquet',
+    alter: (c) => truncate(c, `days/${second}/labels-totals.parquet`),
   },
   {
     name: 'a removed table',
     first: 'missing',
-    path: 'days/2026-11-21/labels-by-labeler.parquet',
-    alter: (c) => remove(c, `days/${second}/labels-by-labeler.parquet`),
+    path: 'days/2026-11-21/labels-labelers.parquet',
+    alter: (c) => remove(c, `days/${second}/labels-labelers.parquet`),
   },
   {
     name: 'a table from another day',
     first: 'gaps',
-    path: 'days/2026-11-20/labels-by-labeler.csv',
-    alter: (c) => swap(c, byLabeler, `days/${second}/labels-by-labeler.csv`),
+    path: 'days/2026-11-20/labels-labelers.csv',
+    alter: (c) => swap(c, byLabeler, `days/${second}/labels-labelers.csv`),
   },
   {
     name: 'a changed count of an hour',
     first: 'gaps',
-    path: 'days/2026-11-20/labels-by-hour.csv',
+    path: 'days/2026-11-20/labels-totals.csv',
     alter: (c) => replaceText(c, `days/${first}/labels-hours.json`, '"repeats":0', '"repeats":1'),
   },
   {

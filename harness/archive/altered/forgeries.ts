@@ -63,7 +63,7 @@ function changeHours(content: Content): void {
   const own = parseInputs(first, (name) => content.get(`days/${first}/${name}`) ?? null).inputs;
   if (!own) throw new Error('the archive has no inputs');
   for (const { name, bytes } of computeFiles(first, [own], startOf(first) + dayMs)) {
-    if (name.startsWith('weather-by-hour')) rewriteFile(content, { day: first, name, bytes, key });
+    if (name.startsWith('weather-')) rewriteFile(content, { day: first, name, bytes, key });
   }
 }
 
@@ -188,9 +188,9 @@ export const forgeries: readonly Alteration[] = [
   {
     name: 'a table that does not match the hours',
     first: 'gaps',
-    path: 'days/2026-11-22/weather-by-hour.csv',
+    path: 'days/2026-11-22/weather-totals.csv',
     isOutside: true,
-    alter: (c) => rewriteThird(c, 'weather-by-hour.csv', (text) => text.replace('3600', '0')),
+    alter: (c) => rewriteThird(c, 'weather-totals.csv', (text) => text.replace('3600', '0')),
   },
   {
     name: 'hours that were changed together with their tables',

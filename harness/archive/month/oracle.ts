@@ -10,6 +10,7 @@ import * as plan from './plan.ts';
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const hoursOfFile = 72;
+const wire = 'jetstream.legacy';
 
 /** Maps the start of each hour to the time at which the file with the hour's current values was written. */
 type KnownHours = Map<number, number>;
@@ -129,20 +130,62 @@ export class MonthOracle {
     return secondsOf(start, known, gapsOf(plan.labelGaps, 'labeler', did));
   }
 
-  /** Returns the expected rows of `weather-by-hour`. */
-  weatherRows(day: string): string[][] {
+  /** Returns the expected rows of `weather-totals`. */
+  totalRows(day: string): string[][] {
+    const host = this.#publishedHost(day, this.hostsOf(day));
+    return host === undefined
+      ? []
+      : this.#hourRows(day, host, null).map(([time, counts]) => [...time, ...counts, host, wire]);
+  }
+
+  /** Returns the expected rows of `weather-collections`. */
+  collectionRows(day: string): string[][] {
+    const host = this.#publishedHost(day, this.hostsOf(day));
+    if (host === undefined) return [];
+    const rows = simulatedCollections.map((name) =>
+      this.#hourRows(day, host, name).map(([time, counts]) => [...time, name, ...counts, host]),
+    );
+    return rows.flat().sort(byHour);
+  }
+
+  /** Returns the expected rows of `weather-other-hosts`. */
+  otherRows(day: string): string[][] {
     const hosts = this.hostsOf(day);
     const published = this.#publishedHost(day, hosts);
-    return startsOf(day).flatMap((start) =>
-      hosts.flatMap((host) =>
-        [null, ...simulatedCollections].map((name) => {
-          const seconds = count(this.weatherSeconds(host, start, name));
-          const events = seconds === null ? null : countOf(name ?? 'total', start, seconds);
-          const isPublished = String(host === published);
-          return [iso(start), host, 'jetstream.legacy', isPublished, name ?? 'total', cell(events), cell(seconds)];
-        }),
-      ),
+    const others = hosts.filter((host) => host !== published);
+    const rows = others.map((host) =>
+      this.#hourRows(day, host, null).map(([time, counts]) => [...time, host, ...counts, wire]),
     );
+    return rows.flat().sort(byHour);
+  }
+
+  #hourRows(day: string, host: string, collection: string | null): [string[], string[]][] {
+    return startsOf(day).flatMap((start): [string[], string[]][] => {
+      const seconds = count(this.weatherSeconds(host, start, collection));
+      const events = seconds === null ? null : countOf(collection ?? 'total', start, seconds);
+      return events === null
+        ? []
+        : [
+            [
+              [day, iso(start)],
+              [String(events), String(seconds)],
+            ],
+          ];
+    });
+  }
+
+  /** Returns the expected seconds of the gaps in `weather-gaps` with the scope `all` (null) or of a collection. */
+  weatherGapSeconds(day: string, collection: string | null): number {
+    const host = this.#publishedHost(day, this.hostsOf(day));
+    const missing = (name: string | null, start: number): boolean[] => {
+      const own = host === undefined ? null : this.weatherSeconds(host, start, name);
+      return Array.from({ length: 3_600 }, (_, second) => own?.[second] !== observed);
+    };
+    return startsOf(day).reduce((total, start) => {
+      const whole = missing(null, start);
+      const own = collection === null ? whole : missing(collection, start).map((is, at) => is && whole[at] !== true);
+      return total + own.filter(Boolean).length;
+    }, 0);
   }
 
   #publishedHost(day: string, hosts: readonly string[]): string | undefined {
@@ -151,30 +194,37 @@ export class MonthOracle {
     return isSecond || !hosts.includes(first) ? second : first;
   }
 
-  /** Returns the expected rows of `labels-by-hour`. */
+  /** Returns the expected rows of `labels-totals`. */
   labelRows(day: string): string[][] {
-    return startsOf(day).map((start) => {
+    return startsOf(day).flatMap((start) => {
       const known = this.#labels.get(start);
-      if (known === undefined) return [iso(start), ...Array.from({ length: 14 }, () => '')];
-      const listed = listedAt(known);
-      const each = listed.map((did) => this.#labelerHour(did, start));
-      const labelerSeconds = sum(each.map(({ seconds }) => seconds)) ?? 0;
-      const repeats = labelerSeconds === 0 ? null : 0;
-      const seconds = observedIn(start, known, instrumentGaps);
-      const totals = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals)), repeats];
-      const states = [listed.length, 0, 0, 0, listed.length, 0, 0, 0, 0].map((one) => (seconds === 0 ? null : one));
-      return [iso(start), ...[...totals, seconds, labelerSeconds, ...states].map(cell)];
+      if (known === undefined) return [];
+      const each = listedAt(known).map((did) => this.#labelerHour(did, start));
+      const [applications, removals] = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals))];
+      if (applications === null) return [];
+      const seconds = [observedIn(start, known, instrumentGaps), sum(each.map((one) => one.seconds))];
+      return [[day, iso(start), ...[applications, removals, ...seconds, 0].map(cell)]];
     });
   }
 
-  /** Returns the expected rows of `labels-by-labeler`. */
+  /** Returns the expected rows of `labels-sources`. */
+  sourceRows(day: string): string[][] {
+    return startsOf(day).flatMap((start) => {
+      const known = this.#labels.get(start);
+      if (known === undefined || observedIn(start, known, instrumentGaps) === 0) return [];
+      const listed = listedAt(known).length;
+      return [[day, iso(start), ...[listed, 0, 0, listed, 0, 0, 0, 0, 0].map(cell)]];
+    });
+  }
+
+  /** Returns the expected rows of `labels-labelers`. */
   labelerRows(day: string): string[][] {
     return plan.labelers.flatMap(({ did }) => {
-      const kinds = startsOf(day).map((start) => this.labelSeconds(did, start));
-      if (!kinds.some((one) => one?.some((second) => second !== later))) return [];
       const each = startsOf(day).map((start) => this.#labelerHour(did, start));
       const [applications, removals] = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals))];
-      return [[day, did, cell(applications), cell(removals), cell(sum(each.map(({ seconds }) => seconds)) ?? 0)]];
+      if (applications === null) return [];
+      const hours = each.filter(({ seconds }) => (seconds ?? 0) > 0).length;
+      return [[day, did, ...[applications, removals, sum(each.map(({ seconds }) => seconds)), hours].map(cell)]];
     });
   }
 
@@ -190,6 +240,10 @@ const instrumentGaps = plan.labelGaps.filter(({ labeler }) => labeler === undefi
 /** Returns the gaps of a host in the file written at `madeAt`. */
 function gapsAt(host: string, madeAt: number): readonly SimulatedGap[] {
   return plan.hostsAt(madeAt).find((one) => one.host === host)?.gaps ?? [];
+}
+
+function byHour([, a = '']: string[], [, b = '']: string[]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function wholeGaps(gaps: readonly SimulatedGap[]): SimulatedGap[] {

@@ -5,7 +5,7 @@ import type { KnownIssue } from '../days/known-issues.ts';
 import type { ArchivedLine, ArchivedResponse } from '../days/line.ts';
 import { refusalCode } from '../days/lines.ts';
 import { observedIn, weatherWindow } from '../days/published.ts';
-import type { DayHours } from '../tables/day-tables.ts';
+import type { DayHours } from '../hours/day-hours.ts';
 import type { ArchiveGap } from './gap.ts';
 import { hourGaps } from './hour-gaps.ts';
 

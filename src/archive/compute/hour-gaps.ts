@@ -1,7 +1,7 @@
 import { hourMs, hoursOf } from '../days/calendar.ts';
+import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';
-import type { DayHours } from '../tables/day-tables.ts';
 import type { ArchiveGap, KeptName } from './gap.ts';
 
 /**

@@ -3,10 +3,12 @@ import { hoursOf } from '../days/calendar.ts';
 import { factNames, lineFileOf } from '../days/facts.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { parseLines } from '../days/lines.ts';
+import type { DayHours } from '../hours/day-hours.ts';
 import { labelsHoursFile, parseLabelsDay, unknownLabels } from '../hours/labels-day.ts';
 import { parseWeatherDay, unknownWeather, weatherHoursFile } from '../hours/weather-day.ts';
-import { tableFiles } from '../tables/columns.ts';
-import { type DayHours, dayTables, type FilledTable } from '../tables/day-tables.ts';
+import { current, first, type WrittenEdition } from '../tables/editions.ts';
+import { dayPackage, packageFile } from '../tables/package.ts';
+import type { Edition, FilledTable } from '../tables/table.ts';
 import { csvBytes } from '../tables/write-csv.ts';
 import { parquetBytes } from '../tables/write-parquet.ts';
 import { type DayLines, gapManifest, gapsFile } from './gaps.ts';
@@ -20,7 +22,9 @@ export const inputFiles: readonly string[] = [
   labelsHoursFile,
 ];
 /** Names of a day's computed files. */
-export const computedFiles: readonly string[] = [gapsFile, ...tableFiles];
+export const computedFiles: readonly string[] = [gapsFile, packageFile, ...current.files];
+/** Names of the computed files of a day that was closed before the current edition of the tables. */
+export const firstComputedFiles: readonly string[] = [gapsFile, ...first.files];
 
 /** Parsed files of one day. */
 export interface DayInputs {
@@ -73,6 +77,14 @@ export interface ComputedFile {
   readonly value: object;
 }
 
+/** How `computeFiles` computes the tables. */
+export interface Computing {
+  /** Cache of the results of earlier calls, all of which had the same edition. */
+  readonly memo?: Memo;
+  /** Edition of the tables; by default the current one. */
+  readonly edition?: WrittenEdition;
+}
+
 /**
  * Computes the files of a day from the archived inputs of the day and of the two following days. Returns an empty
  * list if there are no inputs. Hours up to `until` (milliseconds since 1970) are covered. The bytes depend only on
@@ -82,7 +94,7 @@ export function computeFiles(
   day: string,
   days: readonly DayInputs[],
   until: number,
-  memo: Memo = new Memo(),
+  { memo = new Memo(), edition = current }: Computing = {},
 ): ComputedFile[] {
   const [own] = days;
   if (!own) return [];
@@ -90,15 +102,18 @@ export function computeFiles(
   const manifest = gapManifest({ day, days: lines, until, issues: own.issues, hours: own.hours });
   const gaps = { name: gapsFile, bytes: Buffer.from(`${canonicalJson(manifest)}\n`), value: manifest };
   const tables = memo.tables(own.hours, hoursOf(day, until).length, () =>
-    dayTables(own.hours, until).flatMap(formattedTable),
+    edition.fill(own.hours, until).flatMap((one) => formattedTable(edition, one)),
   );
-  return [gaps, ...tables];
+  if (edition !== current) return [gaps, ...tables];
+  const described = dayPackage(day);
+  const description = { name: packageFile, bytes: Buffer.from(`${canonicalJson(described)}\n`), value: described };
+  return [gaps, description, ...tables];
 }
 
-function formattedTable({ table, rows }: FilledTable): ComputedFile[] {
+function formattedTable(edition: Edition, { table, rows }: FilledTable): ComputedFile[] {
   const named = rows.map((row) => Object.fromEntries(table.columns.map(({ name }, place) => [name, row[place]])));
   return [
-    { name: `${table.name}.csv`, bytes: csvBytes(table, rows), value: { rows: named } },
-    { name: `${table.name}.parquet`, bytes: parquetBytes(table, rows), value: { rows: named } },
+    { name: `${table.name}.csv`, bytes: csvBytes(edition, table, rows), value: { rows: named } },
+    { name: `${table.name}.parquet`, bytes: parquetBytes(edition, table, rows), value: { rows: named } },
   ];
 }

@@ -1,6 +1,6 @@
+import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';
-import type { DayHours } from '../tables/day-tables.ts';
 
 /** Caches parsed files and computed tables, because most files of open days do not change within an hour. */
 export class Memo {

@@ -11,6 +11,7 @@ import { pathOf } from '../days/paths.ts';
 import { isTombstoneOf, parseTombstones, tombstoneFile } from '../days/tombstones.ts';
 import { checkpointPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
+import { isAdded } from '../tables/editions.ts';
 
 /** Maximum size of a served file, in bytes. */
 export const maxServedBytes = inputLimits.archiveFile.bytes;
@@ -78,7 +79,7 @@ async function cachingOf(root: string, path: string): Promise<FileCaching | 'wit
   const isClosed = record.state === 'closed';
   if (name === dayFile) return isClosed ? 'revalidated' : 'brief';
   const listed = record.files.find((file) => file.name === name);
-  if (listed === undefined) return null;
+  if (listed === undefined) return isAdded(record, name) ? afterWithdrawals(root, day, { name }) : null;
   // A withdrawal replaces the content of a file of an open day, so the file stays.
   return isClosed ? afterWithdrawals(root, day, listed) : 'brief';
 }
@@ -87,7 +88,7 @@ async function cachingOf(root: string, path: string): Promise<FileCaching | 'wit
 async function afterWithdrawals(
   root: string,
   day: string,
-  listed: ListedFile,
+  listed: Pick<ListedFile, 'name'> | ListedFile,
 ): Promise<FileCaching | 'withdrawn' | null> {
   let bytes: Buffer;
   try {
@@ -98,7 +99,10 @@ async function afterWithdrawals(
   }
   const tombstones = parseTombstones(bytes, day);
   if (tombstones === null) return null;
-  return tombstones.some((one) => isTombstoneOf(one, listed)) ? 'withdrawn' : 'revalidated';
+  const isWithdrawn = tombstones.some((one) =>
+    'sha256' in listed ? isTombstoneOf(one, listed) : one.name === listed.name,
+  );
+  return isWithdrawn ? 'withdrawn' : 'revalidated';
 }
 
 async function readRecord(path: string): Promise<Buffer> {

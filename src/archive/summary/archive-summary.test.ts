@@ -37,6 +37,18 @@ test('two published series of a day are not added up', () => {
   expect(weatherSums(`${weatherHeader}${rows.join('\r\n')}\r\n`)).toMatchObject({ count: 700, observedSeconds: 3600 });
 });
 
+test('the sums of the totals are those of the table of the first edition, in which an hour without a row is empty', () => {
+  const rows = [
+    '2026-11-20,2026-11-20T00:00:00Z,100,3600,a.example,jetstream.legacy',
+    '2026-11-20,2026-11-20T01:00:00Z,50,1800,a.example,jetstream.legacy',
+  ];
+  const weather = `day,hour,events,observed_seconds,host,protocol\n${rows.join('\n')}\n`;
+  expect(weatherSums(weather)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0] });
+  const labels =
+    'day,hour,applications,removals,observed_seconds,labeler_seconds,repeats\n2026-11-20,2026-11-20T00:00:00Z,5,2,3600,7200,1\n';
+  expect(labelsSums(labels)).toEqual({ count: 7, observedSeconds: 3600, wholeHours: [0] });
+});
+
 test('the label sums count applications and removals, and are null if nothing was observed', () => {
   const observed = `${labelsHeader}2026-11-20T00:00:00Z,5,2,1,3600,7200\r\n2026-11-20T01:00:00Z,1,,0,600,600\r\n`;
   expect(labelsSums(observed)).toEqual({ count: 7, observedSeconds: 3600, wholeHours: [0] });
@@ -93,7 +105,7 @@ test('an archive has no summary while its directory is empty, and has the sums o
     ['2026-11-20', false],
     ['2026-11-21', false],
   ]);
-  const table = simulated.content.get('days/2026-11-20/labels-by-hour.csv')?.toString('utf8') ?? '';
+  const table = simulated.content.get('days/2026-11-20/labels-totals.csv')?.toString('utf8') ?? '';
   expect(days?.[0]?.labels).toEqual(labelsSums(table));
   expect(days?.[0]?.labels?.count).toBeGreaterThan(0);
   expect(days?.[0]?.weather?.count).toBeGreaterThan(0);

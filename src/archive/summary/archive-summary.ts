@@ -6,7 +6,8 @@ import { systemCode } from '../../ops/errors.ts';
 import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { pathOf } from '../days/paths.ts';
-import { labelsByHour, weatherByHour } from '../tables/columns.ts';
+import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/columns.ts';
+import { firstNames } from '../tables/first-edition.ts';
 import { type DaySums, labelsSums, weatherSums } from './day-summary.ts';
 
 /** Summary of one archived day. */
@@ -14,6 +15,8 @@ export interface SummarisedDay {
   /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
+  /** True for a day that has only the tables of the first edition. */
+  readonly hasFirstTables: boolean;
   /** Sums of the published weather; null if the archive has no readable table of the day. */
   readonly weather: DaySums | null;
   /** Sums of the label applications and removals; null if the archive has no readable table of the day. */
@@ -51,7 +54,12 @@ export const summaryDays = 366;
 /** Maximum size of the index and of a table, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 const firstMs = 1_000;
-const csvOf = { weather: `${weatherByHour.name}.csv`, labels: `${labelsByHour.name}.csv` };
+const csvOf = {
+  ...{ weather: `${weatherTotals.name}.csv`, labels: `${labelsTotals.name}.csv` },
+  ...{ late: `${labelsLate.name}.csv`, rates: `${labelsRates.name}.csv` },
+};
+/** The tables that older days have in place of these. */
+const firstCsv = { weather: `${firstNames.weather}.csv`, labels: `${firstNames.labels}.csv` };
 
 /** Creates the summary of an archive. A day is read again only if its record has changed. */
 export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
@@ -119,12 +127,19 @@ function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions[
 async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {
   const read = async (name: string): Promise<string | null> =>
     (await readBounded(join(root, pathOf(day, name))))?.toString('utf8') ?? null;
+  const [older, olderLabels] = [await read(firstCsv.weather), await read(firstCsv.labels)];
   const [weather, labels] = [await read(csvOf.weather), await read(csvOf.labels)];
+  const [late, rates] = [await read(csvOf.late), await read(csvOf.rates)];
+  const hasFirstTables = weather === null && labels === null && (older ?? olderLabels) !== null;
   return {
-    ...{ day, isClosed },
-    weather: weather === null ? null : weatherSums(weather),
-    labels: labels === null ? null : labelsSums(labels),
+    ...{ day, isClosed, hasFirstTables },
+    weather: sumsIn(weather ?? older, weatherSums),
+    labels: sumsIn(labels ?? olderLabels, (csv) => (labels === null ? labelsSums(csv) : labelsSums(csv, late, rates))),
   };
+}
+
+function sumsIn(csv: string | null, sums: (csv: string) => DaySums | null): DaySums | null {
+  return csv === null ? null : sums(csv);
 }
 
 /** Reads a file; null if it does not exist, is too large or is not a regular file. */

@@ -21,10 +21,13 @@ export interface LateSums {
 }
 
 /**
- * Returns the sums of the published series in `weather-by-hour.csv`. If there are several published series, uses the
- * one that was observed longest. Returns null if a column is missing or a cell is quoted.
+ * Returns the sums of the published series in `weather-totals.csv`, or in `weather-by-hour.csv` of an older day. If there
+ * are several published series, uses the one that was observed longest. Returns null if a column is missing or a cell is
+ * quoted.
  */
 export function weatherSums(csv: string): DaySums | null {
+  const totals = readTable(csv, ['hour', 'events', 'observed_seconds']);
+  if (!isFirstEdition(csv)) return totals && sumsOf(totals.map((row) => ({ ...row, counts: [row.events] })));
   const rows = readTable(csv, ['hour', 'host', 'protocol', 'published', 'collection', 'events', 'observed_seconds']);
   const published = rows?.filter((row) => row.published === 'true' && row.collection === 'total') ?? null;
   if (published === null) return null;
@@ -35,32 +38,45 @@ export function weatherSums(csv: string): DaySums | null {
 }
 
 /**
- * Returns the sums of applications and removals in `labels-by-hour.csv`; null if a column is missing or a cell is
- * quoted.
+ * Returns the sums of applications and removals in `labels-totals.csv`, or in `labels-by-hour.csv` of an older day; null
+ * if a column is missing or a cell is quoted. `late` and `rates` are `labels-late.csv` and `labels-rates.csv`, if they
+ * exist.
  */
-export function labelsSums(csv: string): DaySums | null {
-  const rows = readTable(csv, ['hour', 'applications', 'removals', 'observed_seconds']);
+export function labelsSums(totals: string, late: string | null = null, rates: string | null = null): DaySums | null {
+  const rows = readTable(totals, ['hour', 'applications', 'removals', 'observed_seconds']);
   const sums = rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
-  const late = lateSums(csv);
-  return sums && (late === null ? sums : { ...sums, late });
+  const own = rows && late !== null && rates !== null ? lateSums(rows, late, rates) : null;
+  return sums && (own === null ? sums : { ...sums, late: own });
 }
 
 /** Returns the sums of the late labels; null unless every hour with a count states them apart. */
-function lateSums(csv: string): LateSums | null {
-  const columns = ['applications', 'observed_seconds', ...lateNames, 'labels_per_hour'] as const;
-  const counted = readTable(csv, columns)?.filter(({ applications }) => applications !== '');
-  if (!counted || counted.some((row) => row.filled_in_applications === '')) return null;
-  let [count, seconds, labels] = [0, 0, 0];
-  for (const { filled_in_applications, filled_in_removals, labels_per_hour, observed_seconds } of counted) {
-    count += Number(filled_in_applications) + Number(filled_in_removals);
-    if (labels_per_hour === '') continue;
-    seconds += Number(observed_seconds);
-    labels += (Number(labels_per_hour) * Number(observed_seconds)) / 3_600;
+function lateSums(
+  totals: readonly { readonly hour: string; readonly observed_seconds: string }[],
+  late: string,
+  rates: string,
+): LateSums | null {
+  const stated = readTable(late, ['hour', 'filled_in_applications', 'filled_in_removals']);
+  const rated = readTable(rates, ['hour', 'labels_per_hour']);
+  const hours = new Set(stated?.map(({ hour }) => hour));
+  if (!stated || !rated || totals.length === 0 || totals.some(({ hour }) => !hours.has(hour))) return null;
+  const count = stated.reduce(
+    (sum, { filled_in_applications, filled_in_removals }) =>
+      sum + Number(filled_in_applications) + Number(filled_in_removals),
+    0,
+  );
+  const secondsOf = new Map(totals.map(({ hour, observed_seconds }) => [hour, Number(observed_seconds)]));
+  let [seconds, labels] = [0, 0];
+  for (const { hour, labels_per_hour } of rated) {
+    const own = secondsOf.get(hour) ?? 0;
+    seconds += own;
+    labels += (Number(labels_per_hour) * own) / 3_600;
   }
   return { count, rate: seconds === 0 ? null : labels / seconds };
 }
 
-const lateNames = ['filled_in_applications', 'filled_in_removals'] as const;
+function isFirstEdition(csv: string): boolean {
+  return csv.slice(0, csv.indexOf('\n')).split(',').includes('published');
+}
 
 interface HourRow {
   readonly hour: string;
@@ -88,7 +104,7 @@ function sumsOf(rows: readonly HourRow[]): DaySums {
  * quoted.
  */
 function readTable<const C extends string>(csv: string, columns: readonly C[]): Record<C, string>[] | null {
-  const [header = '', ...lines] = csv.split('\r\n');
+  const [header = '', ...lines] = csv.split(/\r?\n/);
   const names = header.split(',');
   const places = columns.map((name) => names.indexOf(name));
   if (places.includes(-1) || csv.includes('"')) return null;

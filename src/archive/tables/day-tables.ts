@@ -1,106 +1,136 @@
-import { collectionNames } from '../../contract/vocabulary.ts';
 import { hoursOf } from '../days/calendar.ts';
-import { type FilledInPart, type LabelsDay, sourceStates } from '../hours/labels-day.ts';
+import type { DayHours } from '../hours/day-hours.ts';
+import type { LabelsDay } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';
 import {
-  allCollections,
-  type Cell,
-  labelsByHour,
-  labelsByLabeler,
-  type Row,
-  type Table,
-  weatherByHour,
+  labelsGaps,
+  labelsLabelers,
+  labelsLate,
+  labelsLateLabelers,
+  labelsRates,
+  labelsSources,
+  labelsTotals,
+  postKinds,
+  separateCollections,
+  weatherCollections,
+  weatherGaps,
+  weatherOtherHosts,
+  weatherPostKinds,
+  weatherTotals,
 } from './columns.ts';
-
-/** A table with its rows. */
-export interface FilledTable {
-  readonly table: Table;
-  readonly rows: readonly Row[];
-}
-
-/** Hourly weather and labels of one day, as the archive keeps them. */
-export interface DayHours {
-  readonly weather: WeatherDay;
-  readonly labels: LabelsDay;
-}
+import { labelGapRows, weatherGapRows } from './day-gaps.ts';
+import type { FilledTable, Row } from './table.ts';
 
 /** Computes the tables of a day. They contain the hours that are over at `until` (milliseconds since 1970). */
 export function dayTables({ weather, labels }: DayHours, until: number): FilledTable[] {
   const hours = hoursOf(weather.day, until);
+  const series = publishedSeries(weather);
+  const others = weather.series.filter((one) => one !== series);
   return [
-    { table: weatherByHour, rows: weatherRows(weather, hours) },
-    ...[
-      { table: labelsByHour, rows: labelRows(labels, hours) },
-      { table: labelsByLabeler, rows: labelerRows(labels, hours.length) },
-    ].map((filled) => (statesLate(labels) ? filled : withoutLate(filled))),
+    { table: weatherTotals, rows: series ? totalRows(series, hours) : [] },
+    { table: weatherCollections, rows: series ? collectionRows(series, separateCollections, hours) : [] },
+    { table: weatherPostKinds, rows: series ? collectionRows(series, postKinds, hours) : [] },
+    { table: weatherOtherHosts, rows: otherRows(others, hours) },
+    { table: weatherGaps, rows: weatherGapRows(weather, series, hours) },
+    { table: labelsTotals, rows: labelRows(labels, hours) },
+    { table: labelsLabelers, rows: labelerRows(labels, hours.length) },
+    { table: labelsRates, rows: rateRows(labels, hours) },
+    { table: labelsLate, rows: lateRows(labels, hours) },
+    { table: labelsLateLabelers, rows: lateLabelerRows(labels, hours.length) },
+    { table: labelsSources, rows: sourceRows(labels, hours) },
+    { table: labelsGaps, rows: labelGapRows(labels, hours) },
   ];
 }
 
-/** Returns true if the instrument stated apart what was read late, in any hour of the day. */
-function statesLate({ hours }: LabelsDay): boolean {
-  return hours.some((hour) => hour?.filled_in !== undefined);
+/** Returns the published series; of several, the one that was observed longest. */
+function publishedSeries({ series }: WeatherDay): DaySeries | undefined {
+  const seconds = ({ observed_seconds }: DaySeries): number => observed_seconds.reduce((sum, one) => sum + one, 0);
+  return series.filter(({ published }) => published).sort((a, b) => seconds(b) - seconds(a))[0];
 }
 
-/** Returns the table as it was before the columns of late labels, so that earlier days keep their bytes. */
-function withoutLate({ table, rows }: FilledTable): FilledTable {
-  const columns = table.columns.filter(({ isAbsentBefore = false }) => !isAbsentBefore);
-  return { table: { ...table, columns }, rows: rows.map((row) => row.slice(0, columns.length)) };
+/** Returns the cells of an hour with a count; null for any other hour. */
+function countedAt({ events, observed_seconds }: HourCounts, place: number): [number, number] | null {
+  const count = events[place] ?? null;
+  return count === null ? null : [count, observed_seconds[place] ?? 0];
 }
 
-function weatherRows({ series }: WeatherDay, hours: readonly string[]): Row[] {
-  return hours.flatMap((hour, place) => series.flatMap((one) => seriesRows(one, hour, place)));
-}
-
-function seriesRows(series: DaySeries, hour: string, place: number): Row[] {
-  const isStated = series.through[place] !== null;
-  const row = (collection: string, { events, observed_seconds }: HourCounts): Row => {
-    const seconds = isStated ? (observed_seconds[place] ?? 0) : null;
-    return [hour, series.host, series.protocol, series.published, collection, events[place] ?? null, seconds];
-  };
-  const named = collectionNames.flatMap((name) => {
-    const counts = series.collections[name];
-    return counts ? [row(name, counts)] : [];
+function totalRows(series: DaySeries, hours: readonly string[]): Row[] {
+  return hours.flatMap((hour, place) => {
+    const counted = countedAt(series, place);
+    return counted ? [[dayOf(hour), hour, ...counted, series.host, series.protocol]] : [];
   });
-  return [row(allCollections, series), ...named];
+}
+
+function collectionRows(
+  series: DaySeries,
+  names: readonly (keyof DaySeries['collections'])[],
+  hours: readonly string[],
+): Row[] {
+  return hours.flatMap((hour, place) =>
+    names.flatMap((name): Row[] => {
+      const counts = series.collections[name];
+      const counted = counts && countedAt(counts, place);
+      return counted ? [[dayOf(hour), hour, name, ...counted, series.host]] : [];
+    }),
+  );
+}
+
+function otherRows(others: readonly DaySeries[], hours: readonly string[]): Row[] {
+  return hours.flatMap((hour, place) =>
+    others.flatMap((series): Row[] => {
+      const counted = countedAt(series, place);
+      return counted ? [[dayOf(hour), hour, series.host, ...counted, series.protocol]] : [];
+    }),
+  );
 }
 
 function labelRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[] {
-  return hours.map((hour, place) => {
+  return hours.flatMap((hour, place): Row[] => {
     const own = stated[place] ?? null;
-    const sources = own?.sources ?? null;
-    return [
-      hour,
-      ...[own?.applications, own?.removals, own?.repeats, own?.observed_seconds, own?.labeler_seconds].map(orNull),
-      ...[sources?.enrolled, ...sourceStates.map((state) => sources?.[state])].map(orNull),
-      ...lateCells(own?.filled_in),
-      orNull(own?.labels_per_hour),
-    ];
+    if (own === null || own.applications === null || own.removals === null || own.repeats === null) return [];
+    const { applications, removals, observed_seconds, labeler_seconds, repeats } = own;
+    return [[dayOf(hour), hour, applications, removals, observed_seconds, labeler_seconds, repeats]];
   });
 }
 
-function orNull(value: number | null | undefined): number | null {
-  return value ?? null;
+function rateRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[] {
+  return hours.flatMap((hour, place): Row[] => {
+    const own = stated[place] ?? null;
+    const rate = own?.applications === null ? null : (own?.labels_per_hour ?? null);
+    return own === null || rate === null ? [] : [[dayOf(hour), hour, rate, own.labeler_seconds]];
+  });
 }
 
-function lateCells(part: Omit<FilledInPart, 'at'> | undefined): Cell[] {
-  return [part?.applications, part?.removals, part?.observed_seconds].map(orNull);
+function lateRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[] {
+  return hours.flatMap((hour, place): Row[] => {
+    const late = stated[place]?.filled_in;
+    return late ? [[dayOf(hour), hour, late.applications, late.removals, late.observed_seconds]] : [];
+  });
 }
 
-function labelerRows({ day, labelers, hours: stated }: LabelsDay, hours: number): Row[] {
-  // A sum over hours of which some did not state late labels apart would be too small.
-  const isStated = stated.slice(0, hours).every((hour) => hour === null || hour.filled_in !== undefined);
-  return labelers.map(({ labeler_did, applications, removals, observed_seconds, filled_in = [] }) => {
+function lateLabelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
+  return labelers.flatMap(({ labeler_did, applications, filled_in = [] }): Row[] => {
     const parts = filled_in.filter(({ at }) => at < hours);
-    const late = {
-      applications: sumOf(parts.map((part) => part.applications)) ?? 0,
-      removals: sumOf(parts.map((part) => part.removals)) ?? 0,
-      observed_seconds: secondsOf(parts.map((part) => part.observed_seconds)),
-    };
-    return [
-      ...[day, labeler_did, sumOf(applications.slice(0, hours)), sumOf(removals.slice(0, hours))],
-      secondsOf(observed_seconds.slice(0, hours)),
-      ...lateCells(isStated ? late : undefined),
-    ];
+    if (parts.length === 0 || sumOf(applications.slice(0, hours)) === null) return [];
+    const [added, removed] = [sumOf(parts.map((part) => part.applications)), sumOf(parts.map((part) => part.removals))];
+    return [[day, labeler_did, added, removed, secondsOf(parts.map((part) => part.observed_seconds))]];
+  });
+}
+
+function sourceRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[] {
+  const [, , ...columns] = labelsSources.columns;
+  return hours.flatMap((hour, place): Row[] => {
+    const sources: Readonly<Record<string, string | number>> | null = stated[place]?.sources ?? null;
+    return sources === null ? [] : [[dayOf(hour), hour, ...columns.map(({ name }) => sources[name] ?? null)]];
+  });
+}
+
+function labelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
+  return labelers.flatMap(({ labeler_did, applications, removals, observed_seconds }): Row[] => {
+    const counts = [sumOf(applications.slice(0, hours)), sumOf(removals.slice(0, hours))];
+    if (counts.includes(null)) return [];
+    const seconds = observed_seconds.slice(0, hours);
+    return [[day, labeler_did, ...counts, secondsOf(seconds), seconds.filter((one) => one > 0).length]];
   });
 }
 
@@ -113,4 +143,8 @@ function secondsOf(values: readonly number[]): number {
 function sumOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+}
+
+function dayOf(hour: string): string {
+  return hour.slice(0, 10);
 }

@@ -1,27 +1,49 @@
-import { type Column, type Table, tableFormats, tables } from './columns.ts';
+import { isDay } from '../days/calendar.ts';
+import { parsedObject } from '../days/json.ts';
+import { edition } from './columns.ts';
+import { firstEdition } from './first-edition.ts';
+import { type Column, type Table, tableFormats } from './table.ts';
 
 /** Name of the data dictionary in the directory of an archive. */
 export const dictionaryFile = 'tables.json';
-/** Schema of the data dictionary. */
-export const tablesSchema = 'almanac.archive.tables/v1';
-
-/** Formats the data dictionary: each column with its unit and clock, and a JSON Schema of the rows of each table. */
-export function formatDictionary(): Buffer {
+/**
+ * Formats the data dictionary: each column with its unit and clock, and a JSON Schema of the rows of each table. `since`
+ * is the first day with these tables; the records of earlier days list the tables of the first edition.
+ */
+export function formatDictionary(since: string): Buffer {
   const dictionary = {
-    schema: tablesSchema,
+    schema: edition.schema,
     licence: 'CC0-1.0',
     formats: tableFormats,
-    null_means: 'not observed, or not known to the archive; never zero. An empty cell of CSV is null.',
-    tables: tables.map((table) => ({
-      name: table.name,
-      description: table.description,
-      columns: table.columns.map(({ name, kind, isNullable, unit, clock, description }) => {
-        return { name, type: kind, nullable: isNullable, unit, clock, description };
-      }),
-      row_schema: rowSchema(table),
-    })),
+    since,
+    rows: 'A row exists only for what was observed. A missing row is not zero: the table of gaps states the reason.',
+    tables: edition.tables.map(tableEntry),
+    earlier: {
+      schema: firstEdition.schema,
+      null_means: 'not observed, or not known to the archive; never zero. An empty cell of CSV is null.',
+      tables: firstEdition.tables.map(tableEntry),
+    },
   };
   return Buffer.from(`${JSON.stringify(dictionary, null, 1)}\n`);
+}
+
+/** Returns the first day with the current tables that a dictionary states; null if it is not a current dictionary. */
+export function sinceIn(bytes: Uint8Array): string | null {
+  const { schema, since } = parsedObject(bytes) ?? {};
+  return schema === edition.schema && typeof since === 'string' && isDay(since) ? since : null;
+}
+
+function tableEntry(table: Table) {
+  return {
+    name: table.name,
+    description: table.description,
+    ...(table.gaps === null ? {} : { gaps: table.gaps }),
+    key: table.key,
+    columns: table.columns.map(({ name, kind, isNullable, unit, clock, description }) => {
+      return { name, type: kind, nullable: isNullable, unit, clock, description };
+    }),
+    row_schema: rowSchema(table),
+  };
 }
 
 /** Returns the JSON Schema of a row, given as an object with one property for each column. */
@@ -30,7 +52,7 @@ export function rowSchema({ name, columns }: Table): object {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: name,
     type: 'object',
-    required: columns.filter(({ isAbsentBefore = false }) => !isAbsentBefore).map(({ name: required }) => required),
+    required: columns.map((column) => column.name),
     additionalProperties: false,
     properties: Object.fromEntries(columns.map((column) => [column.name, cellSchema(column)])),
   };
@@ -38,6 +60,7 @@ export function rowSchema({ name, columns }: Table): object {
 
 const kinds = {
   hour: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:00:00Z$' },
+  instant: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' },
   day: { type: 'string', format: 'date' },
   text: { type: 'string', minLength: 1 },
   count: { type: 'integer', minimum: 0 },

@@ -1,9 +1,9 @@
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import type { Cell, CellKind, Column, Row, Table } from './columns.ts';
-import { tablesSchema } from './dictionary.ts';
+import type { Cell, CellKind, Column, Edition, Row, Table } from './table.ts';
 
 const types = {
   hour: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  instant: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
   day: { type: 'INT32', converted_type: 'DATE' },
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   count: { type: 'INT64' },
@@ -19,7 +19,7 @@ const rowGroupSize = 100_000;
  * Formats a table as Parquet. The bytes depend only on the table and its rows, so that a rebuild of the day reproduces
  * them.
  */
-export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Buffer {
+export function parquetBytes({ schema }: Edition, { name, columns }: Table, rows: readonly Row[]): Buffer {
   const bytes = parquetWriteBuffer({
     columnData: columns.map((column, place) => ({
       name: column.name,
@@ -37,7 +37,7 @@ export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Bu
     codec: 'SNAPPY',
     createdBy: 'almanac',
     kvMetadata: [
-      { key: 'schema', value: tablesSchema },
+      { key: 'schema', value: schema },
       { key: 'table', value: name },
       { key: 'licence', value: 'CC0-1.0' },
     ],
@@ -48,5 +48,5 @@ export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Bu
 function parquetValue({ kind }: Column, cell: Cell): bigint | Date | Cell {
   if (cell === null) return null;
   if (kind === 'count') return BigInt(cell);
-  return kind === 'hour' || kind === 'day' ? new Date(String(cell)) : cell;
+  return kind === 'hour' || kind === 'day' || kind === 'instant' ? new Date(String(cell)) : cell;
 }

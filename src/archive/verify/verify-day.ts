@@ -1,10 +1,11 @@
 import { gapsFile } from '../compute/gaps.ts';
-import { computedFiles, computeFiles, inputFiles } from '../compute/inputs.ts';
+import { computedFiles, computeFiles, firstComputedFiles, inputFiles } from '../compute/inputs.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
 import { type DayRecord, dayFile, type ListedFile, parseDay } from '../days/day.ts';
 import { sha256Of } from '../days/digest.ts';
 import { pathOf } from '../days/paths.ts';
 import { isTombstoneOf } from '../days/tombstones.ts';
+import { current, editionOf, first } from '../tables/editions.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
@@ -95,7 +96,7 @@ export class DayVerifier {
    * repeated name and returns false. Called before any listed file is read.
    */
   #hasKnownNames({ day, files }: DayRecord): boolean {
-    const missing = new Set([...inputFiles, ...computedFiles]);
+    const missing = new Set([...inputFiles, ...computedFiles, ...firstComputedFiles]);
     const wrong = files.find(({ name }) => !missing.delete(name));
     if (!wrong) return true;
     const message = 'the record lists a file that is unknown or listed twice';
@@ -103,10 +104,16 @@ export class DayVerifier {
     return false;
   }
 
-  /** Reports files that exist but are not listed in the record. */
-  async #verifyUnlisted({ day, files }: DayRecord): Promise<void> {
+  /**
+   * Reports files that exist but are not listed in the record. Tables that were added to an older day are not listed;
+   * `#verifyComputed` compares them.
+   */
+  async #verifyUnlisted(record: DayRecord): Promise<void> {
+    const { day, files } = record;
     const listed = new Set(files.map(({ name }) => name));
-    for (const name of [...inputFiles, ...computedFiles].filter((one) => !listed.has(one) && one !== gapsFile)) {
+    const added = editionOf(record) === first ? computedFiles : [];
+    const names = new Set([...inputFiles, ...computedFiles, ...firstComputedFiles].filter((one) => !listed.has(one)));
+    for (const name of [...names].filter((one) => one !== gapsFile && !added.includes(one))) {
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
       if (content) this.#report({ kind: 'altered', path, message: 'the file is not listed in the record of the day' });
@@ -115,19 +122,26 @@ export class DayVerifier {
 
   /**
    * Recomputes the computed files and compares them with the archived ones. Every closed day must have a gap
-   * manifest.
+   * manifest. Tables that were added to an older day may be missing.
    */
-  async #verifyComputed({ day, files, withheld }: DayRecord): Promise<void> {
+  async #verifyComputed(record: DayRecord): Promise<void> {
+    const { day, files, withheld } = record;
     const days = await Promise.all([0, 1, 2].map((count) => this.#inputs.inputsOf(addDays(day, count))));
     const intact = days.filter((inputs) => inputs !== null);
     // Damaged files have already been reported by the reader.
-    const isComplete = intact.length === days.length;
-    const computed = isComplete ? computeFiles(day, intact, startOf(day) + dayMs) : [];
-    for (const { name, bytes } of computed.filter((one) => !withheld.includes(one.name))) {
+    if (intact.length < days.length) return;
+    const edition = editionOf(record);
+    const until = startOf(day) + dayMs;
+    const computed = computeFiles(day, intact, until, { edition });
+    const added = edition === current ? [] : computeFiles(day, intact, until);
+    const known = new Set(computed.map(({ name }) => name));
+    for (const { name, bytes } of [...computed, ...added.filter((one) => !known.has(one.name))]) {
+      if (withheld.includes(name)) continue;
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
       const isListed = files.some((file) => file.name === name);
-      if (!content && !isListed) this.#report({ kind: 'missing', path, message: 'the file does not exist' });
+      if (!content && !isListed && known.has(name))
+        this.#report({ kind: 'missing', path, message: 'the file does not exist' });
       if (!content || bytes.equals(content)) continue;
       this.#report({ kind: 'gaps', path, message: 'the file does not match the archived input files' });
     }

@@ -23,7 +23,7 @@ const last = (count: number, at = now): Period => ({ count, now: at, areLabelsSh
 
 function archived(day: string, changes: Partial<ArchivedDay> = {}): ArchivedDay {
   const sums = (count: number) => ({ count, observedSeconds: 86_400, wholeHours: allHours });
-  return { day, isClosed: true, weather: sums(86_400 * 700), labels: sums(2_400), ...changes };
+  return { day, isClosed: true, hasFirstTables: false, weather: sums(86_400 * 700), labels: sums(2_400), ...changes };
 }
 
 const year = Array.from({ length: 365 }, (_, at) => archived(nameAt(newest - (364 - at) * dayMs)));
@@ -84,15 +84,23 @@ test('a line of the chart is interrupted only at a day that was not observed', (
   expect(htmlOf(broken)).toContain('weather not observed');
 });
 
-test('the page links to the record of every archived day, and to the tables of each day of the last month', () => {
+test('the page links to the record of every archived day, and to the tables of each day of the last month, and names the tables of gaps', () => {
   const html = htmlOf(year);
+  for (const name of ['weather-gaps.csv', 'labels-gaps.csv']) expect(html).toContain(`<code>${name}</code>`);
   for (const { day } of year) expect(html).toContain(`href="./archive/days/${day}/day.json"`);
   for (const { day } of year.slice(-30)) {
-    for (const table of ['weather', 'labels']) {
-      expect(html).toContain(`href="./archive/days/${day}/${table}-by-hour.csv"`);
+    for (const table of ['weather-totals', 'labels-totals']) {
+      expect(html).toContain(`href="./archive/days/${day}/${table}.csv"`);
     }
   }
   expect(html).not.toContain('<script');
+});
+
+test('the page links to the tables of the first edition on a day that has no others', () => {
+  const html = htmlOf([archived('2026-11-19', { hasFirstTables: true }), archived('2026-11-20')]);
+  expect(html).toContain('href="./archive/days/2026-11-19/weather-by-hour.csv"');
+  expect(html).not.toContain('days/2026-11-19/weather-totals.csv');
+  expect(html).toContain('href="./archive/days/2026-11-20/weather-totals.csv"');
 });
 
 /** Returns a year with values as large as those of a large network. Every `every`th day is partial. */

@@ -124,7 +124,9 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
         The archive keeps what this observatory publishes: its facts hour by hour, daily tables, and the gaps of each
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
         files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
-        <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet).{' '}
+        <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet). A row
+        exists only for what was observed; in the same folder, <code>weather-gaps.csv</code> and{' '}
+        <code>labels-gaps.csv</code> state what was not, and why.{' '}
         {newest === undefined ? 'The archive has no days yet.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       <p>
@@ -193,12 +195,20 @@ function DayTable(props: DayTableProps) {
   );
 }
 
-function Files({ base, day: { day, isClosed } }: { base: string; day: ChartDay }) {
+function Files({ base, day: { day, isClosed, hasFirstTables } }: { base: string; day: ChartDay }) {
   const folder = `${base}/archive/days/${day}`;
   return (
     <>
       {isClosed ? 'closed:' : 'open:'} <a href={`${folder}/day.json`}>record</a>{' '}
-      <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
+      {hasFirstTables ? (
+        <>
+          <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
+        </>
+      ) : (
+        <>
+          <a href={`${folder}/weather-totals.csv`}>weather</a> <a href={`${folder}/labels-totals.csv`}>labels</a>{' '}
+        </>
+      )}
       <a href={`${folder}/gaps.json`}>gaps</a>
     </>
   );

@@ -18,6 +18,8 @@ export interface ArchivedDay {
   /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
+  /** True for a day that has only the tables of the first edition, which have other names. */
+  readonly hasFirstTables: boolean;
   /** Sums of the weather events; null if the archive has no readable table of the day. */
   readonly weather: ArchivedSums | null;
   /** Sums of the label applications and removals; null if the archive has no readable table of the day. */
@@ -50,6 +52,7 @@ export interface ChartDay {
   /** False for a day without a directory in the archive. */
   readonly isArchived: boolean;
   readonly isClosed: boolean;
+  readonly hasFirstTables: boolean;
   /** Events per observed second; null if nothing was observed. */
   readonly eventsPerSecond: number | null;
   readonly isWeatherPartial: boolean;
@@ -93,10 +96,10 @@ function dayNames({ count, now }: Period): string[] {
 }
 
 function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabelsShown }: Period): ChartDay {
-  const { weather = null, labels = null, isClosed = false } = archived ?? {};
+  const { weather = null, labels = null, isClosed = false, hasFirstTables = false } = archived ?? {};
   const perHour = areLabelsShown ? rate(labels) : null;
   return {
-    ...{ day, isArchived: archived !== undefined, isClosed },
+    ...{ day, isArchived: archived !== undefined, isClosed, hasFirstTables },
     eventsPerSecond: rounded(rate(weather)),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),

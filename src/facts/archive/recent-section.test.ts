@@ -8,7 +8,13 @@ import type { ArchivedDay } from './model.ts';
 
 const now = fixtureNow.recent;
 const sums = { count: 86_400, observedSeconds: 86_400, wholeHours: Array.from({ length: 24 }, (_, hour) => hour) };
-const dayOf = (day: string): ArchivedDay => ({ day, isClosed: true, weather: sums, labels: sums });
+const dayOf = (day: string): ArchivedDay => ({
+  day,
+  isClosed: true,
+  hasFirstTables: false,
+  weather: sums,
+  labels: sums,
+});
 
 let days: readonly ArchivedDay[];
 const archive = { days: () => days, issues: () => [] };

@@ -7,7 +7,7 @@ import { verifyExitCodes } from '../../archive/verify/finding.ts';
 import { withdrawFile } from '../../archive/withdraw.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
-import { findIdentity } from '../archived-identity.ts';
+import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
 import { openFiles, takeLock } from './archive-folder.ts';
 import type { archiveSettings } from './archive-settings.ts';
@@ -24,7 +24,7 @@ export function rebuild(operands: readonly string[], values: ArchiveValues, prin
   const [day = '', ...more] = operands;
   if (!isDay(day) || more.length > 0)
     throw new OperatorError('archive rebuild requires exactly one DAY, such as 2026-11-20');
-  const results = withFiles(values.archive, (files) => rebuildDay(files, day));
+  const results = withFiles(values.archive, (files) => rebuildDay(files, day, findIdentityIn));
   for (const { name, result } of results) print(`${result}: days/${day}/${name}`);
   const isDifferent = results.some(({ result }) => result === 'different');
   return Promise.resolve(isDifferent ? verifyExitCodes.altered : verifyExitCodes.intact);

@@ -16,6 +16,8 @@ export class DayVerifier {
   readonly #report: (finding: Finding) => void;
   readonly #inputs: InputReader;
   readonly #withdrawn: string[] = [];
+  /** Digest of each listed file of the day as it was read; null if it does not exist. It saves a second request. */
+  readonly #digests = new Map<string, string | null>();
 
   constructor(reader: ArchiveReader, report: (finding: Finding) => void) {
     this.#reader = reader;
@@ -52,6 +54,7 @@ export class DayVerifier {
       });
     }
     if (!this.#hasKnownNames(record)) return;
+    this.#digests.clear();
     for (const file of record.files) await this.#verifyFile(record, file);
     if (state === 'closed') await this.#verifyUnlisted(record);
     if (state === 'closed') await this.#verifyComputed(record);
@@ -61,6 +64,7 @@ export class DayVerifier {
     const path = pathOf(day, name);
     if (state === 'open' && !name.endsWith('.jsonl')) return;
     const content = await this.#reader.read(path);
+    if (state === 'closed') this.#digests.set(name, content && sha256Of(content));
     if (!content) return this.#verifyMissing(day, { name, bytes, sha256 });
     const listed = state === 'open' ? content.subarray(0, bytes) : content;
     if (listed.length !== bytes || sha256Of(listed) !== sha256) {
@@ -138,12 +142,20 @@ export class DayVerifier {
     for (const { name, bytes } of [...computed, ...added.filter((one) => !known.has(one.name))]) {
       if (withheld.includes(name)) continue;
       const path = pathOf(day, name);
-      const content = await this.#reader.read(path);
+      const digest = await this.#digestOf(name, path);
       const isListed = files.some((file) => file.name === name);
-      if (!content && !isListed && known.has(name))
+      if (digest === null && !isListed && known.has(name))
         this.#report({ kind: 'missing', path, message: 'the file does not exist' });
-      if (!content || bytes.equals(content)) continue;
+      if (digest === null || digest === sha256Of(bytes)) continue;
       this.#report({ kind: 'gaps', path, message: 'the file does not match the archived input files' });
     }
+  }
+
+  /** Resolves with the digest of a file of the day; null if it does not exist. */
+  async #digestOf(name: string, path: string): Promise<string | null> {
+    const known = this.#digests.get(name);
+    if (known !== undefined) return known;
+    const content = await this.#reader.read(path);
+    return content && sha256Of(content);
   }
 }

@@ -25,20 +25,31 @@ async function closingHour() {
   await archive.run(24, 48);
   const before = archive.copy();
   await archive.run(1, 72);
-  return { before, after: archive.content, writes: archive.writes() - before.writes() };
+  return { before, after: archive.content };
 }
 
-/** Returns the archive after each write of the hour in which the first day is closed. */
+/**
+ * Returns the archive before each write of the hour in which the first day is closed, which is the archive that a kill at
+ * this write leaves.
+ */
 async function killedAtEachWrite(): Promise<Content[]> {
-  const { before, writes } = await closingHour();
+  const { before } = await closingHour();
+  const memory = before.copy();
+  const { content, files, kept } = memory;
   const states: Content[] = [];
-  for (let count = 1; count <= writes; count++) {
-    const stopped = simulateArchive({ memory: before.copy() });
-    stopped.failAt(count, { effect: 'nothing', error: new Error('killed') });
-    await stopped.run(1, 72).catch(() => undefined);
-    states.push(copyOf(stopped.content));
-  }
-  return states;
+  const noted = <A extends unknown[], R>(write: (...args: A) => R): ((...args: A) => R) => {
+    return (...args) => {
+      states.push(copyOf(content));
+      return write(...args);
+    };
+  };
+  const noting = {
+    ...memory,
+    files: { ...files, append: noted(files.append), replace: noted(files.replace), remove: noted(files.remove) },
+    kept: { ...kept, write: noted(kept.write) },
+  };
+  await simulateArchive({ memory: noting }).run(1, 72);
+  return [...states, content];
 }
 
 const closingAt = simulatedStart + 73 * hourMs;

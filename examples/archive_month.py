@@ -4,6 +4,8 @@ Usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR
 
 Only closed days are downloaded: they never change, so a day that is complete in DIR is not requested again.
 Prints one line per downloaded day, with the digest to cite, and then how many days of the month are missing.
+Then writes each table of all days in DIR as one file (DIR/labels-totals.csv), with a description that many tools read
+(DIR/datapackage.json). The programs in examples/archive load and draw these files.
 `almanac archive verify` also checks the log and its signature, which this example does not.
 """
 
@@ -47,7 +49,7 @@ def download_day(base, listed, target):
     target.mkdir(parents=True, exist_ok=True)
     for file in json.loads(record)["files"]:
         name = file["name"]
-        if not name.endswith((".csv", ".parquet", "gaps.json")):
+        if not name.endswith((".csv", ".parquet", "gaps.json", "datapackage.json")):
             continue
         body = fetch(f"{base}/days/{day}/{name}")
         if hashlib.sha256(body).hexdigest() != file["sha256"]:
@@ -58,12 +60,37 @@ def download_day(base, listed, target):
     print(f"{day}  sha256:{listed['sha256']}")
 
 
+def join_days(folder):
+    """Writes each table of all downloaded days as one CSV file. Older days have other tables, and are left out."""
+    days = sorted(path.parent for path in folder.glob("days/*/datapackage.json") if (path.parent / "day.json").exists())
+    if not days:
+        return
+    package = json.loads((days[-1] / "datapackage.json").read_bytes())
+    for resource in package["resources"]:
+        lines = []
+        for day in days:
+            with open(day / resource["path"], encoding="utf-8", newline="\n") as table:
+                header, *rows = table
+            lines += rows if lines else [header, *rows]
+        replace(folder / resource["path"], "".join(lines))
+    package["name"] = "almanac"
+    package["title"] = f"Observations of the AT Protocol network, {days[0].name} to {days[-1].name}, in UTC"
+    replace(folder / "datapackage.json", json.dumps(package, indent=1) + "\n")
+
+
+def replace(path, text):
+    growing = path.with_name(f".{path.name}.tmp")
+    growing.write_text(text, encoding="utf-8", newline="\n")
+    growing.replace(path)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 4 or not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", sys.argv[2]):
         sys.exit("usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR")
     address = sys.argv[1].rstrip("/")
     try:
         download(address, sys.argv[2], pathlib.Path(sys.argv[3]))
+        join_days(pathlib.Path(sys.argv[3]))
     except urllib.error.HTTPError as error:
         missing = error.code == 404 and error.url == f"{address}/index.json"
         hint = "; there is no archive at this address, which usually ends in /archive" if missing else ""

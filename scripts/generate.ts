@@ -13,6 +13,7 @@ import { documentPage, forLabelersPage, methodPages, policyPage, renderedPage } 
 import { inputLimitsDocument } from './input-limits-doc.ts';
 import { labelsMethod } from './method/labels.ts';
 import { weatherMethod } from './method/weather.ts';
+import { archiveLoaders } from './packages/archive-loaders.ts';
 import { pythonTypes, pythonVersion } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
@@ -32,6 +33,7 @@ const files = {
   'assets/method-labels.html': renderedPage(methodPages.labels, labelsMethod()),
   'docs/settings.md': settingsDocument(),
   'docs/input-limits.md': inputLimitsDocument(),
+  ...archiveLoaders(),
 };
 
 for (const [name, wanted] of Object.entries(files)) {

@@ -96,7 +96,7 @@ describe('an archive with days of the first edition', () => {
 });
 
 describe('a rebuild of a day of the first edition', () => {
-  it('adds the current tables beside the older ones, and the archive still passes verification', async () => {
+  it('adds the current tables next to the older ones, and the archive still passes verification', async () => {
     const archive = olderArchive();
     const added = rebuildDay(archive.files, first, findIdentityIn).filter(({ result }) => result === 'added');
     expect(added.map(({ name }) => name)).toEqual(['datapackage.json', ...tableFiles]);

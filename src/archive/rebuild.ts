@@ -12,7 +12,7 @@ import { current, editionOf } from './tables/editions.ts';
 /**
  * Result for one file. `restored`: the file was missing or damaged, and has been written again. `different`: the
  * computed bytes differ from the published ones, so nothing was written. `added`: the file belongs to a newer edition of
- * the tables than the record of the day, and has been written beside the older tables.
+ * the tables than the record of the day, and has been written next to the older tables.
  */
 export interface RebuiltFile {
   readonly name: string;

@@ -151,7 +151,7 @@ describe('the tables of a closed day', () => {
     ]);
   });
 
-  it('end their lines with LF, have no empty cell, no flag, and a UTC day beside each hour', async () => {
+  it('end their lines with LF, have no empty cell, no flag, and a UTC day next to each hour', async () => {
     const archive = await twoDaysInTest();
     for (const { name, columns } of tables) {
       const text = archive.bytes(`days/${first}/${name}.csv`).toString('utf8');

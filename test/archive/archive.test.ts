@@ -180,7 +180,7 @@ describe('almanac archive rebuild and withdraw', () => {
     const rebuilt = await run('rebuild', '2026-11-20', '--archive', root);
     expect(rebuilt).toMatchObject({
       code: 0,
-      output: expect.stringContaining('restored: days/2026-11-20/labels-by-lab'),
+      output: expect.stringContaining('restored: days/2026-11-20/labels-labelers'),
     });
     expect(readFileSync(table).equals(before)).toBe(true);
     const withdraw = ['withdraw', '2026-11-20', 'labels-labelers.parquet', '--archive', root];

@@ -86,7 +86,7 @@ describe('an example in docs/archive.md', () => {
 
   it.skipIf(isMissing('curl') || isMissing('jq'))('reads one hour with curl and jq', async () => {
     const { url } = await serveInTest();
-    const script = example('sh', 'jq').replace('$base', url);
+    const script = example('sh', 'weather-metrics.jsonl').replace('$base', url);
     const { code, output } = await run('sh', ['-euc', script], root);
     expect([code, output]).toEqual([0, expect.stringMatching(/^200\n\{/)]);
   });

@@ -322,7 +322,8 @@ describe('docs/client.md', () => {
     const text = page('docs/client.md');
     const methods = Object.keys(createFactsClient('http://127.0.0.1:1'));
     expect(firstCells(`\n${text}`, '# A client for programs')).toEqual(methods);
-    const examples = readdirSync(join(root, 'examples')).filter((file) => !file.startsWith('facts.'));
+    const files = readdirSync(join(root, 'examples'), { withFileTypes: true }).filter((entry) => entry.isFile());
+    const examples = files.map(({ name }) => name).filter((file) => !file.startsWith('facts.'));
     const named = [...text.matchAll(/`([a-z_-]+\.(?:ts|py|sh))`/g)].map(([, file]) => file);
     expect(named.sort()).toEqual(examples.sort());
   });
@@ -378,7 +379,14 @@ describe('docs/archive.md', () => {
 
   it('names only settings that a command has', () => {
     const flags = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
-    const named = [...text.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+    const [before = '', firstCommands = ''] = text.split('\n### First commands\n');
+    // The first commands are those of other programs.
+    const own = `${before}${firstCommands.slice(firstCommands.indexOf('\n### '))}`;
+    const named = [...own.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
     expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);
+  });
+
+  it('names every program in examples/archive', () => {
+    for (const name of readdirSync(join(root, 'examples/archive'))) expect(text).toContain(`\`${name}\``);
   });
 });

@@ -77,7 +77,7 @@ export interface ComputedFile {
   readonly value: object;
 }
 
-/** How `computeFiles` computes the tables. */
+/** Options for computing the files of a day. */
 export interface Computing {
   /** Cache of the results of earlier calls, all of which had the same edition. */
   readonly memo?: Memo;

@@ -3,8 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { writeClosedArchive } from '../../../harness/archive/closed-archive.ts';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { formatTombstones, type Tombstone } from '../days/tombstones.ts';
+import { first } from '../tables/editions.ts';
 import { servableArchive } from './servable.ts';
 
 const closedDay = 'days/2026-11-20';
@@ -20,14 +22,14 @@ beforeAll(async () => {
  * Writes the archive to a directory. Returns two functions: `write` writes another file, and `caching` opens a path and
  * resolves with null if the archive does not serve it.
  */
-function directory() {
+function directory(files = content) {
   const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const write = (path: string, bytes: Uint8Array): void => {
     mkdirSync(join(root, dirname(path)), { recursive: true });
     writeFileSync(join(root, path), bytes);
   };
-  for (const [path, bytes] of content) write(path, bytes);
+  for (const [path, bytes] of files) write(path, bytes);
   const archive = servableArchive(root);
   return {
     write,
@@ -63,6 +65,21 @@ it('a file in the directory of a closed day is not served if the record of the d
   const { write, caching } = directory();
   write(`${closedDay}/notes.json`, Buffer.from('{}'));
   expect(await caching(`${closedDay}/notes.json`)).toBe(null);
+});
+
+it('a table that was added to a day of the first edition is served until it is withdrawn', async () => {
+  const older = new Map<string, Buffer>();
+  const before = Date.parse('2026-11-21T00:00:00Z');
+  writeClosedArchive({ before, days: 1, edition: first, write: (path, bytes) => void older.set(path, bytes) });
+  const { write, caching } = directory(older);
+  const path = `${closedDay}/labels-totals.csv`;
+  write(path, Buffer.from('day,hour\n'));
+  expect([await caching(path), await caching(`${closedDay}/labels-by-hour.csv`)]).toEqual([
+    'revalidated',
+    'revalidated',
+  ]);
+  write(tombstones, formatTombstones(day, [tombstoneOf(path)]));
+  expect([await caching(path), await caching(`${closedDay}/labels-by-hour.csv`)]).toEqual(['withdrawn', 'revalidated']);
 });
 
 it('a withdrawn file is not served even if it exists, and the other files of its day are', async () => {

@@ -12,7 +12,7 @@ import { acceptanceClock, type Column, column, type Edition, filesOf, streamCloc
 /**
  * The tables of a day. A row exists only for what was observed, so that no tool can take an unobserved hour for zero;
  * the tables of gaps state what is missing. No two rows of a column count the same event, so that its sum is right. The
- * last column is one that nobody compares: on a file with foreign line ends, a comparison of the last column fails
+ * last column is rarely compared: on a file with foreign line ends, a comparison of the last column fails
  * silently.
  */
 

@@ -54,6 +54,11 @@ const SeriesSchema = Type.Object({
       observed_seconds: measure(),
       /** Events of all kinds, including kinds without a collection; null if nothing was observed. */
       events: nullable(count()),
+      /**
+       * Events of all kinds per observed second in which 8 of 10 of the hours before this one lay that were observed
+       * entirely and began at the same time of day; null if there are fewer than 7. Absent in files of earlier versions.
+       */
+      usual: Type.Optional(nullable(Type.Object({ low: measure(), high: measure(), days: count() }))),
     }),
   ),
   collections: collections(),

@@ -90,10 +90,10 @@ test('the hours file sums fully observed hours, and the closed minutes of the cu
   expect(series).toMatchObject({ published: true, through: '2026-11-10T03:10:00.000Z', gap_overflow: false });
   expect(series.hours).toHaveLength(72);
   expect(series.hours.slice(-4)).toEqual([
-    { start: '2026-11-10T00:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
-    { start: '2026-11-10T01:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
-    { start: '2026-11-10T02:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
-    { start: '2026-11-10T03:00:00.000Z', complete: false, observed_seconds: 600, events: 110 },
+    { start: '2026-11-10T00:00:00.000Z', complete: true, observed_seconds: 3600, events: 660, usual: null },
+    { start: '2026-11-10T01:00:00.000Z', complete: true, observed_seconds: 3600, events: 660, usual: null },
+    { start: '2026-11-10T02:00:00.000Z', complete: true, observed_seconds: 3600, events: 660, usual: null },
+    { start: '2026-11-10T03:00:00.000Z', complete: false, observed_seconds: 600, events: 110, usual: null },
   ]);
   expect(likesOf(read(nowUs)).slice(-5)).toEqual([
     [null, 0],
@@ -102,6 +102,26 @@ test('the hours file sums fully observed hours, and the closed minutes of the cu
     [600, 3600],
     [100, 600],
   ]);
+});
+
+test('the usual rate of an hour is that of earlier, entirely observed hours at the same time of day, and needs seven of them', () => {
+  // Ten days; on the third, the hour was interrupted. The rate of day N is N likes and one other event per minute.
+  for (let day = 0; day < 10; day += 1) {
+    const from = startUs + day * dayUs;
+    const { id, revision } = store.series(endpoint.name);
+    const starts = Array.from({ length: 60 }, (_, i) => from + i * windowUs);
+    const observed = [{ from, to: day === 2 ? from + hourUs - 1 : from + hourUs }];
+    const live = { kind: 'time', value: from + hourUs, counted: 1, timeUs: from + hourUs } as const;
+    const windows = starts.map((at) => deltaAt(at, day * 60 - 1));
+    store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });
+  }
+  const hours = only(read(startUs + 9 * dayUs + hourUs + 1)).hours;
+  const usualAt = (day: number) => hours.find(({ start }) => Date.parse(start) * 1000 === startUs + day * dayUs)?.usual;
+  // Events per second on day N: N. Day 7 has six earlier whole hours, day 8 has 0, 1, 3 to 7.
+  expect(usualAt(7)).toBeNull();
+  expect(usualAt(8)).toEqual({ low: expect.closeTo(0.6, 5), high: expect.closeTo(6.4, 5), days: 7 });
+  expect(usualAt(9)).toMatchObject({ low: expect.closeTo(0.7, 5), days: 8 });
+  expect(hours.at(-2)?.usual).toBeNull();
 });
 
 test('an hour is complete only once its last minute is closed', () => {

@@ -16,6 +16,7 @@ import type { Silence } from '../window/silence-store.ts';
 import type { HourSums } from '../window/stored.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
+import { type UsualRate, usualRates } from './usual-rates.ts';
 
 /** Inputs for building the hours file. */
 export interface HoursSource {
@@ -38,12 +39,13 @@ export interface HoursReader {
 /** Creates a reader of the hours file. */
 export function createHoursReader(): HoursReader {
   const seen = new Map<string, Set<CollectionName>>();
+  const usual = usualRates();
   return {
     read: (source) => ({
       schema: 'weather.hours.v1',
       generated_at: instant(source.nowUs),
       origin: source.origin,
-      series: source.endpoints.map((endpoint) => readSeries(source, endpoint, seen)),
+      series: source.endpoints.map((endpoint) => readSeries(source, endpoint, { seen, usual })),
     }),
   };
 }
@@ -59,7 +61,7 @@ interface SeriesTime {
 function readSeries(
   { store, published, nowUs }: HoursSource,
   { name, wire }: Pick<Endpoint, 'name' | 'wire'>,
-  seen: Map<string, Set<CollectionName>>,
+  { seen, usual }: { readonly seen: Map<string, Set<CollectionName>>; readonly usual: ReturnType<typeof usualRates> },
 ): WeatherHourSeries {
   const { id, live } = store.series(name);
   const end = closedEnd(live?.timeUs ?? null, nowUs);
@@ -77,7 +79,7 @@ function readSeries(
   return {
     ...{ endpoint: name, wire, published: name === published, through: instant(end) },
     observed_since: since === null ? null : instant(since),
-    hours: hoursOf(time, sums),
+    hours: hoursOf(time, sums, usual(store, { id, name }, span.from)),
     collections: Object.fromEntries(
       collectionNames.map((collection, place) => {
         const own = unobserved.filter((span) => span.collection === collection);
@@ -93,7 +95,11 @@ function readSeries(
   };
 }
 
-function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number, HourSums>) {
+function hoursOf(
+  { span, hours, observed }: SeriesTime,
+  sums: ReadonlyMap<number, HourSums>,
+  usualAt: (startUs: number) => UsualRate | null,
+) {
   return Array.from(coverage(observed, span.from, hourUs, hours), (watchedUs, i) => {
     const startUs = span.from + i * hourUs;
     return {
@@ -101,6 +107,7 @@ function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number
       complete: startUs + hourUs <= span.to,
       observed_seconds: watchedUs / 1_000_000,
       events: counted(sums.get(startUs)?.events ?? 0, watchedUs),
+      usual: usualAt(startUs),
     };
   });
 }

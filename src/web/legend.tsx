@@ -1,5 +1,17 @@
 /** Kinds of chart symbols. The style sheet defines their appearance (classes `key …`). */
-export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
+export type Sign =
+  | 'up'
+  | 'down'
+  | 'seen'
+  | 'unsure'
+  | 'unseen'
+  | 'part'
+  | 'uncounted'
+  | 'line'
+  | 'line-labels'
+  | 'usual'
+  | 'faint'
+  | 'apart';
 
 /** Legend texts shared by all charts. */
 export const signText = { unseen: 'not observed', part: 'not all observed' } as const;

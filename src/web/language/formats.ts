@@ -22,6 +22,12 @@ export interface Formats {
   minute(at: Micros): string;
   /** Formats an instant to the second: `20 Nov 2026, 14:03:05 UTC`. */
   second(at: Micros): string;
+  /** Formats the day and month of an instant, for a tick of an axis: `20 Nov`. */
+  dayTick(at: Micros): string;
+  /** Formats the month of an instant, for a tick of an axis: `Nov`; with the year in January. */
+  monthTick(at: Micros): string;
+  /** Formats a value of an axis with at most three decimals: `1,500` or `0.25`. */
+  axisValue(n: number): string;
   /** Formats the time of day in UTC: `14:03`. */
   clock(at: Micros): string;
   /** Formats a duration (in seconds) in its two largest units and truncates the rest. */
@@ -65,6 +71,10 @@ function createFormats(language: Language): Formats {
     () => new Intl.DateTimeFormat(locale, { ...date, ...time, second: '2-digit', timeZoneName: 'short' }),
   );
   const clocks = once(() => new Intl.DateTimeFormat(locale, time));
+  const dayTicks = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' }));
+  const monthTicks = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short' }));
+  const januaries = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short', year: 'numeric' }));
+  const axisValues = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 3 }));
   const lists = once(() => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }));
   const units = {
     d: once(() => unitFormat(locale, 'day')),
@@ -85,6 +95,12 @@ function createFormats(language: Language): Formats {
     day: (at) => days().format(milliseconds(at)),
     minute: (at) => minutes().format(milliseconds(at)),
     second: (at) => seconds().format(milliseconds(at)),
+    dayTick: (at) => dayTicks().format(milliseconds(at)),
+    monthTick: (at) => {
+      const isJanuary = new Date(milliseconds(at)).getUTCMonth() === 0;
+      return (isJanuary ? januaries() : monthTicks()).format(milliseconds(at));
+    },
+    axisValue: (n) => axisValues().format(n),
     clock: (at) => clocks().format(milliseconds(at)),
     span: (length) => duration(spanUnits(length), isUnderSecond(length)),
     missed: (length) => duration(missedUnits(length), isUnderSecond(length)),

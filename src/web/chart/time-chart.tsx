@@ -1,0 +1,142 @@
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { percent } from '../bar.tsx';
+import { Hatch } from '../hatch.tsx';
+import type { Formats } from '../language/formats.ts';
+import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
+import type { TimeSeries } from './series.ts';
+
+/** Content of a chart. */
+export interface TimeChartProps {
+  readonly series: TimeSeries;
+  /** Unit of the value axis, such as `events per second`. */
+  readonly unit: string;
+  /** Content of the picture, in one to three sentences with its most important numbers. */
+  readonly summary: string;
+  /** Formats of the reader's language. All times are in UTC. */
+  readonly formats: Formats;
+}
+
+/** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
+const plotShare = 80;
+const strip = { top: 83, height: 5 } as const;
+/** Minimum width in units of the plot of a hole that has room for its reason as text. */
+const wordsFrom = 160;
+
+/**
+ * Draws a chart over time: a value axis that contains zero, a time axis in UTC, holes that are hatched and state their
+ * reason, and below the plot a strip whose filled part is the observed share of each hour or day. Lines and areas are
+ * stretched to the width of the page, texts are not. The style sheet defines colours and size (classes `plot` and
+ * `plot-…`); an image defines them in its own style.
+ */
+export function TimeChart({ series, unit, summary, formats }: TimeChartProps) {
+  const layout = layChart(series);
+  const hatch = `${series.id}-hatch`;
+  return (
+    <svg class="plot" role="img" aria-label={summary} overflow="visible">
+      <defs>
+        <Hatch id={hatch} />
+      </defs>
+      <Stretched>
+        <path class="plot-grid" d={layout.grid} />
+        <path class="plot-zero" d={`M0,${layout.zero}h${plotWidth}`} />
+        <path class="plot-usual" d={layout.usual} />
+        <path class="plot-up" stroke-width={layout.barWidth} d={layout.up} />
+        <path class="plot-up plot-part" stroke-width={layout.barWidth} d={layout.upPart} />
+        <path class="plot-down" stroke-width={layout.barWidth} d={layout.down} />
+        <path class="plot-down plot-part" stroke-width={layout.barWidth} d={layout.downPart} />
+        <path class="plot-apart" stroke-width={layout.barWidth} d={layout.apart} />
+        <path class={`line-${series.paint}`} d={layout.line} />
+      </Stretched>
+      {layout.holes.map((hole) => (
+        <HoleMark key={`${hole.start} ${hole.reason}`} hole={hole} hatch={hatch} />
+      ))}
+      <ValueTexts layout={layout} unit={unit} formats={formats} />
+      <Observed layout={layout} hatch={hatch} />
+      <g class="plot-text">
+        {layout.times
+          .filter(({ x }) => x <= 0.94 * plotWidth)
+          .map((tick) => (
+            <text key={tick.at} class={tick.isMinor ? 'plot-minor' : undefined} x={percent(shareOf(tick.x))} y="99%">
+              {tickText(tick, formats)}
+            </text>
+          ))}
+      </g>
+    </svg>
+  );
+}
+
+/** Draws shapes in units of the plot, stretched to the plot's area. Paths without data are omitted. */
+function Stretched({ children }: { children: preact.VNode<{ d: string }>[] }) {
+  return (
+    // biome-ignore lint/a11y/noSvgWithoutTitle: the picture that contains this part has the text alternative
+    <svg
+      width="100%"
+      height={percent(plotShare)}
+      viewBox={`0 0 ${plotWidth} ${plotHeight}`}
+      preserveAspectRatio="none"
+      overflow="visible"
+    >
+      {children.filter(({ props }) => props.d !== '')}
+    </svg>
+  );
+}
+
+function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout; unit: string; formats: Formats }) {
+  return (
+    <g class="plot-text">
+      {values.map(({ y, value }, at) => (
+        <text key={y} y={percent(heightOf(y))} dy={-3}>
+          {at === values.length - 1 ? `${formats.axisValue(value)} ${unit}` : formats.axisValue(value)}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+/** Draws a hole with its reason: as a tooltip, and as text where there is room. */
+function HoleMark({ hole: { x, width, reason }, hatch }: { hole: DrawnHole; hatch: string }) {
+  const place = { x: percent(shareOf(x)), width: percent(shareOf(width)), height: percent(plotShare) };
+  return (
+    <g class="plot-hole">
+      <title>{reason}</title>
+      <rect class="chart-unseen-paper" {...place} />
+      <rect fill={`url(#${hatch})`} {...place} />
+      {width < wordsFrom ? null : (
+        <text class="plot-text plot-reason" x={percent(shareOf(x + width / 2))} y="45%" text-anchor="middle">
+          {reason}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** Draws the strip of observed time: hatched, with the observed share of each period filled. */
+function Observed({ layout: { observed: path, known }, hatch }: { layout: ChartLayout; hatch: string }) {
+  const place = { y: percent(strip.top), width: percent(shareOf(known)), height: percent(strip.height) };
+  return (
+    <>
+      <rect class="chart-unseen-paper" {...place} />
+      <rect fill={`url(#${hatch})`} {...place} />
+      {/* biome-ignore lint/a11y/noSvgWithoutTitle: the picture that contains this part has the text alternative */}
+      <svg {...place} width="100%" viewBox={`0 0 ${plotWidth} ${plotHeight}`} preserveAspectRatio="none">
+        {path === '' ? null : <path class="plot-observed" d={path} />}
+      </svg>
+    </>
+  );
+}
+
+function tickText({ at, form }: TimeTick, formats: Formats): string {
+  const micros = microsFromMillis(at);
+  if (form === 'month') return formats.monthTick(micros);
+  return form === 'day' ? formats.dayTick(micros) : formats.clock(micros);
+}
+
+/** Converts a height in units of the plot to per cent of the picture. */
+function heightOf(y: number): number {
+  return (y / plotHeight) * plotShare;
+}
+
+/** Converts a length in units of the plot to per cent of the picture. */
+function shareOf(x: number): number {
+  return (x / plotWidth) * 100;
+}

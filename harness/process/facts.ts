@@ -3,6 +3,7 @@ import { paths } from '../../src/contract/identifiers.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
 import type { ArchivedDays } from '../../src/facts/archive/model.ts';
 import type { FactsDocuments } from '../../src/facts/documents.ts';
+import type { HoursSources } from '../../src/facts/hours/shown-hours.ts';
 import type { AccountLinks } from '../../src/facts/page/accounts.tsx';
 import type { ReadRequest } from '../../src/http/read-request.ts';
 import type { Reply } from '../../src/http/reply.ts';
@@ -12,7 +13,12 @@ import { memorySource } from './memory-source.ts';
 const noDocuments: FactsDocuments = { routes: [], answer: () => null };
 
 /** Creates the facts application over two artifacts in memory, without sockets. */
-export function factsInMemory(now: number, accounts: AccountLinks | null = null, archive?: ArchivedDays) {
+export function factsInMemory(
+  now: number,
+  accounts: AccountLinks | null = null,
+  archive?: ArchivedDays,
+  hours?: HoursSources,
+) {
   const labels = memorySource(recogniseLabels, now);
   const weather = memorySource(recogniseWeather, now);
   const alarms: unknown[] = [];
@@ -24,6 +30,7 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null,
     documents: noDocuments,
     accounts,
     ...(archive ? { archive } : {}),
+    ...(hours ? { hours } : {}),
     alarm: (_path, error) => alarms.push(error),
   });
   return {

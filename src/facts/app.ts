@@ -9,10 +9,13 @@ import { chooseCoding } from '../http/representation/accept-encoding.ts';
 import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 import { below, pathOf } from '../http/target.ts';
 import { archivePage, archivePagePath } from './archive/archive-page.tsx';
+import { archiveCharts } from './archive/day-charts.ts';
 import type { ArchivedDays } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
+import { chartDocuments, hoursEmbedPath } from './embeds/chart-documents.ts';
 import { factFormats } from './formats/formats.ts';
 import { renderedFacts } from './formats/rendered.ts';
+import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { instrumentIndex } from './instruments.ts';
 import type { FreshnessBounds } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
@@ -29,6 +32,8 @@ import { weatherResource } from './weather-resource.ts';
 export interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
+  /** Hours files of both instruments. If absent, the pages state that there are no counts of hours. */
+  readonly hours?: HoursSources;
   readonly bounds: FreshnessBounds;
   /** Prefix of every path: an empty string, or `/name` without a trailing slash. */
   readonly basePath: string;
@@ -54,7 +59,7 @@ export interface FactsAppOptions {
 export const pagePath = '/';
 
 /** Paths of the page and of the formats of facts other than JSON; all of them are outside the contract. */
-export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({ path }) => path)];
+export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({ path }) => path), hoursEmbedPath];
 
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
@@ -83,7 +88,8 @@ export function createFactsApp(options: FactsAppOptions) {
       factReply(conditions, from, now);
 
   const { archive, accounts = null, publicUrl = null } = options;
-  const drawn = observatoryPage(common, { accounts, publicUrl, archive: archive ?? null });
+  const drawnHours = hoursCharts(options.hours ?? { weather: null, labels: null });
+  const drawn = observatoryPage(common, { accounts, publicUrl, archive: archive ?? null, hours: drawnHours });
   const outcomes = (now: number): FactOutcomes => ({
     conditions: facts.conditions(now),
     metrics: facts.metrics(now),
@@ -103,6 +109,7 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.weatherMetrics, fact(facts.metrics)],
     [pagePath, page],
     ...formatRoutes(outcomes),
+    ...chartRoutes(outcomes, drawnHours, archive ?? null),
     ...(archive ? [archiveRouteOf(archive, outcomes)] : []),
     [paths.health, () => health],
   ]);
@@ -142,6 +149,22 @@ function archiveRouteOf(archive: ArchivedDays, outcomes: (now: number) => FactOu
       return page(chooseCoding(acceptEncoding), now, refusal, markedOrigins(origins));
     },
   ];
+}
+
+function chartRoutes(
+  outcomes: (now: number) => FactOutcomes,
+  hoursOf: (outcomes: FactOutcomes) => HoursCharts,
+  archive: ArchivedDays | null,
+): [string, Route][] {
+  const chartsOf = archiveCharts(archive);
+  return chartDocuments(factsCommonHeaders).map(([path, resource]) => [
+    path,
+    (conditions, now) => {
+      const current = outcomes(now);
+      const state = { hours: hoursOf(current), archive: () => chartsOf(now), outcomes: current };
+      return resource(state, conditions);
+    },
+  ]);
 }
 
 function factResources({ labels, weather, bounds, alarm }: FactsAppOptions) {

@@ -20,11 +20,14 @@ type Render<V> = (facts: ObservatoryFacts, outcomes: FactOutcomes, now: number) 
  * changes. A refusal is rendered again every minute, because the ages in it change. `marksAt` returns identifiers of
  * everything else that the result depends on.
  */
-export function keepPerOutcomes<V>(render: Render<V>, marksAt: (now: number) => readonly unknown[] = () => []) {
+export function keepPerOutcomes<V>(
+  render: Render<V>,
+  marksAt: (now: number, outcomes: FactOutcomes) => readonly unknown[] = () => [],
+) {
   let kept: { marks: readonly unknown[]; builtAt: number; value: V } | undefined;
   return (outcomes: FactOutcomes, now: number): V => {
     const facts = [outcomes.conditions, outcomes.metrics, outcomes.labels].map(markOf);
-    const marks = [...facts, ...marksAt(now)];
+    const marks = [...facts, ...marksAt(now, outcomes)];
     const known = kept;
     // Render again if the clock was set back, because a response must not contain future times.
     if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known.value;

@@ -25,6 +25,7 @@ import { renderedPaths } from '../../src/facts/app.ts';
 import { archivePagePath } from '../../src/facts/archive/archive-page.tsx';
 import { archiveRoute } from '../../src/facts/archive/archive-replies.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
+import { chartNames } from '../../src/facts/embeds/chart-documents.ts';
 import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { families } from '../../src/facts/metrics/families.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
@@ -139,6 +140,10 @@ describe('docs/api.md', () => {
     expect(listed.filter((path) => path === '/openapi.json' || documentPaths.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),
     );
+  });
+
+  it('lists exactly the charts that exist as files', () => {
+    expect(firstCells(api, '## Charts as files')).toEqual(chartNames);
   });
 
   it('lists every route of the archive', () => {

@@ -10,7 +10,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 
 /** Tests the images and the page that offers them, in a browser. */
 
-const images = ['conditions', 'labels', 'observatory'] as const;
+const images = ['conditions', 'labels', 'observatory', 'hours'] as const;
 const publicUrl = 'https://observatory.example/atproto';
 const folder = artifactFolder();
 let program: Server;

@@ -68,7 +68,7 @@ test('labels that were read late are no part of the rate of a day, and are marke
   expect(none).not.toHaveProperty('lateLabels');
   expect(unknown).toMatchObject({ labelsPerHour: 94.749, lateLabels: null });
   const html = htmlOf(days, now);
-  expect(linesOf(html, 'others').at(0)).toMatch(/^M\d+ 101h10$/);
+  expect(html).toMatch(/class="plot-apart" stroke-width="4" d="M900,4h33.3"/);
   expect(html).toContain('61 labels per hour, 303 read late');
   expect(html).toContain('days with labels that were read late, after an outage');
   expect(html).toContain('does not state late labels apart for one day');
@@ -93,7 +93,31 @@ test('the page links to the record of every archived day, and to the tables of e
       expect(html).toContain(`href="./archive/days/${day}/${table}.csv"`);
     }
   }
-  expect(html).not.toContain('<script');
+  // The only script element is data for search engines.
+  expect(html.replaceAll('<script type="application/ld+json">', '')).not.toContain('<script');
+});
+
+test('the page describes the archive as a dataset, with the same content as the text for citations', () => {
+  const html = htmlOf(year);
+  const data: unknown = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
+  const first = year[0]?.day;
+  expect(data).toMatchObject({
+    ...{ '@context': 'https://schema.org', '@type': 'Dataset', isAccessibleForFree: true },
+    ...{ temporalCoverage: `${first}/2026-11-20`, license: 'https://creativecommons.org/publicdomain/zero/1.0/' },
+  });
+  const { name, description, measurementTechnique, license, distribution } = data as {
+    readonly [key in 'name' | 'description' | 'measurementTechnique' | 'license']: string;
+  } & { readonly distribution: readonly { readonly name: string; readonly contentUrl: string }[] };
+  const cited = html.slice(html.indexOf('id="cite"'), html.indexOf('<script'));
+  for (const text of [name, description, measurementTechnique, license, '20 Nov 2026']) expect(cited).toContain(text);
+  expect(distribution.length).toBeGreaterThan(0);
+  for (const file of distribution) expect(cited).toContain(`<a href="${file.contentUrl}">${file.name}</a>`);
+  expect(htmlOf([])).not.toContain('ld+json');
+});
+
+test('the page of a year is smaller than 70 kB', () => {
+  expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(70_000);
+  expect(Buffer.byteLength(htmlOf(yearOf(365)))).toBeLessThan(70_000);
 });
 
 test('the page links to the tables of the first edition on a day that has no others', () => {
@@ -128,32 +152,58 @@ test('the index of an archive with one year is smaller than 100 kB', () => {
   expect(formatIndex({ key: 'k'.repeat(400), days }).length).toBeLessThan(100_000);
 });
 
-test('consecutive partial days are drawn with one common mark', () => {
+test('the strip below a line shows the observed share of each day, and a partly observed day never as a whole one', () => {
   const half = { count: 1, observedSeconds: 43_200, wholeHours: [] };
-  const days = year.map((one, at) => ([340, 350, 351].includes(at) ? archived(one.day, { weather: half }) : one));
-  const [month = '', months = ''] = linesOf(htmlOf(days), 'gaps');
-  expect([month, months]).toEqual(['M50 99h10m90 0h20', 'M3400 99h10m90 0h20']);
-  expect(pathPoints(month).map(({ x }) => x)).toEqual([50, 60, 150, 170]);
+  const almost = { count: 1, observedSeconds: 86_399.9, wholeHours: allHours.slice(1) };
+  const days = year.map((one, at) => {
+    const weather = [360, 361].includes(at) ? half : at === 362 ? almost : at === 363 ? unobserved : one.weather;
+    return archived(one.day, { weather });
+  });
+  const [strip = ''] = [...htmlOf(days).matchAll(/class="plot-observed" d="([^"]*)"/g)].map(([, path]) => path);
+  const x = (day: number): number => (1000 / 30) * day;
+  const levels = pathPoints(strip ?? '').map(({ x: at, y }) => [Math.round(at), y]);
+  expect(levels).toEqual(
+    [
+      [0, 200],
+      [0, 0],
+      [25, 0],
+      [25, 100],
+      [27, 100],
+      [27, 2],
+      [28, 2],
+      [28, 200],
+      [29, 200],
+      [29, 0],
+      // The newest day ends after one hour, at the present.
+      [29 + 1 / 24, 0],
+      [29 + 1 / 24, 200],
+    ].map(([day = 0, y = 0]) => [Math.round(x(day)), y]),
+  );
 });
 
-test('a line of the chart connects the values of consecutive days, and a day between two gaps is drawn as a short line', () => {
+test('a line shows the value of each day over the observed days, and breaks at every day without a value', () => {
   const counts = [86_400, null, 172_800, 43_200, 0, null];
   const days = counts.map((count, at) =>
     archived(nameAt(newest - (5 - at) * dayMs), {
       weather: count === null ? unobserved : { count, observedSeconds: 86_400, wholeHours: allHours },
     }),
   );
-  const path = linesOf(sectionOf(recentArchive(days, last(6))), 'weather');
-  expect(pathPoints(path[0] ?? '').map(({ x, y, isStart }) => [x, y, isStart])).toEqual([
+  const [path = ''] = linesOf(sectionOf(recentArchive(days, last(6))), 'weather');
+  const y = (rate: number): number => 200 - (rate / 2) * 184;
+  const points = pathPoints(path);
+  expect(points.filter(({ isStart }) => isStart).map(({ x }) => Math.round(x))).toEqual([0, 333]);
+  expect(points.map(({ x, y: at }) => [Math.round(x), at])).toEqual([
     ...[
-      [4, 50, true],
-      [6, 50, false],
+      [0, y(1)],
+      [167, y(1)],
     ],
     ...[
-      [24, 8, true],
-      [26, 8, false],
-      [35, 71, false],
-      [45, 92, false],
+      [333, y(2)],
+      [500, y(2)],
+      [500, y(0.5)],
+      [667, y(0.5)],
+      [667, y(0)],
+      [833, y(0)],
     ],
   ]);
 });
@@ -219,7 +269,8 @@ test('the chart ends with the present day, so that an archive that is no longer 
   expect(month.every(({ isArchived }) => !isArchived)).toBe(true);
   const html = htmlOf(year, at);
   expect(html).toContain('The newest day in the archive is 20 Nov 2026.');
-  expect(html).toContain('weather unknown, labels unknown');
+  expect(html).toContain('19 Jan: unknown, unknown');
+  expect(html).toContain('weather unknown');
   expect(recentArchive(year, last(30, at))?.newest).toBe('2026-11-20');
 });
 

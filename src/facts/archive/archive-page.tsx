@@ -8,6 +8,8 @@ import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
+import { DatasetSection, datasetOf } from './dataset.tsx';
+import { chartLengths } from './day-charts.ts';
 import { IssueLinks, IssueList, listedIssues } from './issues.tsx';
 import {
   type ArchivedDay,
@@ -24,7 +26,7 @@ import {
 /** Path of the archive page. */
 export const archivePagePath = '/archive';
 
-const yearDays = 365;
+const yearDays = chartLengths.year;
 
 const headers: HeaderList = [
   'Cache-Control',
@@ -111,11 +113,12 @@ function archiveParts(shown: Shown): PageParts {
   };
 }
 
-function Body({ base, shown: { days, issues, now, refusal } }: { base: string; shown: Shown }) {
+function Body({ base, shown: { days, issues, now, refusal, origins } }: { base: string; shown: Shown }) {
   const areLabelsShown = refusal === null;
   const period = { count: recentDays, now, areLabelsShown };
   const month = chartDays(days, period);
   const newest = days.at(-1)?.day;
+  const dataset = datasetOf(days, { origins, areLabelsShown });
   const concerning = issuesIn(issues, { ...period, count: yearDays });
   return (
     <>
@@ -138,19 +141,20 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
       <IssueList base={base} issues={concerning.all} />
       <section aria-labelledby="month">
         <h2 id="month">30 days</h2>
-        <RateChart base={base} days={month} what="30 days" areLabelsShown={areLabelsShown} />
+        <RateChart days={month} length="month" areDaysLinked {...{ base, now, areLabelsShown }} />
         <GapList gaps={hourGaps(days, period)} areLabelsShown={areLabelsShown} />
         <DayTable base={base} days={month} issues={concerning} areLabelsShown={areLabelsShown} />
       </section>
       <section aria-labelledby="year">
         <h2 id="year">12 months</h2>
         <RateChart
-          base={base}
           days={chartDays(days, { ...period, count: yearDays })}
-          what="12 months"
-          areLabelsShown={areLabelsShown}
+          length="year"
+          areDaysLinked
+          {...{ base, now, areLabelsShown }}
         />
       </section>
+      {dataset === null ? null : <DatasetSection dataset={dataset} base={base} />}
     </>
   );
 }

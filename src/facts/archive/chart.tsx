@@ -1,5 +1,10 @@
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
-import { LinkedLines } from '../../web/linked-line.tsx';
+import { formatsOf } from '../../web/language/formats.ts';
+import { type PageChart, summaryOf } from '../hours/hours-chart.ts';
+import { chartFile } from '../hours/section-texts.ts';
+import { type chartLengths, type DayChartKind, dayChart } from './day-charts.ts';
 import {
   type ArchivedDay,
   type ArchivedIssue,
@@ -15,55 +20,86 @@ import { archiveHeading, noLabelsText } from './section-texts.ts';
 /** Maximum number of listed gaps. */
 const maxGaps = 20;
 
-/** Content of a chart of daily rates. */
+/** Content of the charts of daily rates. */
 export interface RateChartProps {
-  /** Relative URL of the service, for links from the days to their files; null for a chart without links. */
-  readonly base: string | null;
+  /** Relative URL of the service. */
+  readonly base: string;
   readonly days: readonly ChartDay[];
-  /** Name of the period that the chart shows, such as `30 days`. */
-  readonly what: string;
-  /** False while the label overview is refused; the chart then has no label line. */
+  /** The period that the charts show; part of the names of their files. */
+  readonly length: keyof typeof chartLengths;
+  /** Current time in milliseconds since 1970. */
+  readonly now: number;
+  /** True if every day is a link to its files. */
+  readonly areDaysLinked: boolean;
+  /** False while the label overview is refused; there is then no chart of labels. */
   readonly areLabelsShown: boolean;
 }
 
-/** Draws the daily rates of weather events and labels. */
-export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) {
-  const labels = days.map(({ labelsPerHour, isLabelsPartial, lateLabels }) => {
-    return { value: labelsPerHour, isPartial: isLabelsPartial, hasOthers: (lateLabels ?? 0) > 0 };
-  });
+/**
+ * Draws the daily rates of weather events and labels, one below the other, each with its own axis. A row of equal boxes,
+ * which are links, covers both: boxes need fewer bytes than shapes in the drawings.
+ */
+export function RateChart({ base, days, length, now, areDaysLinked, areLabelsShown }: RateChartProps) {
+  const kinds: readonly DayChartKind[] = areLabelsShown ? ['events', 'labels'] : ['events'];
+  const charts = kinds.map((kind) => dayChart(days, kind, { id: length, now }));
   return (
     <figure class="rates">
-      <LinkedLines
-        summary={`Network events per second${areLabelsShown ? ' and labels per hour' : ''}, by day: ${what}. The lines break where nothing was observed.`}
-        columns={
-          base === null ? null : days.map((day) => ({ href: fileOf(base, day), title: titleOf(day, areLabelsShown) }))
-        }
-        lines={[
-          {
-            kind: 'weather',
-            points: days.map(({ eventsPerSecond, isWeatherPartial }) => {
-              return { value: eventsPerSecond, isPartial: isWeatherPartial };
-            }),
-          },
-          ...(areLabelsShown ? [{ kind: 'labels' as const, points: labels }] : []),
-        ]}
-      />
+      <div class="lines">
+        {charts.map((chart) => (
+          <TimeChart
+            key={chart.series.id}
+            series={chart.series}
+            unit={chart.unit}
+            summary={summaryOf(chart)}
+            formats={formatsOf('en')}
+          />
+        ))}
+        {areDaysLinked ? <DayLinks {...{ base, days, areLabelsShown }} /> : null}
+      </div>
       <figcaption>
         {areLabelsShown
-          ? `Above, network events per second${scaleText(days.map((day) => day.eventsPerSecond))}; below, label applications and removals per hour${scaleText(days.map((day) => day.labelsPerHour))}; each by day, and only for the observed time.`
-          : `Network events per second${scaleText(days.map((day) => day.eventsPerSecond))}, by day, only for the observed time.`}{' '}
+          ? 'Above, network events per second; below, label applications and removals per hour; each with its own axis, by day.'
+          : 'Network events per second, by day.'}{' '}
         {periodText(days)}
-        Marks below the lines show days that, according to the archive, were not fully observed.{' '}
-        {areLabelsShown ? lateText(days) : ''}
+        The lines break at days that were not observed; the strips show the observed share of each day, according to the
+        archive. {areLabelsShown ? lateText(days) : ''}
+        {areDaysLinked ? <Files charts={charts} base={base} /> : null}
       </figcaption>
     </figure>
   );
 }
 
-/** Describes the scale of a line, which begins at zero; empty if no value is known. */
-function scaleText(values: readonly (number | null)[]): string {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? '' : ` (from zero to ${rateText(Math.max(...known))})`;
+/** Links to the charts as files. */
+function Files({ charts, base }: { readonly charts: readonly PageChart[]; readonly base: string }) {
+  return (
+    <>
+      {' '}
+      Exactly what is drawn:
+      {charts.map(({ series: { id }, columns }, at) => (
+        <span key={id}>
+          {at === 0 ? ' ' : ', '}
+          {columns.value.toLowerCase()} as <a href={`${base}${chartFile(id)}.csv`}>CSV</a> and{' '}
+          <a href={`${base}${chartFile(id)}.svg`}>SVG</a>
+        </span>
+      ))}
+      .
+    </>
+  );
+}
+
+/**
+ * Links every day to its files. The values of a day appear when it is pointed at or touched. Keyboards reach the days of
+ * a month through the table below the chart, and all days through the list of the archive.
+ */
+function DayLinks({ base, days, areLabelsShown }: Pick<RateChartProps, 'base' | 'days' | 'areLabelsShown'>) {
+  return (
+    <div>
+      {days.map((day) => (
+        // biome-ignore lint/a11y/useAnchorContent: the label is the accessible name of the link, and its tooltip
+        <a key={day.day} href={fileOf(base, day)} aria-label={titleOf(day, areLabelsShown)} tabIndex={-1} />
+      ))}
+    </div>
+  );
 }
 
 /** Explains which labels are not part of the line, and on how many days they may be; empty if neither applies. */
@@ -71,7 +107,7 @@ function lateText(days: readonly ChartDay[]): string {
   const [late, unknown] = [days.filter(isLate).length, days.filter(({ lateLabels }) => lateLabels === null).length];
   const texts = [
     late > 0
-      ? 'Marks above the lower line show days with labels that were read late, after an outage; these labels are counted but not part of the line.'
+      ? 'Marks at the top of the lower chart show days with labels that were read late, after an outage; these labels are counted but not part of the line.'
       : '',
     unknown > 0
       ? `The archive does not state late labels apart for ${unknown === 1 ? 'one day' : `${countText(unknown)} days`}, whose value may contain them.`
@@ -95,11 +131,12 @@ function fileOf(base: string, { day, isArchived }: ChartDay): string {
   return isArchived ? `${base}/archive/days/${day}/day.json` : `${base}/archive/index.json`;
 }
 
-function titleOf(day: ChartDay, areLabelsShown: boolean): string {
-  const texts = areLabelsShown ? [eventsText(day), labelsText(day)] : [eventsText(day)];
-  // Shorten the units, because the page of a year contains 365 of these titles.
-  const short = texts.join(', ').replace(' per second', '/s').replace(' per hour', '/h');
-  return `${dayText(day.day)}: ${short}`;
+/** Describes a day briefly, because the page of a year contains 365 of these texts. The caption names the units. */
+function titleOf({ day, eventsPerSecond, labelsPerHour }: ChartDay, areLabelsShown: boolean): string {
+  const brief = (value: number | null, unit: string): string =>
+    value === null ? 'unknown' : `${rateText(value)}${unit}`;
+  const rates = [brief(eventsPerSecond, '/s'), ...(areLabelsShown ? [brief(labelsPerHour, '/h')] : [])];
+  return `${formatsOf('en').dayTick(microsFromMillis(Date.parse(day)))}: ${rates.join(', ')}`;
 }
 
 /** Formats a day of the archive. */
@@ -150,6 +187,8 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
 export interface RecentArchive {
   /** Newest day of the archive. It can precede all days of the month shown. */
   readonly newest: string;
+  /** Time of the data, in milliseconds since 1970. */
+  readonly now: number;
   /** Consecutive days. */
   readonly days: readonly ChartDay[];
   /** The newest gaps, and the number of all gaps. */
@@ -173,7 +212,7 @@ export function recentArchive(
   if (days === null || newest === undefined) return null;
   const gaps = hourGaps(days, period);
   return {
-    ...{ newest, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
+    ...{ newest, now: period.now, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
     gaps: { newest: gaps.slice(0, 5), count: gaps.length },
     issues: issuesIn(issues, period).all.length,
   };
@@ -185,13 +224,13 @@ export function recentArchive(
  * The archive page has these links.
  */
 export function RecentSection({ recent, refusal }: { recent: RecentArchive; refusal: string | null }) {
-  const { days, gaps, areLabelsShown, newest, issues } = recent;
+  const { days, gaps, areLabelsShown, newest, issues, now } = recent;
   const more = gaps.count - gaps.newest.length;
   return (
     <section aria-labelledby="archive">
       <h2 id="archive">{archiveHeading}</h2>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
-      <RateChart base={null} days={days} what="30 days" areLabelsShown={areLabelsShown} />
+      <RateChart base="." length="month" areDaysLinked={false} {...{ days, now, areLabelsShown }} />
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>

@@ -56,6 +56,8 @@ export interface ChartDay {
   /** Events per observed second; null if nothing was observed. */
   readonly eventsPerSecond: number | null;
   readonly isWeatherPartial: boolean;
+  /** Observed share (0 to 1) of the part of the day that has passed. */
+  readonly weatherObserved: number;
   /** Label applications and removals per observed hour, without labels that were read late; null if not observed. */
   readonly labelsPerHour: number | null;
   /**
@@ -64,6 +66,8 @@ export interface ChartDay {
    */
   readonly lateLabels?: number | null;
   readonly isLabelsPartial: boolean;
+  /** Observed share (0 to 1) of the part of the day that has passed. */
+  readonly labelsObserved: number;
 }
 
 /** Period that a chart shows; it ends with the current day. */
@@ -102,11 +106,19 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
     ...{ day, isArchived: archived !== undefined, isClosed, hasFirstTables },
     eventsPerSecond: rounded(rate(weather)),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
+    weatherObserved: observedShare(day, weather, now),
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
     ...(perHour !== null && labels?.late === undefined && { lateLabels: null }),
     ...(areLabelsShown && labels?.late !== undefined && labels.late.count > 0 && { lateLabels: labels.late.count }),
     isLabelsPartial: areLabelsShown && gapHours(day, labels, now).length > 0,
+    labelsObserved: areLabelsShown ? observedShare(day, labels, now) : 0,
   };
+}
+
+function observedShare(day: string, sums: ArchivedSums | null, now: number): number {
+  const passedMs = Math.min(dayMs, now - Date.parse(day));
+  const share = passedMs <= 0 ? 0 : ((sums?.observedSeconds ?? 0) * 1000) / passedMs;
+  return Math.min(1, Number(share.toFixed(4)));
 }
 
 function rate(sums: ArchivedSums | null): number | null {

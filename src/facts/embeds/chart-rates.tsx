@@ -1,9 +1,9 @@
 import type { WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import type { CollectionName } from '../../contract/vocabulary.ts';
 import { rateText } from '../../web/format.ts';
+import { collectionWords } from '../hours/collection-words.ts';
 import { currencyOf, isNow } from '../page/currency.ts';
 import type { Shown } from '../page/model.ts';
-import { collectionWords } from '../page/words.ts';
 import { innerWidth, left, Plate, refusedText, Section } from './chart-section.tsx';
 import { Hatched, Line } from './image.tsx';
 import { ageText, weatherCoverageText } from './texts.ts';

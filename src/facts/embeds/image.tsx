@@ -11,6 +11,8 @@ export interface ImageParts {
   readonly title: string;
   /** All texts of the image, for screen readers. */
   readonly description: string;
+  /** Style of the image; by default that of every image. The headers of the response permit only this style. */
+  readonly style?: string;
   readonly children: ComponentChildren;
 }
 
@@ -18,7 +20,7 @@ export interface ImageParts {
 export const svgType = 'image/svg+xml; charset=utf-8';
 
 /** Renders a complete SVG document. It contains no scripts, links or references to other documents. */
-export function renderImage({ width, height, title, description, children }: ImageParts): string {
+export function renderImage({ width, height, title, description, style = embedStyle, children }: ImageParts): string {
   return renderToString(
     <svg
       xmlns="http://www.w3.org/2000/svg"
@@ -30,7 +32,7 @@ export function renderImage({ width, height, title, description, children }: Ima
     >
       <title id="title">{title}</title>
       <desc id="description">{description}</desc>
-      <style>{embedStyle}</style>
+      <style>{style}</style>
       <defs>
         <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <line class="hatch" x1="1.5" y1="0" x2="1.5" y2="8" />

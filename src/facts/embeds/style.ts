@@ -25,17 +25,41 @@ export const embedStyle = [
   '}',
 ].join('');
 
-const styleHash = createHash('sha256').update(embedStyle).digest('base64');
+/** Style of an image with a chart over time: the style of every image, and that of the chart's shapes. */
+export const chartStyle = [
+  embedStyle,
+  '.plot-text{font-size:11px;fill:#565d64;stroke:#fdfdfb;stroke-width:3px;paint-order:stroke}',
+  '.plot-grid,.plot-zero{fill:none;stroke:#d4d7d3;vector-effect:non-scaling-stroke}.plot-zero{stroke:#565d64}',
+  '.plot-usual{fill:#0f6b5c;fill-opacity:.18}',
+  '.line-weather,.line-labels{fill:none;stroke:#0f6b5c;stroke-width:2;stroke-linecap:round;vector-effect:non-scaling-stroke}',
+  '.plot-observed{fill:#0f6b5c}.plot-up{stroke:#0f6b5c}.plot-down,.line-labels{stroke:#9a4a00}',
+  '.plot-part{stroke-opacity:.5}.plot-apart{stroke:#565d64}',
+  '.chart-unseen-paper{fill:#f3f4f0}.chart-hatch-line{fill:#6d6f72;fill-opacity:.55}',
+  '@media (prefers-color-scheme:dark){',
+  '.plot-text{fill:#a9b0b6;stroke:#14171a}.plot-grid{stroke:#3a4046}.plot-zero{stroke:#a9b0b6}',
+  '.plot-usual,.plot-observed{fill:#58c4ae}.line-weather,.plot-up{stroke:#58c4ae}.plot-apart{stroke:#a9b0b6}',
+  '.plot-down,.line-labels{stroke:#f0a860}',
+  '.chart-unseen-paper{fill:#1d2125}.chart-hatch-line{fill:#8f959a}',
+  '}',
+].join('');
 
 /**
  * Headers of every image. The policy permits nothing except this style. Pages of any origin may embed the image, even
  * if they require cross-origin permission.
  */
-export const embedHeaders: HeaderList = [
-  'Content-Security-Policy',
-  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; sandbox`,
-  'Cross-Origin-Resource-Policy',
-  'cross-origin',
-  'Referrer-Policy',
-  'no-referrer',
-];
+export const embedHeaders: HeaderList = headersOf(embedStyle);
+
+/** Headers of an image with a chart over time. */
+export const chartHeaders: HeaderList = headersOf(chartStyle);
+
+function headersOf(style: string): HeaderList {
+  const hash = createHash('sha256').update(style).digest('base64');
+  return [
+    'Content-Security-Policy',
+    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; sandbox`,
+    'Cross-Origin-Resource-Policy',
+    'cross-origin',
+    'Referrer-Policy',
+    'no-referrer',
+  ];
+}

@@ -41,3 +41,27 @@ export function KeptArchive({ section, refusal }: { section: KeptSection | null;
     </section>
   );
 }
+
+/**
+ * Shows the kept section about the last 72 hours as the server rendered it. While its fact is refused, no chart is shown:
+ * it may contain counts that must not be shown any longer.
+ */
+export function KeptHours({
+  section,
+  heading,
+  isRefused,
+}: {
+  section: KeptSection | null;
+  heading: string;
+  isRefused: boolean;
+}) {
+  if (!isRefused || !section?.html.includes('<svg')) return <Kept section={section} />;
+  return (
+    <section aria-labelledby={section.id}>
+      <h2 id={section.id}>{heading}</h2>
+      <p data-refused={section.id}>
+        The chart was removed, because its fact is refused. Reload this page to try again.
+      </p>
+    </section>
+  );
+}

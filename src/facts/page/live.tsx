@@ -3,10 +3,12 @@ import { ServiceClock } from '../../client/staleness.ts';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { originTitles } from '../../web/format.ts';
 import { PageBody } from '../../web/page-body.tsx';
+import { hoursHeadings } from '../hours/section-texts.ts';
 import { describeChanges } from './changes.ts';
-import { Kept, KeptArchive, keptSection } from './kept-section.tsx';
+import { Kept, KeptArchive, KeptHours, keptSection } from './kept-section.tsx';
 import type { ObservatoryFacts } from './model.ts';
 import { type OtherSections, observatory } from './observatory.tsx';
+import { addReaders } from './read-values.ts';
 import { type WatchContext, watchFact } from './watch.ts';
 
 /**
@@ -21,11 +23,7 @@ function keepLive(context: WatchContext): void {
     labels: watchFact(`.${paths.labelsOverview}`, contractIds.labelsOverview, context),
   };
   const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
-  const archive = keptSection(document, 'archive');
-  const others: OtherSections = {
-    archive: archive && ((refusal) => <KeptArchive section={archive} refusal={refusal} />),
-    accounts: <Kept section={keptSection(document, 'accounts')} />,
-  };
+  const others = keptSections();
   let shown: ObservatoryFacts | null = null;
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,6 +43,7 @@ function keepLive(context: WatchContext): void {
       shown = facts;
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
+      addReaders(document);
     } catch {
       // If the page cannot be rendered, remove all old numbers and stop the script.
       document.body.textContent = 'The facts have a format that this page does not support. Reload the page.';
@@ -66,6 +65,22 @@ function keepLive(context: WatchContext): void {
   window.addEventListener('pageshow', awake);
   window.addEventListener('online', () => void ask());
   void ask();
+}
+
+/** Returns the sections without facts, which stay as the server rendered them. */
+function keptSections(): OtherSections {
+  const archive = keptSection(document, 'archive');
+  const [weatherHours, labelHours] = [keptSection(document, 'hours-weather'), keptSection(document, 'hours-labels')];
+  return {
+    weatherHours: (refusal) => (
+      <KeptHours section={weatherHours} heading={hoursHeadings.weather} isRefused={refusal !== null} />
+    ),
+    labelHours: (refusal) => (
+      <KeptHours section={labelHours} heading={hoursHeadings.labels} isRefused={refusal !== null} />
+    ),
+    archive: archive && ((refusal) => <KeptArchive section={archive} refusal={refusal} />),
+    accounts: <Kept section={keptSection(document, 'accounts')} />,
+  };
 }
 
 const marked = (['simulated', 'sample'] as const).find((origin) => document.title.includes(originTitles[origin]));

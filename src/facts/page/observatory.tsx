@@ -20,6 +20,10 @@ export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; rea
  * keeps the sections that the server rendered.
  */
 export interface OtherSections {
+  /** Returns the section about the events of the last 72 hours. `refusal` is the reason why the fact is refused, or null. */
+  readonly weatherHours: (refusal: string | null) => ComponentChildren;
+  /** Returns the section about the labels of the last 72 hours. */
+  readonly labelHours: (refusal: string | null) => ComponentChildren;
   /** Returns the section about the archive. `refusal` is the reason why the label overview is refused, or null. */
   readonly archive: ((refusal: string | null) => ComponentChildren) | null;
   readonly accounts: ComponentChildren;
@@ -70,8 +74,10 @@ function Body({ facts, keeping, others }: { facts: ObservatoryFacts; keeping: Ke
         <StatusSection facts={facts} keeping={keeping} />
       </div>
       <WeatherNow fact={facts.conditions} />
+      {others.weatherHours(refusalOf(facts.conditions))}
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
+      {others.labelHours(refusalOf(facts.labels))}
       {others.archive?.(refusalOf(facts.labels))}
       {others.accounts}
       <Freshness facts={facts} />

@@ -7,7 +7,10 @@ import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
+import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
+import type { HoursCharts } from '../hours/shown-hours.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
+import { oncePer } from '../resource.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 
@@ -32,22 +35,27 @@ export interface PageContext {
   readonly publicUrl: string | null;
   /** Days of the archive; null without an archive. */
   readonly archive: ArchivedDays | null;
+  /** Returns the charts of the hours files. */
+  readonly hours: (outcomes: FactOutcomes) => HoursCharts;
 }
 
 /**
  * Creates the resource of the observatory page. The page is rendered again when a fact, an age in a refusal, or the
  * archive changes, and every hour if there is an archive.
  */
-export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive }: PageContext) {
+export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive, hours }: PageContext) {
   const archived = () => archive?.days() ?? null;
   const pageAt = keepPerOutcomes(
-    (facts, { labels }, now) => {
+    (facts, outcomes, now) => {
+      const { labels } = outcomes;
+      const charts = hours(outcomes);
       const areLabelsShown = labels.kind === 'served';
       const recent = recentArchive(archived(), { count: recentDays, now, areLabelsShown }, archive?.issues());
       const page = observatory(
         facts,
         { kind: 'loaded' },
         {
+          ...hoursSections(charts),
           archive: recent && ((refusal) => h(RecentSection, { recent, refusal })),
           accounts: h(Accounts, { links: accounts }),
         },
@@ -58,9 +66,10 @@ export function observatoryPage(common: HeaderList, { accounts, publicUrl, archi
         replies: new Map<Coding, Reply>(),
       };
     },
-    (now) => {
+    (now, outcomes) => {
       const days = archived();
-      return days === null ? [null] : [days, hourNumber(now)];
+      const { weather, labels } = hours(outcomes);
+      return [weather, labels, ...(days === null ? [null] : [days, hourNumber(now)])];
     },
   );
 
@@ -76,6 +85,19 @@ export function observatoryPage(common: HeaderList, { accounts, publicUrl, archi
     ]);
     replies.set(coding, reply);
     return reply;
+  };
+}
+
+/** HTML of the sections about the last 72 hours. Each is rendered once per artifact and refusal. */
+const weatherHtml = oncePer((shown: HoursCharts['weather']) => weatherHoursHtml(shown, '.'));
+const labelsHtml = oncePer((shown: HoursCharts['labels']) => labelHoursHtml(shown, '.'));
+
+function hoursSections({ weather, labels }: HoursCharts) {
+  const section = (id: string, html: string) =>
+    h('section', { 'aria-labelledby': id, dangerouslySetInnerHTML: { __html: html } });
+  return {
+    weatherHours: () => section('hours-weather', weatherHtml(weather)),
+    labelHours: () => section('hours-labels', labelsHtml(labels)),
   };
 }
 

@@ -4,10 +4,10 @@ import type { CollectionMetrics, WeatherWindow } from '../../contract/weather.ts
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
+import { collectionWords } from '../hours/collection-words.ts';
 import { currencyOf, isNow, notNow } from './currency.ts';
 import type { Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
-import { collectionWords } from './words.ts';
 
 /** Shows the number of events by collection and the observed part of the interval. */
 export function WeatherRates({ fact }: { fact: Shown<WeatherMetricsEnvelope> }) {

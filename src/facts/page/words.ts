@@ -1,11 +1,4 @@
-import type {
-  CollectionName,
-  ConditionState,
-  Confidence,
-  CoverageStatus,
-  GapReason,
-  SignalWord,
-} from '../../contract/vocabulary.ts';
+import type { ConditionState, Confidence, CoverageStatus, GapReason, SignalWord } from '../../contract/vocabulary.ts';
 
 /**
  * Plain English texts for the contract's vocabulary. They contain no numbers, because all numbers come from the facts.
@@ -27,27 +20,6 @@ export const confidenceText: Readonly<Record<Confidence, string>> = {
   supported: 'well supported: there are enough earlier days to compare with',
   thin: 'thin: there are few earlier days to compare with',
   unsupported: 'unsupported: there is not enough history to compare with',
-};
-
-/** Names of collections for readers, in the order of the contract. */
-export const collectionWords: Readonly<Record<CollectionName, string>> = {
-  'post.create': 'Posts',
-  'post.create.reply': 'of these, replies',
-  'post.create.quote': 'of these, quotes',
-  'post.delete': 'Posts deleted',
-  'like.create': 'Likes',
-  'like.delete': 'Likes removed',
-  'repost.create': 'Reposts',
-  'repost.delete': 'Reposts removed',
-  'follow.create': 'Follows',
-  'follow.delete': 'Unfollows',
-  'block.create': 'Blocks',
-  'block.delete': 'Blocks lifted',
-  'listitem.create': 'Added to lists',
-  'listitem.delete': 'Removed from lists',
-  'profile.update': 'Profiles changed',
-  'identity.event': 'Identity events',
-  'account.event': 'Account events',
 };
 
 /** Descriptions of the coverage states of the window. */

@@ -1,6 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileSource } from '../../artifact/file-source.ts';
+import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { hoursSource } from '../../artifact/hours/read-hours.ts';
+import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { Reading, Recogniser } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
@@ -11,6 +14,7 @@ import {
 import type { ArtifactSource } from '../../artifact/source.ts';
 import { urlSource } from '../../artifact/url-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
+import type { HoursSources } from '../../facts/hours/shown-hours.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
@@ -72,6 +76,29 @@ export function artifactSources(
   return {
     labels: source('labels', settings.labelsArtifact, recogniseLabels),
     weather: source('weather', settings.weatherArtifact, recogniseWeather),
+  };
+}
+
+/**
+ * Creates the sources of the hours files, which an instrument writes into the directory of its artifact. A source is
+ * null if its artifact is at a URL.
+ */
+export function hoursSources(settings: ArtifactSettings, clock: () => number): HoursSources {
+  const folderOf = (flag: string, place: string | null): string | null => {
+    if (place === null) return usableFolder(settings);
+    return httpUrl(flag, place) === null ? dirname(place) : null;
+  };
+  const weather = folderOf('weather-artifact', settings.weatherArtifact);
+  const labels = folderOf('labels-artifact', settings.labelsArtifact);
+  return {
+    weather:
+      weather === null
+        ? null
+        : hoursSource({ path: join(weather, artifactNames.weatherHours), recognise: recogniseWeatherHours, clock }),
+    labels:
+      labels === null
+        ? null
+        : hoursSource({ path: join(labels, artifactNames.labelsHours), recognise: recogniseLabelsHours, clock }),
   };
 }
 

@@ -26,7 +26,7 @@ import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { parseSampleAccounts } from '../sample-account-setting.ts';
-import { artifactSources } from './artifact-sources.ts';
+import { artifactSources, hoursSources } from './artifact-sources.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
 import { labelersArtifact } from './labelers-sources.ts';
@@ -48,6 +48,7 @@ export async function startFacts(
   const clock = Date.now;
   const observed = metrics ? { observed: metrics.observed } : {};
   const { labels, weather } = artifactSources(settings, { log, clock, ...observed });
+  const hours = hoursSources(settings, clock);
   const bounds = {
     maxAgeSeconds: settings.maxAgeSeconds,
     collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
@@ -61,6 +62,7 @@ export async function startFacts(
   const answer = createFactsApp({
     labels,
     weather,
+    hours,
     bounds,
     labelers: labelers.publication,
     ...(archive ? { archive } : {}),
@@ -82,7 +84,8 @@ export async function startFacts(
     ...(settings.accessLogClients ? { clientOf: clientAddress(settings.trustProxy) } : {}),
   });
   metrics?.connections(server.connections);
-  await Promise.all([labels.start(), weather.start(), labelers.source.start(), archive?.start()]);
+  const sources = [labels, weather, hours.weather, hours.labels, labelers.source, archive];
+  await Promise.all(sources.map(async (source) => source?.start()));
   const { host, port } = settings;
   const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
@@ -90,7 +93,7 @@ export async function startFacts(
     port: listening,
     async stop() {
       await server.stop(graceMs);
-      await Promise.all([labels.stop(), weather.stop(), labelers.source.stop(), archive?.stop()]);
+      await Promise.all(sources.map(async (source) => source?.stop()));
       log.info('stopped');
     },
   };

@@ -1,0 +1,127 @@
+import type { ErrorCode } from '../../contract/errors.ts';
+import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import { errorReply, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
+import { encode } from '../../http/representation/compress.ts';
+import { type ArchiveChartName, type ArchiveCharts, archiveChartNames } from '../hours/archive-charts.ts';
+import { chartCsv, type PageChart } from '../hours/hours-chart.ts';
+import { chartFile } from '../hours/section-texts.ts';
+import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
+import type { FactOutcomes } from '../outcomes.ts';
+import { cacheControl } from '../representation.ts';
+import { chartImage, refusedImage } from './chart-image.tsx';
+import { svgType } from './image.tsx';
+import { chartHeaders } from './style.ts';
+
+const hourCharts = ['events', 'labels', ...collectionNames] as const;
+type HourChartName = (typeof hourCharts)[number];
+
+/** Path of the image of the last 72 hours for other pages. */
+export const hoursEmbedPath = '/embed/hours.svg';
+
+/** Names of all charts. Each has the paths `/charts/NAME.svg` and `/charts/NAME.csv`, which are outside the contract. */
+export const chartNames: readonly string[] = [...hourCharts, ...archiveChartNames];
+
+/** Data from which the charts are made at one instant. */
+export interface ChartState {
+  readonly hours: HoursCharts;
+  readonly archive: () => ArchiveCharts | null;
+  readonly outcomes: FactOutcomes;
+}
+
+type Conditions = { readonly acceptEncoding: string | undefined };
+type ChartResource = (state: ChartState, conditions: Conditions) => Reply;
+
+const csvType = 'text/csv; charset=utf-8; header=present';
+
+/**
+ * Creates the resources of the charts as files. A file is made once per chart and coding, and again only when the chart
+ * changes. An image of a refused chart states the refusal and has status 200, like the other images; a refused CSV file
+ * is 503. No cache may store either.
+ */
+export function chartDocuments(common: HeaderList): [string, ChartResource][] {
+  const of = (name: HourChartName) => (state: ChartState) => hourChart(state, name);
+  return [
+    [hoursEmbedPath, kept(common, 'svg', of('events'))],
+    ...hourCharts.flatMap((name): [string, ChartResource][] => [
+      [`${chartFile(name)}.svg`, kept(common, 'svg', of(name))],
+      [`${chartFile(name)}.csv`, kept(common, 'csv', of(name))],
+    ]),
+    ...archiveChartNames.flatMap((name): [string, ChartResource][] => [
+      [`${chartFile(name)}.svg`, kept(common, 'svg', (state) => archiveChart(state, name))],
+      [`${chartFile(name)}.csv`, kept(common, 'csv', (state) => archiveChart(state, name))],
+    ]),
+  ];
+}
+
+/** A chart to be written to a file, with the object whose identity changes when the chart changes. */
+type Found =
+  | { readonly mark: unknown; readonly origin: Origin; readonly make: () => PageChart }
+  | { readonly mark: unknown; readonly origin: Origin; readonly why: string; readonly code: ErrorCode };
+
+function hourChart({ hours, outcomes }: ChartState, name: HourChartName): Found {
+  if (name === 'labels') return found(hours.labels, outcomes.labels, (chart) => chart);
+  return found(hours.weather, outcomes.conditions, (charts) => (name === 'events' ? charts.all : charts.of(name)));
+}
+
+function found<C>(shown: ShownHours<C>, outcome: FactOutcomes['labels'], chartOf: (charts: C) => PageChart): Found {
+  const origin = originOf(outcome);
+  if (shown.kind === 'drawn') return { mark: shown, origin, make: () => chartOf(shown.charts) };
+  const code = outcome.kind === 'refused' ? outcome.code : 'asset_unavailable';
+  return { mark: shown, origin, why: shown.why, code };
+}
+
+function archiveChart({ archive, outcomes }: ChartState, name: ArchiveChartName): Found {
+  const isLabels = name.endsWith('labels');
+  const outcome = isLabels ? outcomes.labels : outcomes.conditions;
+  const origin = originOf(outcome);
+  if (isLabels && outcome.kind === 'refused') {
+    return { mark: outcome.code, origin, why: 'The label overview is refused.', code: outcome.code };
+  }
+  const charts = archive();
+  if (charts === null) return { mark: null, origin, why: 'There is no archive.', code: 'asset_unavailable' };
+  return { mark: charts.mark, origin, make: () => charts.of(name) };
+}
+
+function originOf(outcome: FactOutcomes['labels']): Origin {
+  if (outcome.kind === 'refused') return outcome.origin ?? 'live';
+  return outcome.representation.envelope.provenance.origin ?? 'live';
+}
+
+interface KeptFile {
+  readonly mark: unknown;
+  readonly origin: Origin;
+  readonly body: Buffer;
+  readonly replies: Map<Coding, Reply>;
+}
+
+function kept(common: HeaderList, form: 'svg' | 'csv', find: (state: ChartState) => Found): ChartResource {
+  let known: KeptFile | null = null;
+  return (state, { acceptEncoding }) => {
+    const chart = find(state);
+    const { mark, origin } = chart;
+    if ('why' in chart && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
+    const current: KeptFile =
+      known !== null && known.mark === mark && known.origin === origin
+        ? known
+        : { mark, origin, body: Buffer.from(bodyOf(chart, form)), replies: new Map<Coding, Reply>() };
+    known = current;
+    const coding = chooseCoding(acceptEncoding);
+    const ready = current.replies.get(coding);
+    if (ready) return ready;
+    const reply = withBody(200, form === 'svg' ? svgType : csvType, encode(current.body, coding), [
+      ...(coding === 'identity' ? [] : ['Content-Encoding', coding]),
+      ...['Cache-Control', 'why' in chart ? 'no-store' : cacheControl, 'Vary', 'Accept-Encoding'],
+      ...(form === 'svg' ? chartHeaders : []),
+      ...common,
+    ]);
+    current.replies.set(coding, reply);
+    return reply;
+  };
+}
+
+function bodyOf(chart: Found, form: 'svg' | 'csv'): string {
+  if ('why' in chart) return refusedImage('counts by time', chart.origin, chart.why);
+  return form === 'svg' ? chartImage(chart.make(), chart.origin) : chartCsv(chart.make());
+}

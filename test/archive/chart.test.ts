@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { scaleLinear } from 'd3-scale';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import type { SimulatedGap } from '../../harness/archive/simulated-hours.ts';
@@ -14,6 +15,7 @@ import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { chartDays } from '../../src/facts/archive/model.ts';
 import { findIdentityIn } from '../../src/main/archived-identity.ts';
+import { headroom, plotHeight, plotWidth } from '../../src/web/chart/layout.ts';
 
 /** Compares the charts of an archive with the values that DuckDB computes from the archive's Parquet files. */
 
@@ -88,23 +90,39 @@ function expectSame(found: readonly (number | null)[], expected: readonly (numbe
     if (value !== null) expect(value).toBeCloseTo(Number((expected[place] ?? Number.NaN).toPrecision(5)), 6);
 }
 
-/** Returns the values of a drawn line, derived from the heights of its points. */
-function drawnValues(html: string, kind: string, picture: number, max: number): Map<number, number> {
+/** Returns the values of a drawn line by day, derived from the height of its steps. */
+function drawnValues(html: string, kind: string, picture: number, scale: DrawnScale): Map<number, number> {
   const path = [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))][picture]?.[1] ?? '';
-  const top = kind === 'weather' ? 0 : 100;
-  // A piece begins with a short line at the height of its first point. The map merges the points of a day.
-  return new Map(pathPoints(path).map(({ x, y }) => [Math.floor(x / 10), ((top + 92 - y) / 84) * max]));
+  const points = pathPoints(path);
+  const values = new Map<number, number>();
+  for (const [place, { x, y, isStart }] of points.entries()) {
+    const from = points[place - 1];
+    if (isStart || from === undefined || from.y !== y) continue;
+    for (let day = 0; day < scale.days; day += 1) {
+      const middle = ((day + 0.5) / scale.days) * plotWidth;
+      if (from.x < middle && middle < x) values.set(day, scale.invert(y));
+    }
+  }
+  return values;
+}
+
+/** The axes of a chart: the number of days, and the value at a height. */
+interface DrawnScale {
+  readonly days: number;
+  invert(y: number): number;
 }
 
 /** Compares a drawn line with the rates of the last `count` days. */
 function expectDrawn(html: string, kind: string, rate: Rates, count: number, picture: number): void {
   const days = lastDays(count);
   const max = Math.max(...days.map((day) => rate.get(day) ?? 0));
-  const drawn = drawnValues(html, kind, picture, max);
+  const axis = scaleLinear([0, max], [plotHeight, headroom]).nice(4);
+  const drawn = drawnValues(html, kind, picture, { days: count, invert: (y) => axis.invert(y) });
   const expected = days.flatMap((day, at) => (rate.has(day) ? [[at, rate.get(day) ?? 0] as const] : []));
   expect([...drawn.keys()]).toEqual(expected.map(([at]) => at));
-  // Allow for rounding, because a height has one decimal place.
-  for (const [at, value] of expected) expect(Math.abs((drawn.get(at) ?? 0) - value)).toBeLessThan(max / 840);
+  // Allow for rounding: a height has one decimal place, and none in a chart of more than a hundred days.
+  const unit = axis.invert(0) - axis.invert(count > 100 ? 0.51 : 0.051);
+  for (const [at, value] of expected) expect(Math.abs((drawn.get(at) ?? 0) - value)).toBeLessThan(unit);
 }
 
 function pages() {

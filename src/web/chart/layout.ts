@@ -8,7 +8,7 @@ export const plotWidth = 1000;
 /** Height of the plot in units of the drawing. */
 export const plotHeight = 200;
 /** Free space above the highest tick, in units of the drawing, for its text. */
-const headroom = 16;
+export const headroom = 16;
 /** Width of a bar as a fraction of its period. */
 const barShare = 0.76;
 /** Minimum width of a drawn hole, in units of the drawing, which keeps short holes visible. */

@@ -259,7 +259,7 @@ describe('the archive of a demo', { timeout: 500_000 }, () => {
     const [, script = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(docs) ?? [];
     const [, sql = ''] = /^```sql\n([\s\S]*?)^```$/m.exec(docs) ?? [];
     const month = dayAgo(4).slice(0, 7);
-    const own = script.replace('https://observatory.example', demo.url).replace('month=2026-11', `month=${month}`);
+    const own = script.replace('https://observatory.example', demo.url).replace('days=2026-11', `days=${month}`);
     await promisify(execFile)('sh', ['-euc', own], { cwd: target });
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     onTestFinished(() => connection.closeSync());

@@ -116,7 +116,9 @@ describe('almanac demo', within, () => {
   it('lists the pages of the labelers and of the archive', async () => {
     const pages = demo.stdout.flatMap((line) => /^(labelers|archive) +(http\S+)$/.exec(line)?.slice(1) ?? []);
     expect(pages.filter((_, at) => at % 2 === 0)).toEqual(['labelers', 'archive']);
-    for (const url of pages.filter((_, at) => at % 2 === 1)) expect((await fetch(url)).status).toBe(200);
+    // The page of the archive responds with 503 until the archive is read, which can take longer than the start waits.
+    for (const url of pages.filter((_, at) => at % 2 === 1))
+      await vi.waitFor(async () => expect((await fetch(url)).status).toBe(200), patient);
   });
 
   it('lists sample accounts whose labels match their descriptions', async () => {

@@ -1,6 +1,5 @@
 import type { Bin, Hole } from '../../web/chart/series.ts';
-import type { ArchiveChartName, ArchiveCharts } from '../hours/archive-charts.ts';
-import type { PageChart } from '../hours/hours-chart.ts';
+import type { ArchiveChartName, ArchiveCharts, PageChart } from '../hours/hours-chart.ts';
 import { oncePer } from '../resource.ts';
 import { type ArchivedDay, type ArchivedDays, type ChartDay, chartDays, hourNumber, type Period } from './model.ts';
 

@@ -4,8 +4,13 @@ import type { HeaderList } from '../../http/headers.ts';
 import { errorReply, type Reply, withBody } from '../../http/reply.ts';
 import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
-import { type ArchiveChartName, type ArchiveCharts, archiveChartNames } from '../hours/archive-charts.ts';
-import { chartCsv, type PageChart } from '../hours/hours-chart.ts';
+import {
+  type ArchiveChartName,
+  type ArchiveCharts,
+  archiveChartNames,
+  chartCsv,
+  type PageChart,
+} from '../hours/hours-chart.ts';
 import { chartFile } from '../hours/section-texts.ts';
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import type { FactOutcomes } from '../outcomes.ts';

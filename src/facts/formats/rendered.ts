@@ -42,13 +42,13 @@ export function renderedFacts(format: FactFormat, common: HeaderList) {
   const varies = representations.length > 1 ? 'Accept, Accept-Encoding' : 'Accept-Encoding';
   const headers = ['Vary', varies, ...format.headers, ...common];
   const [first, ...others] = representations;
-  const preferred = renderedAs(format, first, headers);
-  const documents = new Map(others.map((one) => [one.contentType, renderedAs(format, one, headers)]));
+  const standard = renderedAs(format, first, headers);
+  const alternatives = new Map(others.map((one) => [one.contentType, renderedAs(format, one, headers)]));
   const types = representations.map(({ contentType }) => contentType);
 
   return (outcomes: FactOutcomes, conditions: Conditions, now: number): Reply => {
-    const other = documents.size > 0 ? documents.get(preferredType(conditions.accept, types)) : undefined;
-    return (other ?? preferred)(outcomes, conditions, now);
+    const chosen = alternatives.size > 0 ? alternatives.get(preferredType(conditions.accept, types)) : undefined;
+    return (chosen ?? standard)(outcomes, conditions, now);
   };
 }
 

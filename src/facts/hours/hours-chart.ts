@@ -21,6 +21,16 @@ export interface PageChart {
   };
 }
 
+/** Charts of the archive by name, or null if there is none. They change with `mark`. */
+export interface ArchiveCharts {
+  readonly mark: object;
+  of(name: ArchiveChartName): PageChart;
+}
+
+/** Names of the charts that are made from the archive. */
+export const archiveChartNames = ['month-events', 'month-labels', 'year-events', 'year-labels'] as const;
+export type ArchiveChartName = (typeof archiveChartNames)[number];
+
 /** Formats a value of a chart: a rate of a line chart, a count of a bar chart. */
 export function valueText({ shape }: Pick<TimeSeries, 'shape'>, value: number): string {
   return shape === 'line' ? rateText(value) : countText(value);

@@ -164,8 +164,9 @@ async function takeOne(
   dates.dated += observations.length;
   const judged = { accepted: observations.length, refused: refusedCounts.faulty };
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
-  // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
+  // Determine the catch-up before the answer is noted, because the answer may end the time that was not read.
   const filledIn = live ? notFilledIn : catchUp(source, ports);
+  // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, rows: judged, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;

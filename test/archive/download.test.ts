@@ -144,10 +144,9 @@ describe('an example in docs/archive.md', () => {
     const query = async (sql: string) =>
       (await connection.runAndReadAll(sql.replaceAll("'days/", `'${folder}/days/`))).getRowsJson();
     const expected = days.map((day) => {
-      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-collections.csv`)?.toString('utf8') ?? '');
-      const own = rows.filter((row) => row[2] === 'post.create');
-      const sum = (place: number): number => own.reduce((total, row) => total + Number(row[place]), 0);
-      return [day, String(sum(3)), sum(4) / 3600];
+      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-totals.csv`)?.toString('utf8') ?? '');
+      const sum = (place: number): number => rows.reduce((total, row) => total + Number(row[place]), 0);
+      return [day, String(sum(2)), sum(3) / 3600];
     });
     expect(await query(example('sql'))).toEqual(expected);
     expect(expected[0]?.[2]).toBe(21.5);

@@ -1,7 +1,8 @@
 /**
  * Measures the set of label identities with which a store detects duplicates, at today's rate and at multiples of it:
  * `node --expose-gc bench/store/identities.ts [--rows-a-day 1400000] [--times 1,10]`. Prints bytes and processor time
- * for each identity. Elapsed time is not measured, because it depends on the load of the machine.
+ * for each identity, without its hash. The longest call is in elapsed time, which includes pauses by the garbage
+ * collector and by other programs.
  */
 import { createHash } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -19,21 +20,46 @@ const rowsOfDay = Number(values['rows-a-day']);
 /** Number of days after which the set has reached its maximum size. */
 const days = 3;
 
-for (const times of values.times.split(',').map(Number)) {
+const hashing = measureHashing();
+for (const times of values.times.split(',').map(Number)) measure(times);
+
+/** Adds the identities of three days, each after a look-up. A function, so that the set of the last rate is freed. */
+function measure(times: number): void {
   const rows = rowsOfDay * times * days;
   const set = new IdentitySet(duplicateHorizon);
-  const [before, cpu] = [used(), process.cpuUsage()];
-  let [largest, most] = [0, 0];
+  const before = used();
+  let [largest, most, longest, measuring] = [0, 0, 0, 0];
+  const start = processorTime();
   for (let n = 0; n < rows; n++) {
-    set.add(identityOf(n), Math.floor((n / rows) * days * day));
-    if (n % 200_000 === 0) [largest, most] = [Math.max(largest, used() - before), Math.max(most, set.size)];
+    const identity = identityOf(n);
+    const called = performance.now();
+    if (set.has(identity)) throw new Error(`identity ${n} is taken for another one`);
+    set.add(identity, Math.floor((n / rows) * days * day));
+    longest = Math.max(longest, performance.now() - called);
+    if (n % 200_000 > 0) continue;
+    const paused = processorTime();
+    [largest, most] = [Math.max(largest, used() - before), Math.max(most, set.size)];
+    measuring += processorTime() - paused;
   }
-  const { user, system } = process.cpuUsage(cpu);
-  const kept = used() - before;
+  const each = (processorTime() - start - measuring) / rows - hashing;
   console.log(
     `at ${times} times the rate: at most ${most.toLocaleString('en')} identities, at most ${(largest / 1e6).toFixed(0)} MB, ` +
-      `${(kept / set.size).toFixed(1)} bytes each at the end, ${((user + system) / rows).toFixed(2)} µs of processor time each`,
+      `${(largest / most).toFixed(1)} bytes each; looked up and added in ${each.toFixed(2)} µs of processor time each; ` +
+      `longest call ${longest.toFixed(1)} ms`,
   );
+}
+
+/** Returns the processor time of one hash, in microseconds, which the other figures leave out. */
+function measureHashing(): number {
+  const [count, start] = [1_000_000, processorTime()];
+  for (let n = 0; n < count; n++) identityOf(n);
+  return (processorTime() - start) / count;
+}
+
+/** Processor time of this process, in microseconds. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
 function used(): number {

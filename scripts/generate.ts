@@ -8,12 +8,12 @@ import { accountOpenApiDocument } from '../src/contract/account-openapi/document
 import { labelersOpenApiDocument } from '../src/contract/labelers-openapi/document.ts';
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
-import { clientTypes } from './client-types.ts';
 import { documentPage, forLabelersPage, methodPages, policyPage, renderedPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
 import { labelsMethod } from './method/labels.ts';
 import { weatherMethod } from './method/weather.ts';
 import { archiveLoaders } from './packages/archive-loaders.ts';
+import { clientTypes } from './packages/client-types.ts';
 import { pythonTypes, pythonVersion } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
@@ -26,13 +26,18 @@ export function parsed(file: string): ts.SourceFile {
 
 /** Returns the repository's files that a file imports, including type imports, re-exports and dynamic imports. */
 export function importsOf(file: string): string[] {
-  const found: string[] = [];
+  return importsIn(file, parsed(file)).map(({ target }) => target);
+}
+
+/** Returns the imports of the syntax tree of a file, each with its node and the imported file of the repository. */
+export function importsIn(file: string, source: ts.SourceFile): { node: ts.Node; target: string }[] {
+  const found: { node: ts.Node; target: string }[] = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
-    if (specifier?.startsWith('.')) found.push(relative(root, resolve(join(root, dirname(file)), specifier)));
+    if (specifier?.startsWith('.')) found.push({ node, target: join(dirname(file), specifier) });
     ts.forEachChild(node, visit);
   };
-  visit(parsed(file));
+  visit(source);
   return found;
 }
 

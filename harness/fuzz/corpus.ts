@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InputName } from '../../src/input/limits.ts';
-import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
+import type { FuzzInput } from './documents.ts';
+import { inputAt, jetstreamDictionary } from './entries.ts';
 
 /** Description of a constructed input by its parts, so that the repository need not contain megabytes of data. */
 interface Recipe {

@@ -2,8 +2,13 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { encode } from '@atcute/cbor';
 import type { Dice } from '../../sim/random.ts';
 import { inputLimits } from '../../src/input/limits.ts';
-import type { FuzzInput } from './entries.ts';
 import { hostileCbor, hostileJson, mutated, sizeOf } from './shapes.ts';
+
+/** Received bytes, with the content coding that the peer declares. */
+export interface FuzzInput {
+  readonly bytes: Uint8Array;
+  readonly coding: string;
+}
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 /** Placeholder in a document for a hostile value. */

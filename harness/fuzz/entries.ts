@@ -39,14 +39,8 @@ import { createEventsClassifier } from '../../src/weather/classify/classify-even
 import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/compression.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
-import { bodyInput, frameInput, jsonInput } from './documents.ts';
+import { bodyInput, type FuzzInput, frameInput, jsonInput } from './documents.ts';
 import { mutated, sizeOf } from './shapes.ts';
-
-/** Received bytes, with the content coding that the peer declares. */
-export interface FuzzInput {
-  readonly bytes: Uint8Array;
-  readonly coding: string;
-}
 
 /** An entry point for untrusted bytes: a generator of inputs, and the program's function that reads them. */
 export interface FuzzEntry {

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { type InputName, inputLimits } from '../../src/input/limits.ts';
-import { type FuzzInput, fuzzEntries } from './entries.ts';
+import type { FuzzInput } from './documents.ts';
+import { fuzzEntries } from './entries.ts';
 
 /** Processor time and memory for reading one input. */
 export interface Cost {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { writeClientPackage } from '../../scripts/packages/client-package.ts';
+import { writeClientPackage } from '../packages/client-package.ts';
 import { root } from '../process/imports.ts';
 
 /**

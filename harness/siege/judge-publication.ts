@@ -1,5 +1,6 @@
 import { paths } from '../../src/contract/identifiers.ts';
 import { readOverview } from './judge-state.ts';
+import type { ReadPage } from './options.ts';
 import { comesToHold } from './watch.ts';
 
 /**
@@ -7,9 +8,6 @@ import { comesToHold } from './watch.ts';
  * concurrent requests may return different ones.
  */
 const patienceMs = 10_000;
-
-/** Function that describes each part of a page that its documents do not support. */
-export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
 /** Returns the differences between the served overview and the artifact, and between the page and the facts. */
 export async function publicationProblems(

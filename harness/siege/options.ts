@@ -1,8 +1,10 @@
 import type { Met } from '../../sim/labelers/hostile/network.ts';
 import type { HonestRows } from './honest.ts';
 import type { Crash, Stop } from './instrument.ts';
-import type { ReadPage } from './judge-publication.ts';
 import type { Undeserved } from './judge-state.ts';
+
+/** Function that describes each part of a page that its documents do not support. */
+export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
 /** Options for a siege. */
 export interface SiegeOptions {

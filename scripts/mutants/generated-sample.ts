@@ -30,7 +30,7 @@ const mostSystemTests = 5;
  * Modules that start the built program or a browser. A test that imports such a module is too slow to run for each
  * mutant.
  */
-const startsPrograms: readonly string[] = ['harness/process/program.ts', 'harness/process/build.ts'];
+const startsPrograms: readonly string[] = ['harness/process/program.ts', 'scripts/tiers/build.ts'];
 
 /**
  * A generated mutant with its tests: first the unit tests, then the tests of its room in the system tier, without

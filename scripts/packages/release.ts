@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { changelogSection } from './changelog.ts';
-import { writeClientPackage } from './client-package.ts';
 import { licencesFile, namesInLicences } from './licences.mjs';
 import { type Sbom, shippedSbom } from './sbom.ts';
 

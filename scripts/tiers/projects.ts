@@ -28,7 +28,7 @@ function withPrograms(name: string, builds: boolean) {
     execArgv,
     setupFiles,
     sequence: { groupOrder: 1 },
-    globalSetup: builds ? ['harness/process/build.ts'] : [],
+    globalSetup: builds ? ['scripts/tiers/build.ts'] : [],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Timeout of polls. The default of one second is too short to wait for a log line on a busy machine.

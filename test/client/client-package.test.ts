@@ -7,9 +7,9 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
+import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
-import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules', '.bin', 'tsc');

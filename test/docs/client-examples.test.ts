@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
+import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { runsPython } from '../../harness/packages/python.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
-import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 
 /** Runs the programs in the clients' documentation against the real program. */
 

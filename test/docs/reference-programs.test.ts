@@ -7,12 +7,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { account, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
+import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { pythonClient, runsPython } from '../../harness/packages/python.ts';
 import { elementsWith } from '../../harness/pages/html.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
-import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 
 /** Runs every program in the API reference against the real services. */
 

@@ -42,6 +42,8 @@ const mayImport: Record<string, readonly string[]> = {
   sim: ['contract'],
 };
 
+/** Top-level directories with TypeScript. */
+const everywhere = ['src', 'sim', 'harness', 'test', 'bench', 'scripts', 'examples'];
 /** Generated files. Their length depends on the contract. */
 const generated = ['src/client/schemas.ts'];
 const files = [...sourceFiles('src'), ...(existsSync(join(root, 'sim')) ? sourceFiles('sim') : [])];
@@ -67,7 +69,8 @@ describe('the rooms of the source', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('contain no import cycle', () => {
+  it('contain no import cycle, nor do the programs and the code for tests', () => {
+    const graph = new Map(everywhere.flatMap((folder) => sourceFiles(folder)).map((file) => [file, importsOf(file)]));
     const done = new Set<string>();
     const circle = (file: string, trail: readonly string[]): string[] | null => {
       if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
@@ -79,7 +82,7 @@ describe('the rooms of the source', () => {
       done.add(file);
       return null;
     };
-    expect(files.map((file) => circle(file, [])).find((found) => found !== null)).toBeUndefined();
+    expect([...graph.keys()].map((file) => circle(file, [])).find((found) => found !== null)).toBeUndefined();
   });
 
   it('contain no cycle of directories: of two sibling directories, at most one depends on the other', () => {
@@ -116,9 +119,18 @@ describe('the rooms of the source', () => {
   });
 
   it('import no code from test/, nor do the scripts, benchmarks and the harness', () => {
-    const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
+    const importing = everywhere
+      .filter((folder) => folder !== 'test')
       .flatMap((folder) => sourceFiles(folder))
       .filter((file) => importsOf(file).some((target) => target.startsWith('test/')));
+    expect(importing).toEqual([]);
+  });
+
+  it('import no scripts and benchmarks, nor does the harness, which both import', () => {
+    const importing = ['src', 'sim', 'harness']
+      .flatMap((folder) => sourceFiles(folder))
+      .flatMap((file) => importsOf(file).map((target) => `${file} -> ${target}`))
+      .filter((pair) => / -> (?:scripts|bench)\//.test(pair));
     expect(importing).toEqual([]);
   });
 
@@ -141,7 +153,7 @@ describe('the rooms of the source', () => {
 describe('directories', () => {
   it('contain at most 25 TypeScript files each', () => {
     const counts = new Map<string, number>();
-    const tests = ['src', 'sim', 'test', 'harness', 'scripts', 'bench'].flatMap((folder) => allFiles(folder));
+    const tests = everywhere.flatMap((folder) => allFiles(folder));
     for (const file of tests) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { build } from '../../scripts/ready.mjs';
+import { build } from '../ready.mjs';
 
 /**
  * Builds the program once before all tests if a source has changed. Programs and scripts that the tests start keep

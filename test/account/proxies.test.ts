@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { account, ask, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
-import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
+import { checkProxyTrust } from '../../src/main/doctor/ports.ts';
 
 /** Tests requests that reach the account surface through a proxy. */
 

@@ -8,8 +8,7 @@ import { hasPostgres, type PostgresServer, startPostgres } from '../../harness/p
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
-import { checkDenied } from '../../src/main/doctor/denied.ts';
-import { checkStore } from '../../src/main/doctor/stores.ts';
+import { checkDenied, checkStore } from '../../src/main/doctor/stores.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 

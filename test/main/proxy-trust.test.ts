@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
-import { checkProxyTrust } from '../../src/main/doctor/proxy-trust.ts';
+import { checkProxyTrust } from '../../src/main/doctor/ports.ts';
 
 /** Tests how the doctor reads a metrics port, on which any program of this machine may listen. */
 

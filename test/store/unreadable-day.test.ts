@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { batch, many, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { labelsSettings } from '../../src/main/labels/labels-settings.ts';
-import { verify } from '../../src/main/labels/labels-verify.ts';
+import { verify } from '../../src/main/labels/labels-upkeep.ts';
 import type { Values } from '../../src/ops/setting.ts';
 import type { DayReport } from '../../src/store/port.ts';
 import { pageBytes } from '../../src/store/sqlite/base/connection.ts';

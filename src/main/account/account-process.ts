@@ -13,20 +13,26 @@ import { clientAddress } from '../../http/connections/client-address.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
 import { httpSchemes } from '../../input/url.ts';
+import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
+import { createHttpClient } from '../../network/http/http.ts';
+import { createIdentityResolver } from '../../network/identity/identity.ts';
+import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { compactStyles } from '../../web/style-sheet.ts';
 import { packageRoot } from '../command.ts';
-import { connectionBounds } from '../connection-bounds.ts';
-import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
-import { operatorUrl } from '../operator-url.ts';
-import { directoriesOf } from '../plc-setting.ts';
-import { parseSampleAccounts } from '../sample-account-setting.ts';
+import {
+  connectionBounds,
+  type Directories,
+  directoriesOf,
+  operatorUrl,
+  parseSampleAccounts,
+  userAgentFor,
+} from '../shared-settings.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
-import { handleFinder } from './handle-finder.ts';
 
 /** A listening account server. */
 export interface RunningAccount {
@@ -193,5 +199,32 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
     log.warn(
       'requests come through a proxy although --trust-proxy is 0: all clients of the proxy count as one; set --trust-proxy',
     );
+  };
+}
+
+/**
+ * Creates a function that resolves handles through the guarded client, and a function that closes the client's
+ * connections. Only a few resolutions run concurrently, because any client can cause one.
+ */
+function handleFinder(
+  { plc: plcUrl, plcReplicas }: Directories,
+  userAgent: string,
+): { readonly find: FindHandle; close(): Promise<void> } {
+  const policy = { allowLoopback: false };
+  const own = createNameResolver({ hostsFile: systemHostsFile });
+  const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
+  const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
+  const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
+  // Use a separate client for the directory, because untrusted hosts named in handles may hang and must not delay
+  // requests to the directory.
+  const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
+  const web = { http, timeoutMs: 5_000 };
+  const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock: Date.now });
+  const { resolveTxt } = strangers;
+  return {
+    find: (handle, signal) => resolveHandle(handle, { http, identity, resolveTxt }, signal),
+    async close() {
+      await Promise.all([http.close(), directory.close()]);
+    },
   };
 }

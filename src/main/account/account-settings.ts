@@ -1,8 +1,6 @@
 import { integer, optionalText, text, toggle } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
-import { plcSetting } from '../plc-setting.ts';
-import { sampleAccountSetting } from '../sample-account-setting.ts';
+import { contactSetting, plcSetting, sampleAccountSetting } from '../shared-settings.ts';
 
 /** Settings of `almanac account`. */
 export const accountSettings = {

@@ -1,6 +1,6 @@
 import { optionalText, text, toggle } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
 import { serverSettings } from '../facts/facts-settings.ts';
+import { contactSetting } from '../shared-settings.ts';
 
 /** Settings of `almanac archive`. */
 export const archiveSettings = {

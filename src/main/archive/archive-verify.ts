@@ -12,8 +12,7 @@ import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { CommandContext } from '../command.ts';
-import { userAgentFor } from '../contact-setting.ts';
-import { operatorUrl } from '../operator-url.ts';
+import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { archiveSettings } from './archive-settings.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;

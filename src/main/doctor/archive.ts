@@ -7,8 +7,8 @@ import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
 import { pathOf } from '../../archive/days/paths.ts';
 import { parseSignerKey } from '../../archive/log/keys.ts';
 import { systemWords } from '../../ops/errors.ts';
-import { checkFolder } from './disk.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { checkFolder } from './machine.ts';
 
 /**
  * Minimum age in milliseconds of the last archived hour for which the archive counts as behind: one hour, plus time

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Values } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import { type Command, packageRoot } from '../command.ts';
-import { userAgentFor } from '../contact-setting.ts';
 import { isDemoFolder } from '../demo-folder.ts';
+import { userAgentFor } from '../shared-settings.ts';
 import { doctorSettings } from './doctor-settings.ts';
-import { type Finding, type Level, line, ok, worst } from './finding.ts';
+import { type Finding, type Level, line, ok, warn, worst } from './finding.ts';
 
 /** Exit codes of `almanac doctor`. Code 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
@@ -49,10 +49,9 @@ async function examineUpstreams(values: DoctorValues): Promise<Finding[]> {
   if (isDemoFolder(values.data))
     return [ok('upstreams', 'not contacted, because the data directory contains the simulated data of a demo')];
   // Load the modules for the store and the websocket on demand, because most commands do not need them.
-  const [{ checkUpstreams, networkFinding }, { readSeeds }, { checkClock }] = await Promise.all([
+  const [{ checkClock, checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
     import('./upstreams.ts'),
     import('../../labels/roster/seeds.ts'),
-    import('./clock.ts'),
   ]);
   const { jetstream, relay: relays, plc: directories } = values;
   const [did = ''] = await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
@@ -68,23 +67,9 @@ async function examineUpstreams(values: DoctorValues): Promise<Finding[]> {
 
 /** Checks the runtime, the directories, the stores and the artifacts. */
 async function examineMachine(values: DoctorValues) {
-  const [
-    { checkFolder, checkSpace },
-    stores,
-    { checkArtifacts },
-    { checkRuntime },
-    { checkDenied },
-    { checkContact },
-    { checkPublishedHost },
-  ] = await Promise.all([
-    import('./disk.ts'),
-    import('./stores.ts'),
-    import('./artifacts.ts'),
-    import('./runtime.ts'),
-    import('./denied.ts'),
-    import('./contact.ts'),
-    import('./published-host.ts'),
-  ]);
+  const [{ checkFolder, checkRuntime, checkSpace }, stores, { checkArtifacts, checkPublishedHost }] = await Promise.all(
+    [import('./machine.ts'), import('./stores.ts'), import('./artifacts.ts')],
+  );
   const { data, maxAgeSeconds, maxArtifactBytes } = values;
   const artifacts = artifactsOf(values);
   const store = await stores.checkStore(storeOf(values), Date.now());
@@ -95,13 +80,23 @@ async function examineMachine(values: DoctorValues) {
     checkFolder('data directory', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,
-    ...(await checkDenied(storeOf(values), join(data, 'labels'))),
+    ...(await stores.checkDenied(storeOf(values), join(data, 'labels'))),
     stores.checkWeatherStore(data),
     ...checkArtifacts(artifacts, maxArtifactBytes, bounds, Date.now()),
     ...checkPublishedHost(artifacts, maxArtifactBytes, values.jetstream),
     ...(await examineArchive(values)),
   ];
   return { findings, generation: store.generation };
+}
+
+/** Checks that a contact is set, so that operators of labelers and hosts can reach the operator of this observatory. */
+function checkContact(contact: string | null): Finding {
+  if (contact !== null) return ok('contact', `requests name ${contact}`);
+  return warn(
+    'contact',
+    'no contact is set: operators of labelers cannot reach you',
+    'set --contact to a web or mail address',
+  );
 }
 
 /** Checks the archive, if its directory is configured. */
@@ -112,16 +107,12 @@ async function examineArchive({ archive, archiveKey }: DoctorValues): Promise<Fi
 
 /** Checks the ports of both servers, and the metrics ports if they are configured. */
 async function examinePorts(values: DoctorValues, generation: string | null): Promise<Finding[]> {
-  const [ports, { readsStore, servesArtifacts }, { checkProxyTrust }] = await Promise.all([
-    import('./ports.ts'),
-    import('./whose.ts'),
-    import('./proxy-trust.ts'),
-  ]);
+  const ports = await import('./ports.ts');
   const { host, port, basePath, accountPort, metricsPort, maxArtifactBytes } = values;
   const artifacts = artifactsOf(values);
-  const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes, basePath);
+  const isOurFacts = ports.servesArtifacts(artifacts, maxArtifactBytes, basePath);
   const facts = { host, port, flag: 'port', of: artifacts, isOurs: isOurFacts };
-  const isOurAccount = readsStore(generation);
+  const isOurAccount = ports.readsStore(generation);
   const account = { host, port: accountPort, flag: 'account-port', of: storeOf(values), isOurs: isOurAccount };
   const metrics = metricsPort === null ? [] : ['facts', 'weather', 'labels', 'account'];
   const listeners = await Promise.all([
@@ -129,7 +120,7 @@ async function examinePorts(values: DoctorValues, generation: string | null): Pr
     ports.checkPort(ports.servicePort('account port', 'almanac-account', account)),
     ...metrics.map((part, i) => ports.checkPort(ports.metricsPort(part, (metricsPort ?? 0) + i))),
   ]);
-  const trust = metricsPort === null ? null : await checkProxyTrust(metricsPort + 3);
+  const trust = metricsPort === null ? null : await ports.checkProxyTrust(metricsPort + 3);
   return [...listeners, ...(trust ? [trust] : [])];
 }
 

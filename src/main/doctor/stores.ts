@@ -1,9 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { readDenyFile } from '../../labels/operator/deny-file.ts';
 import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
-import { inspect, storeProcesses } from '../../store/open.ts';
+import { companionFolder, inspect, storeProcesses } from '../../store/open.ts';
 import { isPostgresUrl } from '../../store/postgres/base/place.ts';
 import type { Purge } from '../../store/removals.ts';
 import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/window/store-schema.ts';
@@ -182,4 +183,35 @@ function firstBytes(path: string, length: number): Buffer {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Reports the operator's list of denied labelers. The list is in the `state` directory if the store is in a database.
+ * Returns no finding if the list is absent or empty.
+ */
+export async function checkDenied(storeUrl: string, state: string): Promise<Finding[]> {
+  const check = 'denied labelers';
+  let folder: string;
+  try {
+    folder = companionFolder(storeUrl, state);
+  } catch (error) {
+    // Ignore the error here, because the check of the store reports it.
+    if (error instanceof OperatorError) return [];
+    throw error;
+  }
+  const reading = await readDenyFile(folder);
+  if (reading.kind === 'damaged') {
+    const found = `the list cannot be used: ${reading.why}`;
+    return [
+      fail(
+        check,
+        found,
+        'correct labels-denied.json next to the store, or restore a copy; until then, almanac labels cannot start',
+      ),
+    ];
+  }
+  if (reading.kind === 'absent' || reading.list.entries.length === 0) return [];
+  const { entries } = reading.list;
+  const domains = entries.filter(({ target }) => target.kind === 'domain').length;
+  return [ok(check, `${entries.length - domains} by DID and ${domains} by domain (almanac labels deny lists them)`)];
 }

@@ -11,7 +11,7 @@ import { firstSignal } from '../../ops/lifecycle.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { operatorUrl } from '../operator-url.ts';
+import { operatorUrl } from '../shared-settings.ts';
 import { type ExportValues, exportSettings as settings } from './export-settings.ts';
 
 /** Exit codes of `almanac export`. An error in the command line exits with 1, as in all commands. */

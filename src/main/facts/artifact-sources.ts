@@ -19,8 +19,7 @@ import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import type { Log } from '../../ops/log.ts';
-import { userAgentFor } from '../contact-setting.ts';
-import { operatorUrl } from '../operator-url.ts';
+import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import { defaultData } from './facts-settings.ts';
 
 /** Locations of the artifacts of both instruments, with the limits for reading them. */

@@ -1,12 +1,14 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { servableArchive } from '../../archive/serving/servable.ts';
 import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
-import type { LabelersSource } from '../../artifact/labelers/labelers-source.ts';
+import { labelerFiles, labelerUrls, type ReadLabelerBytes } from '../../artifact/labelers/labeler-files.ts';
+import { type LabelersReading, type LabelersSource, labelersSource } from '../../artifact/labelers/labelers-source.ts';
+import { artifactNames } from '../../artifact/write.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { archivePrefix, archiveReplies, archiveRoute } from '../../facts/archive/archive-replies.ts';
 import { type FactsDocuments, factsDocuments } from '../../facts/documents.ts';
-import type { Catalogue } from '../../facts/labelers/catalogue.ts';
+import { type Catalogue, prepareCatalogue } from '../../facts/labelers/catalogue.ts';
 import {
   type LabelersPublication,
   type LabelersPublicationOptions,
@@ -21,15 +23,18 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
-import { connectionBounds } from '../connection-bounds.ts';
-import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
-import { operatorUrl } from '../operator-url.ts';
-import { parseSampleAccounts } from '../sample-account-setting.ts';
-import { artifactSources, hoursSources } from './artifact-sources.ts';
+import { connectionBounds, operatorUrl, parseSampleAccounts, userAgentFor } from '../shared-settings.ts';
+import {
+  type ArtifactSettings,
+  artifactSources,
+  hoursSources,
+  httpUrl,
+  usableFile,
+  usableFolder,
+} from './artifact-sources.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
-import { labelersArtifact } from './labelers-sources.ts';
 
 /** A listening facts server. */
 export interface RunningFacts {
@@ -170,4 +175,87 @@ function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): 
   if (publicUrl === null) return basePath(path);
   operatorUrl('public-url', publicUrl, { schemes: httpSchemes });
   return publicUrl.replace(/\/+$/, '');
+}
+
+/** Location of the labelers artifact. */
+interface LabelersSettings extends ArtifactSettings {
+  readonly labelersArtifact: string | null;
+}
+
+/** Interval between two checks of the artifact's files, in milliseconds. */
+const filePollMs = 500;
+/** Time for which the previous pair of files is still served while newer files are being read, in milliseconds. */
+const fileGraceMs = 5_000;
+/**
+ * Time for which the previous pair is still served, in addition to the poll interval, if the artifact is at a URL, in
+ * milliseconds.
+ */
+const urlGraceMs = 10_000;
+
+/** The source of the labelers artifact, and the maximum time by which the artifact may lag behind the overview. */
+interface LabelersWithGrace {
+  readonly source: LabelersSource<Catalogue>;
+  readonly graceMs: number;
+}
+
+/** Dependencies of the source. */
+interface SourceContext {
+  readonly log: Log;
+  readonly clock: () => number;
+  /** Called after every attempt to read the artifact. */
+  readonly polled: () => void;
+}
+
+/**
+ * Creates the source of the labelers artifact. Throws OperatorError if its URL is invalid, if its directory does not
+ * exist, or if its file cannot be read.
+ */
+function labelersArtifact(settings: LabelersSettings, { log, clock, polled }: SourceContext): LabelersWithGrace {
+  const url = settings.labelersArtifact === null ? null : httpUrl('labelers-artifact', settings.labelersArtifact);
+  const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
+  return {
+    source: labelersSource({
+      readBytes: url === null ? filesOf(settings) : urlsOf(url, settings, clock),
+      prepare: () => prepareCatalogue((leak) => log.error('a handle of a labeler is withheld', { leak })),
+      pollMs,
+      firstReadingMs: 2_000,
+      monotonic: () => performance.now(),
+      observe: (reading) => logReading(reading, log),
+      failed: (error) => log.error('the labelers artifact could not be processed', errorFields(error)),
+      polled,
+    }),
+    graceMs: url === null ? fileGraceMs : pollMs + urlGraceMs,
+  };
+}
+
+function filesOf(settings: LabelersSettings): ReadLabelerBytes {
+  const { labelersArtifact: place } = settings;
+  const labelers = place === null ? join(usableFolder(settings), artifactNames.labelers) : usableFile(place);
+  return labelerFiles({ labelers, definitions: join(dirname(labelers), artifactNames.labelerDefinitions) });
+}
+
+function urlsOf(url: URL, settings: LabelersSettings, clock: () => number): ReadLabelerBytes {
+  return labelerUrls({
+    urls: { labelers: url, definitions: new URL(artifactNames.labelerDefinitions, url) },
+    userAgent: userAgentFor(settings),
+    timeoutMs: 30_000,
+    graceMs: settings.unreachableSeconds * 1000,
+    clock,
+  });
+}
+
+/**
+ * Logs every change of the reading in one line that states the problem with the artifact, never the artifact's content.
+ */
+function logReading(reading: LabelersReading<Catalogue>, log: Log): void {
+  const artifact = 'labelers';
+  if (reading.kind === 'readable') {
+    const [newest] = reading.sets;
+    log.info('the artifact is readable', { artifact, digest: newest?.digest.slice(0, 12) });
+    return;
+  }
+  const { kind, why } = reading;
+  const place =
+    reading.kind === 'malformed' ? { file: reading.file, line: reading.line, pointer: reading.pointer } : {};
+  log.warn('the artifact is refused', { artifact, reading: kind, why, ...place });
 }

@@ -1,8 +1,7 @@
 import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../../contract/limits.ts';
 import { logLevels } from '../../ops/log.ts';
 import { choice, integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
-import { sampleAccountSetting } from '../sample-account-setting.ts';
+import { contactSetting, sampleAccountSetting } from '../shared-settings.ts';
 
 /** Default data directory, relative to the working directory. */
 export const defaultData = 'almanac-data';

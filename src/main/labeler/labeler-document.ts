@@ -1,11 +1,12 @@
+import type Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
 import { cacheLifetimeMs } from '../../client/headers.ts';
 import { type Dated, describeStaleness, ReceiptJudge, ServiceClock } from '../../client/staleness.ts';
 import { isDid } from '../../contract/identifiers.ts';
-import { type LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
+import { LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
 import { terminalText } from '../terminal-text.ts';
-import { shapeProblem } from './labeler-response.ts';
 
 /** Reason why no document can be shown. */
 export interface LabelerFailure {
@@ -153,4 +154,24 @@ function errorOf(body: unknown): { readonly code: string; readonly message: stri
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
+}
+
+/**
+ * Returns the first place at which a response deviates from the schema of a labeler's document, or null if the response
+ * matches.
+ */
+export function shapeProblem(value: unknown): string | null {
+  const validator = Compile(opened(LabelerEnvelope));
+  if (validator.Check(value)) return null;
+  const [error] = validator.Errors(value);
+  return `${error?.instancePath || '/'} ${error?.message ?? 'does not match'}`;
+}
+
+/**
+ * Returns a copy of the schema that also accepts unknown fields, because a later version of the service may add
+ * fields.
+ */
+function opened(schema: object): Type.TSchema {
+  const text = JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
+  return JSON.parse(text) as Type.TSchema;
 }

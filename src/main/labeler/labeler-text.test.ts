@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labelerDocument } from '../../../harness/labels/labeler-document.ts';
 import type { LabelerEnvelope } from '../../contract/labelers.ts';
-import { shapeProblem } from './labeler-response.ts';
+import { shapeProblem } from './labeler-document.ts';
 import { labelerLines } from './labeler-text.ts';
 
 const document = labelerDocument();

@@ -6,7 +6,7 @@ import { serviceFetch } from '../../ops/service-fetch.ts';
 import { integer, text, toggle } from '../../ops/setting.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command } from '../command.ts';
-import { operatorUrl } from '../operator-url.ts';
+import { operatorUrl } from '../shared-settings.ts';
 import type { LabelerFailure } from './labeler-document.ts';
 
 const settings = {

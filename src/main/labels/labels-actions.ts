@@ -2,24 +2,25 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../../artifact/write.ts';
-import { formatTimestamp } from '../../contract/timestamp.ts';
+import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
 import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
 import { createLabels } from '../../labels/labels.ts';
 import { requireDenyList } from '../../labels/operator/deny-file.ts';
 import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { readSeeds } from '../../labels/roster/seeds.ts';
-import { noTelemetry } from '../../labels/shares/telemetry.ts';
+import { noTelemetry, type Telemetry } from '../../labels/shares/telemetry.ts';
+import type { InstrumentRole } from '../../labels/standby/instrument-role.ts';
+import { createStandbyStore } from '../../labels/standby/standby-store.ts';
 import { liveTimings } from '../../labels/stream/timings.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
-import { companionFolder, type FileEvent, parseStoreUrl } from '../../store/open.ts';
+import { StoreError } from '../../store/errors.ts';
+import { companionFolder, type FileEvent, openStoreStandby, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
+import type { StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { type CommandContext, packageRoot } from '../command.ts';
-import { userAgentFor } from '../contact-setting.ts';
-import { operatorUrl } from '../operator-url.ts';
-import { directoriesOf } from '../plc-setting.ts';
 import { serveUntilStopped } from '../serve.ts';
-import { openInstrumentStore } from './instrument-store.ts';
+import { directoriesOf, operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { LabelsValues } from './labels-action.ts';
 import { opened, refused } from './opened-store.ts';
 
@@ -133,4 +134,34 @@ const jetstreamRules: UrlRules = { schemes: socketSchemes, admits: ['credentials
 function checkedUrl(flag: string, text: string, rules: UrlRules): string {
   operatorUrl(flag, text, rules);
   return text;
+}
+
+/** Options for opening the store of an instrument. */
+interface InstrumentStoreOptions {
+  readonly clock: () => Micros;
+  readonly windowDays: number;
+  readonly onFile: (event: FileEvent) => void;
+  readonly telemetry: Pick<Telemetry, 'standbyDropped'>;
+  /** Called once when this process is asked through the store to stop. */
+  readonly asked: () => void;
+  /** Called once a standby has become the active instrument. */
+  readonly activated: () => void;
+}
+
+/**
+ * Opens the store of the instrument for writing. With `--standby`, opens it as a standby while another process writes
+ * it.
+ */
+async function openInstrumentStore(
+  { store: url, standby: mayStandBy }: Pick<LabelsValues, 'store' | 'standby'>,
+  { clock, telemetry, activated, ...writing }: InstrumentStoreOptions,
+): Promise<{ readonly store: StoreWriter; readonly role: InstrumentRole | null }> {
+  try {
+    return { store: await openStoreWriter(url, { ...writing, at: clock(), clock }), role: null };
+  } catch (error) {
+    if (!(mayStandBy && error instanceof StoreError && error.code === 'second_writer')) throw error;
+  }
+  const standby = await openStoreStandby(url, { ...writing, clock });
+  const kept = createStandbyStore({ standby, clock, dropped: (rows) => telemetry.standbyDropped(rows) });
+  return { store: kept.store, role: { role: 'standby', generation: 0, standby, kept, activated } };
 }

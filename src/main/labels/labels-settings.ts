@@ -1,7 +1,6 @@
 import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
-import { plcSetting } from '../plc-setting.ts';
+import { contactSetting, plcSetting } from '../shared-settings.ts';
 
 /** Settings of `almanac labels`. */
 export const labelsSettings = {

@@ -37,18 +37,18 @@ const actions: Readonly<Record<string, ActionEntry>> = {
   verify: {
     operands: 0,
     does: 'recompute every counter of the store, and compare every checksum',
-    load: async () => (await import('./labels-verify.ts')).verify,
+    load: async () => (await import('./labels-upkeep.ts')).verify,
   },
   'new-epoch': {
     operands: 0,
     does: 'move the store aside; the next start begins a new epoch',
-    load: async () => (await import('./labels-new-epoch.ts')).newEpoch,
+    load: async () => (await import('./labels-upkeep.ts')).newEpoch,
   },
   restore: {
     usage: 'FROM',
     operands: 1,
     does: 'verify a backup and install it as the store',
-    load: async () => (await import('./labels-restore.ts')).restoreFrom,
+    load: async () => (await import('./labels-upkeep.ts')).restoreFrom,
   },
   deny: {
     optional: 'DID-or-domain',

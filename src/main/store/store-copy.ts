@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
+import type { CopyEvent } from '../../store/copy/options.ts';
 import { StoreError } from '../../store/errors.ts';
 import { askWriterToStop, companionFolder, parseStoreUrl, storeProcesses } from '../../store/open.ts';
 import { openCopySource, openCopyTarget } from '../../store/open-copy.ts';
 import type { CommandContext } from '../command.ts';
-import { copyLines } from './copy-lines.ts';
 
 /** Interval between two checks of a source that an instrument is writing, in milliseconds. */
 const followMs = 1_000;
@@ -112,4 +112,57 @@ async function stopWriter(from: string, attempts: number, print: CommandContext[
   print(`every row is copied: stopping the instrument (${writer.name})`);
   if (!(await askWriterToStop(from, writer))) throw new OperatorError('the instrument cannot be identified: stop it');
   await wait(followMs);
+}
+
+/** Minimum time between two progress lines, in milliseconds. */
+const lineMs = 5_000;
+
+/** Returns a callback that prints the progress of a copy. `now` is a monotonic clock in milliseconds. */
+function copyLines(print: (line: string) => void, now: () => number): (event: CopyEvent) => void {
+  const started = now();
+  let [total, before, copied, days] = [0, 0, 0, 0];
+  let printed = started;
+
+  function progress(): string {
+    const done = before + copied;
+    const all = Math.max(total, done);
+    const rate = copied / Math.max(0.001, (now() - started) / 1000);
+    const left = rate > 0 && all > done ? `, ${duration((all - done) / rate)} left` : '';
+    return `copied ${done} of ${all} rows, ${days} days verified, ${Math.round(rate)} rows/s${left}`;
+  }
+
+  return (event) => {
+    switch (event.kind) {
+      case 'begun':
+        [total, before] = [event.rows, event.copied];
+        print(event.copied > 0 ? `resuming: ${event.copied} of ${event.rows} rows are copied` : `${event.rows} rows`);
+        return;
+      case 'copied':
+        copied += event.rows;
+        if (now() - printed < lineMs) return;
+        printed = now();
+        print(progress());
+        return;
+      case 'verified':
+        days += 1;
+        print(`${event.day}: ${event.rows} rows are equal, digest ${event.digest.slice(0, 16)}`);
+        return;
+      case 'again':
+        print(`${event.day} is copied again, because some of its rows were removed`);
+        return;
+      case 'dropped':
+        print(`${event.day} has expired and is not part of the copy`);
+        return;
+      case 'following':
+        print(`${progress()}; every row is copied, and new rows follow until the instrument stops`);
+        return;
+      case 'retrying':
+        print(`retrying: ${event.why}`);
+    }
+  };
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5_400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

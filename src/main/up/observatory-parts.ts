@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { integer, optionalInteger, text, type Values } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
 import { addressOf } from '../listen.ts';
+import { contactSetting } from '../shared-settings.ts';
 import type { SupervisedPart } from './supervisor.ts';
 
 /** Settings of `almanac up` and `almanac demo`. */

@@ -1,15 +1,18 @@
+import { join } from 'node:path';
 import { silentLog } from '../../ops/log.ts';
-import { optionalText } from '../../ops/setting.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
-import type { Command } from '../command.ts';
+import { optionalText, type Settings, type Values } from '../../ops/setting.ts';
+import { resolveSettingsAlone, type SettingSources } from '../../ops/settings.ts';
+import { type Command, packageRoot } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
+import type { TriedHost } from '../doctor/tried-hosts.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
 import { serveUntilStopped } from '../serve.ts';
+import { userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { startObservatory } from './observatory.ts';
 import { openLog } from './observatory-log.ts';
-import { dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
+import { configOf, dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
-import { hostTries } from './try-hosts.ts';
 
 const upSettings = {
   data: dataSetting,
@@ -60,3 +63,52 @@ export const upCommand: Command = {
     });
   },
 };
+
+/**
+ * Timeout of each host, in milliseconds. It is short enough for the first start to report unresponsive hosts within 10
+ * s.
+ */
+const timeoutMs = 3_000;
+
+/** Settings of the label instrument that name hosts. The instrument's own process reads them from the same sources. */
+const hostSettings = {
+  relay: labelsSettings.relay,
+  plc: labelsSettings.plc,
+  seeds: labelsSettings.seeds,
+  allowLoopback: labelsSettings.allowLoopback,
+} satisfies Settings;
+
+/**
+ * Returns the function that contacts every host of both instruments once. The function resolves with an empty list if a
+ * setting or the seeds file is invalid.
+ */
+function hostTries(
+  values: { readonly contact: string | null; readonly jetstream: readonly string[] },
+  { args, env, knownFlags }: SettingSources,
+): () => Promise<readonly TriedHost[]> {
+  const hosts: Values<typeof hostSettings> = resolveSettingsAlone(hostSettings, {
+    args: configOf(args),
+    env,
+    knownFlags,
+  });
+  return async () => {
+    try {
+      // Load the modules on demand, because they are needed only if the network does not respond.
+      const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
+        import('../doctor/upstreams.ts'),
+        import('../../labels/roster/seeds.ts'),
+      ]);
+      const [did = ''] = await readSeeds(hosts.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+      const { jetstream } = values;
+      const { tried } = await checkUpstreams(
+        { jetstream, relays: hosts.relay, directories: hosts.plc, userAgent: userAgentFor(values), did, timeoutMs },
+        { allowLoopback: hosts.allowLoopback },
+        Date.now,
+      );
+      return tried;
+    } catch {
+      // Ignore an invalid seeds file or setting here, because it stops a part, which reports the error.
+      return [];
+    }
+  };
+}

@@ -1,6 +1,6 @@
 import { integer, list, optionalText, text, toggle } from '../../ops/setting.ts';
-import { contactSetting } from '../contact-setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
+import { contactSetting } from '../shared-settings.ts';
 
 /** Default Jetstream host. */
 const defaultJetstream = 'wss://jetstream.us-east.bsky.network';

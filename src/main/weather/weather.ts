@@ -7,8 +7,8 @@ import { resolveSettingsAlone } from '../../ops/settings.ts';
 import { isZstdDictionary } from '../../weather/stream/compression.ts';
 import { noTelemetry } from '../../weather/stream/telemetry.ts';
 import type { Command } from '../command.ts';
-import { userAgentFor } from '../contact-setting.ts';
 import { serveUntilStopped } from '../serve.ts';
+import { userAgentFor } from '../shared-settings.ts';
 import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 

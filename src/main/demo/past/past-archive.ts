@@ -2,25 +2,36 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Archiver, type ArchiverOptions, createArchiver } from '../../../archive/archiver.ts';
-import { dayMs, hourMs } from '../../../archive/days/calendar.ts';
+import { dayMs, hourMs, isDay } from '../../../archive/days/calendar.ts';
 import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
+import type { FetchedFact } from '../../../archive/fetch-fact.ts';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
+import type { HoursReading } from '../../../archive/hours/hours-reading.ts';
 import { keptInFile, openDayLog } from '../../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../../archive/signing/key-file.ts';
 import { noTelemetry } from '../../../archive/telemetry.ts';
+import { decodeArtifact } from '../../../artifact/decode.ts';
+import { decodeHours } from '../../../artifact/hours/read-hours.ts';
+import { recogniseWeatherHours, type WeatherHours } from '../../../artifact/hours/weather-hours.ts';
+import type { Reading } from '../../../artifact/reading.ts';
+import { type LabelArtifact, recogniseWeather, type WeatherArtifact } from '../../../artifact/recognise.ts';
+import type { ArtifactSource } from '../../../artifact/source.ts';
 import { formatTimestamp } from '../../../contract/timestamp.ts';
+import { createFactsApp } from '../../../facts/app.ts';
+import type { HeaderList } from '../../../http/headers.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import { createLog } from '../../../ops/log.ts';
 import { openStoreReader } from '../../../store/open.ts';
 import { micros } from '../../../store/time.ts';
-import { openWindowStore } from '../../../weather/window/window-store.ts';
+import { createSeriesReader } from '../../../weather/hosts/series-reader.ts';
+import { createHoursReader } from '../../../weather/publish/hours.ts';
+import { openWindowStore, type WindowStore } from '../../../weather/window/window-store.ts';
 import { openFiles, takeLock } from '../../archive/archive-folder.ts';
+import { hoursReadingOf } from '../../archive/hours-reader.ts';
 import { findIdentity, findIdentityIn } from '../../archived-identity.ts';
+import { factsSettings } from '../../facts/facts-settings.ts';
 import { storeOf } from '../../up/observatory-parts.ts';
-import { heldFiles } from './held-files.ts';
-import { pastFacts } from './past-facts.ts';
 import { PastLabelInstrument, type PastLabels } from './past-labels.ts';
-import { type PastWeather, pastWeatherInstrument } from './past-weather.ts';
 
 /** Number of days before today that the archive contains. The two newest of them are open. */
 const pastDays = 10;
@@ -138,4 +149,113 @@ function openArchiver(
     log: createLog('archive', 'warn'),
     telemetry: noTelemetry,
   });
+}
+
+/** The artifacts of both instruments at one time in the past. */
+interface PastArtifacts {
+  readonly labels: Reading<LabelArtifact>;
+  readonly weather: Reading<WeatherArtifact>;
+}
+
+/**
+ * Returns a function that responds to a path as the facts API would have responded at the time `now`, in milliseconds
+ * since 1970. `read` returns the artifacts of that time. The function throws if a response cannot be built.
+ */
+function pastFacts(read: () => PastArtifacts): (path: string, now: number) => FetchedFact {
+  const maxAgeSeconds = factsSettings.maxAgeSeconds.fallback;
+  const answer = createFactsApp({
+    labels: sourceOf(() => read().labels),
+    weather: sourceOf(() => read().weather),
+    bounds: { maxAgeSeconds, collectionMaxAgeSeconds: maxAgeSeconds },
+    basePath: '',
+    documents: { routes: [], answer: () => null },
+    alarm: (path, error) => {
+      throw new Error(`the past response for ${path} could not be built`, { cause: error });
+    },
+  });
+  return (target, now) => {
+    const request = { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined };
+    const { status, headers, body } = answer(request, now);
+    const [etag, lastModified] = ['ETag', 'Last-Modified'].map((name) => headerOf(headers, name));
+    const served = { status, body: body ?? Buffer.alloc(0), etag: etag ?? null, lastModified: lastModified ?? null };
+    return { kind: 'response', served, date: now };
+  };
+}
+
+function sourceOf<A>(read: () => Reading<A>): ArtifactSource<A> {
+  return { read, start: () => Promise.resolve(), stop: () => Promise.resolve() };
+}
+
+function headerOf(headers: HeaderList, name: string): string | null {
+  const at = headers.findIndex((text, place) => place % 2 === 0 && text.toLowerCase() === name.toLowerCase());
+  return at < 0 ? null : (headers[at + 1] ?? null);
+}
+
+/** The files that the weather instrument publishes at one time in the past. */
+interface PastWeather {
+  readonly summary: Reading<WeatherArtifact>;
+  readonly hours: HoursReading<WeatherHours>;
+}
+
+/**
+ * Returns a function that creates the weather instrument's files for the time `now` of the simulated past, in
+ * milliseconds since 1970. The function reads the store as the instrument does. The store must extend beyond `now`.
+ */
+function pastWeatherInstrument(store: WindowStore, name: string): (now: number) => PastWeather {
+  const series = createSeriesReader();
+  const hours = createHoursReader();
+  const endpoint = { name, wire: 'jetstream.legacy' } as const;
+  const origin = 'simulated';
+  return (now) => {
+    const nowUs = now * 1000;
+    const { summary } = series.read({ store, endpoint, origin, nowUs });
+    const read = hours.read({ store, endpoints: [endpoint], published: name, origin, nowUs });
+    return {
+      summary: decodeArtifact(bytesOf(summary), now, recogniseWeather),
+      hours: hoursReadingOf(decodeHours(bytesOf(read), recogniseWeatherHours, now)),
+    };
+  };
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Files of an archive whose changes are held in memory. */
+interface HeldFiles extends ArchiveFiles {
+  /** Writes the changed files, in the order in which they last changed, so that an index never names a missing file. */
+  flush(): void;
+}
+
+/**
+ * Returns archive files that are read and changed in memory until `flush`. This saves time: an archiver that archives
+ * many hours in a row replaces the same files repeatedly, and each durable write would wait for the disk. The archive
+ * must not contain any other files.
+ */
+export function heldFiles(files: ArchiveFiles): HeldFiles {
+  const held = new Map<string, Buffer | null>();
+  const changed = new Set<string>();
+  const read = (path: string): Buffer | null => held.get(path) ?? null;
+  const hold = (path: string, bytes: Buffer | null): void => {
+    held.set(path, bytes);
+    changed.delete(path);
+    changed.add(path);
+  };
+  return {
+    read,
+    append: (path, line) => hold(path, Buffer.concat([read(path) ?? Buffer.alloc(0), line])),
+    // Nothing needs repair, because no line in memory can be partially appended.
+    repair: () => undefined,
+    replace: (path, bytes) => hold(path, Buffer.from(bytes)),
+    remove: (path) => hold(path, null),
+    days: () => [...new Set([...held.keys()].map((path) => path.split('/')[1] ?? ''))].filter(isDay).sort(),
+    flush() {
+      for (const path of changed) {
+        const bytes = read(path);
+        if (bytes === null) files.remove(path);
+        else files.replace(path, bytes);
+      }
+      changed.clear();
+    },
+  };
 }

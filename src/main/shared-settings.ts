@@ -1,0 +1,91 @@
+import { isDid } from '../contract/identifiers.ts';
+import type { ConnectionBounds } from '../http/connections/connection-table.ts';
+import { httpSchemes, parseUrl, type UrlRules } from '../input/url.ts';
+import { parseContact, userAgent } from '../network/user-agent.ts';
+import { OperatorError } from '../ops/errors.ts';
+import { list, type Setting } from '../ops/setting.ts';
+import type { SampleAccount } from '../web/sample-accounts.tsx';
+import { packageVersion } from './command.ts';
+
+/** The `--plc` setting of every command that resolves a did:plc. */
+export const plcSetting = list(
+  'plc',
+  'URL',
+  ['https://plc.directory'],
+  'did:plc directory; repeatable: the first is the primary, the others are used while it does not respond',
+);
+
+/** Directories of did:plc: the primary one, and the replicas that are used while the primary one does not respond. */
+export interface Directories {
+  readonly plc: string;
+  readonly plcReplicas: readonly string[];
+}
+
+/** Parses the URLs of the setting. Throws OperatorError if a URL is invalid or no URL is configured. */
+export function directoriesOf(addresses: readonly string[]): Directories {
+  const [plc = '', ...plcReplicas] = addresses;
+  for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });
+  return { plc, plcReplicas };
+}
+
+/** Setting for the address at which operators of other services can reach this observatory's operator. */
+export const contactSetting: Setting<string | null> = {
+  flag: 'contact',
+  placeholder: 'URL|MAIL',
+  help: 'your web or mail address: sent in the User-Agent of every request, and shown on /for-labelers',
+  fallback: null,
+  repeatable: false,
+  parse: (texts) => {
+    const contact = parseContact(texts.at(-1) ?? '');
+    if (contact === null) throw new Error('requires an http(s) URL or a mail address');
+    return contact;
+  },
+};
+
+/** Returns the `User-Agent` of every request that a command makes. */
+export function userAgentFor({ contact }: { readonly contact: string | null }): string {
+  return userAgent(packageVersion(), contact);
+}
+
+/** The `--sample-account` setting of the services that have pages. */
+export const sampleAccountSetting = list(
+  'sample-account',
+  'DID',
+  [],
+  'DID of an account of a simulated network that the pages link to, a space, and a description; repeatable',
+);
+
+/** Parses the values of the setting. Throws OperatorError if a value does not begin with a DID. */
+export function parseSampleAccounts(texts: readonly string[]): SampleAccount[] {
+  return texts.map((text) => {
+    const [did = '', ...words] = text.trim().split(/\s+/);
+    if (!isDid(did)) throw new OperatorError(`--sample-account requires a DID; got ${JSON.stringify(text)}`);
+    return { did, shows: words.length === 0 ? null : words.join(' ') };
+  });
+}
+
+/**
+ * Parses a URL that the operator configures. The URL may be unencrypted or refer to this machine. Throws OperatorError
+ * for an invalid URL; the message repeats the text only if the text cannot contain credentials.
+ */
+export function operatorUrl(flag: string, text: string, rules: UrlRules): URL {
+  const verdict = parseUrl(text, rules);
+  if (verdict.kind === 'url') return verdict.url;
+  if (verdict.rule !== 'scheme' && verdict.rule !== 'syntax') throw new OperatorError(`--${flag}: ${verdict.why}`);
+  const schemes = rules.schemes.map((scheme) => scheme.slice(0, -1)).join(' or ');
+  const given = text.includes('@') ? '' : `; got ${JSON.stringify(text)}`;
+  throw new OperatorError(`--${flag} requires a URL (${schemes})${given}`);
+}
+
+/**
+ * Returns the connection limits that the operator configured. The limit per client is null if it is configured as 0,
+ * or if a proxy is trusted, because many clients then share one peer address.
+ */
+export function connectionBounds(settings: {
+  readonly maxConnections: number;
+  readonly clientConnections: number;
+  readonly trustProxy: number;
+}): Pick<ConnectionBounds, 'total' | 'perClient'> {
+  const { maxConnections, clientConnections, trustProxy } = settings;
+  return { total: maxConnections, perClient: clientConnections === 0 || trustProxy > 0 ? null : clientConnections };
+}

@@ -6,11 +6,11 @@ import type { LabelerBytesReading } from '../src/artifact/labelers/labeler-files
 import { labelersSource } from '../src/artifact/labelers/labelers-source.ts';
 import { maxLabelerLineBytes, maxListedLabelers } from '../src/artifact/labelers.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
-import { summarizeGaps } from '../src/labels/publish/gap-summary.ts';
 import { FilledInCounts } from '../src/labels/publish/hours/filled-in-counts.ts';
 import { makeHours } from '../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../src/labels/publish/hours/source-history.ts';
 import type { ListedLabeler } from '../src/labels/publish/labelers/listed-labeler.ts';
+import { summarizeGaps } from '../src/labels/publish/overview.ts';
 import { WindowReader } from '../src/labels/publish/window/window-reader.ts';
 import type { StoredGap } from '../src/store/port.ts';
 import { day, hour, micros, minute } from '../src/store/time.ts';

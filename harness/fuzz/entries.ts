@@ -18,7 +18,7 @@ import { parsePlainRequest } from '../../src/http/plain-request.ts';
 import { pathOf } from '../../src/http/target.ts';
 import { createDecodedBytes } from '../../src/input/decoded-bytes.ts';
 import { type InputName, inputLimits } from '../../src/input/limits.ts';
-import { maxCount } from '../../src/labels/discovery/directory-export.ts';
+import { maxCount } from '../../src/labels/discovery/directory-stream.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
 import { fingerprint } from '../../src/labels/label/fingerprint.ts';
 import { separateSignature } from '../../src/labels/label/label-signature.ts';

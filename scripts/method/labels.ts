@@ -15,7 +15,7 @@ import {
 import { maxAdmittedBytes, maxAhead, maxLateness } from '../../src/labels/ingest/admission.ts';
 import { maxValueBytes } from '../../src/labels/label/label-fields.ts';
 import { maxToleranceMinutes } from '../../src/labels/publish/gaps.ts';
-import { minExact } from '../../src/labels/publish/labelers/value-counts.ts';
+import { minExact } from '../../src/labels/publish/labelers/labeler-line.ts';
 import { labelExclusions } from '../../src/labels/publish/overview.ts';
 import { watchedAfterChange } from '../../src/labels/repeats/repeat-finder.ts';
 import { burstMinutes, burstRows } from '../../src/labels/repeats/repeat-log.ts';

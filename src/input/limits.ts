@@ -133,7 +133,7 @@ export const inputLimits = {
     elements: null,
     fields: null,
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 250 },
-    code: 'src/labels/discovery/directory-export.ts',
+    code: 'src/labels/discovery/directory-stream.ts',
   }),
   relayList: shaped({
     input: 'relay list (`listReposByCollection`)',

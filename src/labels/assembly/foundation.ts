@@ -1,15 +1,26 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
+import { dayOf, dayStart, micros } from '../../store/time.ts';
+import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
+import { GapWriter } from '../publish/gap-writer.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
-import { defaultMaxDailyBytes } from '../shares/disk-budget.ts';
+import { labelerCollection } from '../roster/relay-list.ts';
+import { createShareOf } from '../roster/share-of.ts';
+import { DailyCap } from '../shares/daily-cap.ts';
+import { type DiskBudget, defaultMaxDailyBytes } from '../shares/disk-budget.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
+import { Pace } from '../shares/pace.ts';
+import type { ShareKey } from '../shares/shares.ts';
+import { SourceUsage } from '../shares/source-usage.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
-import { createFairShares, type FairShares } from './fair-shares.ts';
+import { isPrivileged } from '../state/priority.ts';
 import type { LabelsOptions } from './options.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
 import { type Preconditions, watchPreconditions } from './preconditions.ts';
-import { timeAsker } from './time-asker.ts';
 
 /** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock and disk. */
 export interface Foundation extends LabelsOptions {
@@ -67,4 +78,112 @@ export function createFoundation(
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf, putKey: (key) => keys.put(key) });
   return { ...options, outbound, shares, verifier, signatures, preconditions };
+}
+
+/** Dependencies of `createFairShares`. */
+interface FairSharesOptions {
+  readonly store: StoreWriter;
+  readonly clocks: Clocks;
+  readonly labeler: (did: string) => KnownLabeler | undefined;
+  /** Returns the current budget of the disk. */
+  readonly disk: () => DiskBudget;
+  /** Minimum interval between two writes of one source's gaps, in milliseconds. */
+  readonly gapIntervalMs: number;
+  readonly maxDailyRows: number | undefined;
+}
+
+/**
+ * Maximum number of gaps of a new source. The maximum bounds the cost of a publication, which reads the gaps of all
+ * labelers: a labeler can cause a gap with a frame of 30 bytes.
+ */
+const maxGapsOfNew = 64;
+
+/** Bounds on the resources that one source may use. */
+interface FairShares {
+  readonly shareOf: (source: string) => ShareKey;
+  readonly usage: SourceUsage;
+  readonly pace: Pace;
+  readonly cap: DailyCap;
+  readonly gaps: GapWriter;
+  /**
+   * Charges each source for its rows of the current day. The roster must be loaded first, because it determines the
+   * shares.
+   */
+  load(now: Micros): Promise<void>;
+  /** Stores how many bytes each source added today, so that a restart can load these numbers. */
+  keep(): Promise<void>;
+}
+
+/** Creates the shares of all sources. */
+function createFairShares(options: FairSharesOptions): FairShares {
+  const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
+  const shareOf = createShareOf(labeler, clocks.wall);
+  const usage = new SourceUsage();
+  const cap = new DailyCap({
+    ...{ shareOf, clock: clocks.wall },
+    budgetBytes: () => disk().dailyBytes,
+    isTight: () => disk().isTight,
+    ...(maxDailyRows === undefined ? {} : { maxRows: maxDailyRows }),
+  });
+  return {
+    ...{ shareOf, usage, cap },
+    pace: new Pace({ shareOf, monotonic: clocks.monotonic, wait, usage }),
+    gaps: new GapWriter({
+      ...{ store, monotonic: clocks.monotonic, minIntervalMs: gapIntervalMs },
+      maxGapsOf: (source) => (isPrivileged(shareOf(source).priority) ? undefined : maxGapsOfNew),
+    }),
+    async load(now) {
+      const today = dayOf(now);
+      const { floor } = await store.frontier();
+      const start = micros(Math.max(floor, dayStart(today)));
+      const end = dayStart(today + 1);
+      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.dailyBytes(today));
+    },
+    async keep() {
+      await store.putDailyBytes(cap.save());
+    },
+  };
+}
+
+/** Addresses of the hosts whose responses give the time. */
+interface TimeSources {
+  readonly relays: readonly string[];
+  /** URL of the did:plc directory. */
+  readonly plc: string;
+  /** URLs of replicas of the directory. */
+  readonly plcReplicas?: readonly string[];
+  /** DIDs that the directory contains. */
+  readonly dids: readonly string[];
+}
+
+/**
+ * Returns a function that requests the time from the relays and the directory, whose responses have a `Date` header.
+ * The function starts at most one round of requests in `intervalMs` milliseconds. Calls `onTime` with the upstream's
+ * time in milliseconds and the wall-clock time of the request.
+ */
+function timeAsker(
+  http: HttpClient,
+  { relays, plc, plcReplicas = [], dids }: TimeSources,
+  clock: () => Micros,
+  intervalMs: number,
+  signal: AbortSignal,
+  onTime: (milliseconds: number, requestedAt: Micros) => void,
+): () => void {
+  const urls = relays.map(
+    (relay) => new URL(`/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`, relay),
+  );
+  const known = dids.find((did) => did.startsWith('did:plc:'));
+  const directories = known === undefined ? [] : [plc, ...plcReplicas];
+  for (const directory of directories) urls.push(new URL(`${directory.replace(/\/+$/, '')}/${known}`));
+  let lastRound = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (signal.aborted || performance.now() - lastRound < intervalMs) return;
+    lastRound = performance.now();
+    for (const url of urls) {
+      const requestedAt = clock();
+      void http.getJson(url, { maxBytes: 65_536, timeoutMs: 10_000, signal }).then((answer) => {
+        if (answer.kind === 'json' && answer.date !== null) onTime(answer.date, requestedAt);
+      });
+    }
+  };
 }

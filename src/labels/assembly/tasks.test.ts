@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import { maxEnrolled } from '../roster/known-labeler.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { type Acts, type Assembled, createActs } from './tasks.ts';
+import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
 
 /** Work of `Acts.keep`, by the method of the store. */
 interface Work {
@@ -95,4 +95,21 @@ test('a heartbeat begins no further commit once the instrument stops, and stores
   });
   await acts.keep();
   expect(work()).toMatchObject({ commits: 3, positions: [] });
+});
+
+function logOf() {
+  return { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+}
+
+test('only days that could not be sealed are logged', async () => {
+  const log = logOf();
+  const upkeep = { sealed: ['2024-10-04'], postponed: [] as string[], expired: [] };
+  const store = { maintain: () => Promise.resolve(upkeep) };
+  await maintainStore(store, micros(0), log as never);
+  expect(log.warn).not.toHaveBeenCalled();
+  upkeep.postponed.push('2024-10-05');
+  await maintainStore(store, micros(0), log as never);
+  expect(log.warn.mock.calls).toEqual([
+    ['some days of the store could not be sealed; sealing will be retried', { days: '2024-10-05' }],
+  ]);
 });

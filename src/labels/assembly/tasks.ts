@@ -1,24 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
-import { repeat } from '../clock/repeat.ts';
-import { wait } from '../clock/wait.ts';
+import { repeat, wait } from '../clock/wait.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
+import { domainsOfLabeler } from '../operator/deny-target.ts';
 import { removeRequested } from '../operator/purges.ts';
 import { createPublisher } from '../publish/publisher.ts';
+import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
-import { priorityInput } from '../roster/known-labeler.ts';
+import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
+import type { SourceUsage } from '../shares/source-usage.ts';
 import { isActive } from '../standby/instrument-role.ts';
 import { priorityOf } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 import { writeHeartbeat } from './heartbeat.ts';
 import { cursorNote } from './labeler-events.ts';
 import type { Labelers } from './labelers.ts';
-import { maintainStore } from './maintain-store.ts';
-import { sourcesReporter } from './report-sources.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
@@ -207,4 +209,47 @@ function discoveries(
   return settings.relays.map((relay) =>
     every(settings.discoverySeconds * 1000, () => discover({ relay, http, add, wait, log }, signal)),
   );
+}
+
+/** Runs the store's upkeep, and logs days that could not be sealed. */
+export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Micros, log: Log): Promise<void> {
+  const { postponed } = await store.maintain(at);
+  if (postponed.length > 0)
+    log.warn('some days of the store could not be sealed; sealing will be retried', { days: postponed.join(' ') });
+}
+
+/** Dependencies of the report of each source's resource use. */
+interface ReportSourcesOptions {
+  /** Directory of the store. */
+  readonly folder: string;
+  readonly labelers: () => Iterable<KnownLabeler>;
+  readonly usage: Pick<SourceUsage, 'of'>;
+  /** Returns the number of connections and requests that a source currently holds. */
+  readonly slotsOf: (did: string) => number;
+  readonly priorityOf: (labeler: KnownLabeler) => string;
+  readonly clock: () => Micros;
+}
+
+/**
+ * Returns a function that writes the resource use of each known source for `almanac labels sources`. Use is counted
+ * from the time of this call.
+ */
+function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
+  const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;
+  const startedAt = time(clock());
+  return async () => {
+    const sources = [...labelers()].map((labeler): ReportedSource => {
+      const { did, endpoint, denied, tracker } = labeler;
+      return {
+        ...{ did, endpoint, denied, state: tracker.state, standing: priorityOf(labeler), slots: slotsOf(did) },
+        domains: domainsOfLabeler(labeler),
+        ...usage.of(did),
+      };
+    });
+    await writeSourcesReport(folder, makeSourcesReport(sources, { startedAt, generatedAt: time(clock()) }));
+  };
+}
+
+function time(at: Micros): string {
+  return formatTimestamp(Math.floor(at / 1000));
 }

@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { decode, encode, toBytes } from '@atcute/cbor';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/label-key.ts';
-import { libsecp256k1, loadSecp256k1 } from '../signatures/libsecp256k1.ts';
-import { createSignatureCheck, type SignatureCheck } from '../signatures/signature-check.ts';
+import {
+  createSignatureCheck,
+  libsecp256k1,
+  loadSecp256k1,
+  type SignatureCheck,
+} from '../signatures/signature-check.ts';
 import { type ReceivedLabel, separateSignature } from './label-signature.ts';
 
 interface Vector {

@@ -2,10 +2,16 @@ import { expect, test } from 'vitest';
 import { scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { PositionChange } from '../../store/port.ts';
+import { day, micros } from '../../store/time.ts';
 import type { AcceptedPage } from '../ingest/accepted-page.ts';
+import type { ReaderPorts } from '../ingest/ports.ts';
 import { noPosition } from '../label/position.ts';
-import { SourceRunner } from './source-runner.ts';
+import { untracked } from '../state/reading-state.ts';
+import { Source } from '../state/source.ts';
+import { Tracker } from '../state/tracker.ts';
+import { containReading, SourceRunner } from './source-runner.ts';
 
 const http: Pick<HttpClient, 'getJson'> = { getJson: () => Promise.resolve({ kind: 'aborted' }) };
 
@@ -45,4 +51,68 @@ test('the positions of very many labelers are removed in commits of a bounded si
   );
   await runner.forgetUnknown(() => false);
   expect(commits.map(({ length }) => length)).toEqual([500, 500, 200]);
+});
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const now = micros(20_000 * day);
+const source = (): Source =>
+  new Source(
+    { did, endpoint: 'https://a', peer: { source: did, privileged: false } },
+    new Tracker(did, untracked(now)),
+    noPosition,
+  );
+
+/** Creates a reader whose attempts fail with these errors in sequence, and then succeed. */
+function reading(errors: readonly Error[]) {
+  const noted = { failures: 0, warnings: [] as unknown[], attempts: 0 };
+  const ports = {
+    time: {
+      ...{ random: () => 0, clock: () => now, wait: () => Promise.resolve() },
+      timings: { firstRetryMs: 1, maxRetryMs: 2 },
+    },
+    report: {
+      telemetry: {
+        sourceFailed: () => {
+          noted.failures += 1;
+        },
+      },
+      log: { warn: (...line: unknown[]) => void noted.warnings.push(line) },
+    },
+    gaps: { change: () => Promise.resolve() },
+  } as unknown as ReaderPorts;
+  const read = async () => {
+    const error = errors[noted.attempts];
+    noted.attempts += 1;
+    if (error) throw error;
+  };
+  return { noted, ports, read };
+}
+
+test('an error that a source causes is counted each time and logged once, marks the source as failed, and does not end its reading', async () => {
+  const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
+  const one = source();
+  await containReading(one, ports, new AbortController().signal, read);
+  expect(noted).toMatchObject({ failures: 2, attempts: 3 });
+  expect(noted.warnings).toHaveLength(1);
+  expect(one.tracker.state).toBe('provider_rejects');
+});
+
+test('a transient error of the store is retried, and a permanent error rejects the promise of the reader', async () => {
+  const signal = new AbortController().signal;
+  const passing = reading([new StoreError('disk_full', 'no space left')]);
+  await containReading(source(), passing.ports, signal, passing.read);
+  expect(passing.noted.attempts).toBe(2);
+  const { ports, read } = reading([new StoreError('damaged', 'the files are inconsistent')]);
+  await expect(containReading(source(), ports, signal, read)).rejects.toThrow('inconsistent');
+});
+
+test('an error of a reader after a stop is ignored', async () => {
+  const stop = new AbortController();
+  const { noted, ports } = reading([]);
+  const read = async () => {
+    stop.abort();
+    throw new Error('stopped');
+  };
+  await containReading(source(), ports, stop.signal, read);
+  expect(noted).toMatchObject({ failures: 0, warnings: [] });
 });

@@ -9,7 +9,7 @@ import { wait } from '../clock/wait.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createStreamOpener } from '../stream/open-stream.ts';
 import { liveTimings } from '../stream/timings.ts';
-import { findStreamStart } from './stream-search.ts';
+import { findStreamStart } from './fill-before.ts';
 
 const clock = () => micros(Date.now() * 1000);
 const timings = { ...liveTimings, resumeMs: 100, requestMs: 5_000 };

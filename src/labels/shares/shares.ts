@@ -1,4 +1,5 @@
-import type { PriorityClass } from '../state/priority.ts';
+import type { DefinitionShares } from '../../store/roster.ts';
+import { isPrivileged, type PriorityClass } from '../state/priority.ts';
 
 /** Identifies the share that a cost counts against. */
 export interface ShareKey {
@@ -14,3 +15,14 @@ export interface ShareKey {
  * other classes.
  */
 export const priorityWeights: Readonly<Record<PriorityClass, number>> = { seeded: 8, established: 4, new: 1 };
+
+/**
+ * Returns the rules for removing definitions: labelers of one registrable domain share a quota, and privileged
+ * labelers are protected.
+ */
+export function definitionShares(shareOf: (did: string) => ShareKey): DefinitionShares {
+  return {
+    isProtected: (did) => isPrivileged(shareOf(did).priority),
+    groupOf: (did) => shareOf(did).domain,
+  };
+}

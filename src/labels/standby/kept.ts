@@ -1,9 +1,9 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AppendResult, Batch, NewObservation, PositionChange } from '../../store/port.ts';
+import { changedGaps } from '../../store/gaps.ts';
+import type { AppendResult, Batch, GapChange, NewObservation, PositionChange, StoredGap } from '../../store/port.ts';
 import type { Definitions, LabelerKey } from '../../store/roster.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros, second } from '../../store/time.ts';
-import { OwnGaps } from './own-gaps.ts';
 import { type BufferLimits, RowBuffer } from './row-buffer.ts';
 
 /**
@@ -148,4 +148,27 @@ function keepNewest<T>(named: Map<string, T>, name: string, value: T, max = maxN
   named.set(name, value);
   const [oldest] = named.keys();
   if (named.size > max && oldest !== undefined) named.delete(oldest);
+}
+
+/** Gaps of a standby by source. The source is null for a gap of the whole standby. */
+export class OwnGaps {
+  readonly #gaps = new Map<string | null, StoredGap[]>();
+
+  /** Records or withdraws a gap; ignores an empty gap. */
+  change(change: GapChange): void {
+    const { gap } = change;
+    if (gap.start >= gap.end) return;
+    const before = this.of(gap.source);
+    const after = changedGaps(before, change);
+    if (after.length > 0) this.#gaps.set(gap.source, after);
+    else this.#gaps.delete(gap.source);
+  }
+
+  of(source: string | null): StoredGap[] {
+    return this.#gaps.get(source) ?? [];
+  }
+
+  clear(): void {
+    this.#gaps.clear();
+  }
 }

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Batch, StoreWriter } from '../../store/port.ts';
+import type { Purge } from '../../store/removals.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros, minute, second } from '../../store/time.ts';
 import type { PageRepeats } from '../repeats/repeat-memory.ts';
 import { FilledIn } from '../state/filled-in.ts';
 import { Kept } from './kept.ts';
-import { replay } from './replay.ts';
-import { defaultBufferLimits } from './row-buffer.ts';
+import { replay, withoutPurged } from './replay.ts';
+import { defaultBufferLimits, type KeptRow } from './row-buffer.ts';
 
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };
@@ -85,4 +86,21 @@ test('a replay marks the rows that a standby kept for longer than 90 seconds as 
   };
   expect(await replayedAt(90 * second)).toEqual(['k', 'spam', 'p']);
   expect(await replayedAt(5 * minute)).toEqual(['k', 'spam', '1.6', 'p']);
+});
+
+function row(src: string, at: number): KeptRow {
+  const label = { src, uri: 'did:plc:x', val: 'spam', cts: '2026-11-22T00:00:00.000Z' };
+  return { observation: { label, signature: 'verified' }, acceptedAt: micros(at), emittedAfter: micros(0) };
+}
+
+function purge(source: string, requestedAt: number): Purge {
+  return { source, requestedAt: micros(requestedAt), completedAt: null, rows: 0, daysLeft: 1 };
+}
+
+test('buffered rows are omitted if a purge of their labeler would have removed them', () => {
+  const [before, noticing] = [row('did:plc:a', 1), row('did:plc:a', 100 + 9 * second)];
+  const [other, afterwards] = [row('did:plc:b', 1), row('did:plc:a', 100 + 11 * second)];
+  const rows = [before, other, noticing, afterwards];
+  expect(withoutPurged(rows, [purge('did:plc:a', 100)])).toEqual([other, afterwards]);
+  expect(withoutPurged(rows, [])).toEqual(rows);
 });

@@ -2,13 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { labelBytes } from '../../store/label.ts';
 import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../store/port.ts';
 import type { RefusedRowsChange } from '../../store/refused-rows.ts';
+import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
-import { micros } from '../../store/time.ts';
+import { micros, second } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
 import type { Kept } from './kept.ts';
-import { withoutPurged } from './purged-rows.ts';
+import type { KeptRow } from './row-buffer.ts';
 
 /** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
 const maxCommitBytes = 2 * 1024 * 1024;
@@ -117,4 +118,20 @@ interface RefusedPart {
 
 function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
+}
+
+/** Time within which a standby notices a denial, in microseconds: twice the interval between its reads of the list. */
+const noticedWithin = 10 * second;
+
+/**
+ * Returns the kept rows without those that a purge removed from the store, or would have removed. The former writer
+ * stops reading a denied labeler before the standby does, so some rows are only in the standby; such rows must not be
+ * stored after the purge.
+ */
+export function withoutPurged(rows: readonly KeptRow[], purges: readonly Purge[]): readonly KeptRow[] {
+  const requested = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
+  return rows.filter(({ observation, acceptedAt }) => {
+    const at = requested.get(observation.label.src);
+    return at === undefined || acceptedAt > at + noticedWithin;
+  });
 }

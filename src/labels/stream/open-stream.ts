@@ -1,9 +1,9 @@
+import { inputLimits } from '../../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { maxFrameBytes, streamUrl } from './stream-url.ts';
 import type { Timings } from './timings.ts';
 
 /** Dependencies of `createStreamOpener`. */
@@ -75,4 +75,19 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
       turn(answered);
     }
   };
+}
+
+/**
+ * Maximum size of a frame, in bytes. A label of 10 MB must be read and refused, so that reading continues for
+ * its source.
+ */
+const maxFrameBytes = inputLimits.labelFrame.bytes;
+
+/** Returns the URL of a labeler's `subscribeLabels`. The stream is live if `cursor` is null. */
+
+function streamUrl(endpoint: string, cursor: number | null): string {
+  const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);
+  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
+  if (cursor !== null) url.searchParams.set('cursor', String(cursor));
+  return url.href;
 }

@@ -15,13 +15,12 @@ import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { burstsIn } from '../../repeats/repeat-log.ts';
 import { intervalOf, joinedSpans, type MinuteSpan, settlingSpan } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
-import { listedGaps, unreadTime } from '../labelers/unread-time.ts';
+import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { headBytes } from './earlier-hours.ts';
 import type { FilledInCounts, LateRows, LateRowsOfHour, LateTimes } from './filled-in-counts.ts';
 import type { ClosedHours, CountedHour } from './hour-counts.ts';
-import { observedMs } from './observed-time.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */
@@ -345,4 +344,24 @@ function instant(at: number): string {
 /** Formats the end of a gap, rounded up so that the gap is never shorter than stored. */
 function instantAfter(at: number): string {
   return formatTimestamp(Math.ceil(at / 1000));
+}
+
+/**
+ * Returns the observed time of each part in whole milliseconds: the length of the part minus the unread intervals.
+ * Rounds down, so that a part with an unread interval never counts as completely observed. Returns at least 1 for a
+ * part with any observed time.
+ */
+function observedMs(parts: readonly Interval[], unread: readonly Interval[]): number[] {
+  const gaps = merged(unread);
+  let first = 0;
+  return parts.map(({ start, end }) => {
+    while ((gaps[first]?.end ?? Number.POSITIVE_INFINITY) <= start) first += 1;
+    let observed = Math.max(0, end - start);
+    for (let i = first; i < gaps.length; i += 1) {
+      const gap = gaps[i];
+      if (gap === undefined || gap.start >= end) break;
+      observed -= Math.min(gap.end, end) - Math.max(gap.start, start);
+    }
+    return observed <= 0 ? 0 : Math.max(1, Math.floor(observed / 1000));
+  });
 }

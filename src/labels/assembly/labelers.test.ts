@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import { micros } from '../../store/time.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { operationHandler } from './directory-operations.ts';
+import { operationHandler } from './labelers.ts';
 
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';

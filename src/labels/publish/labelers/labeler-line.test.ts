@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byPublishedCount, type PublishedCount, publishedCounts, publishedSum } from './value-counts.ts';
+import { byPublishedCount, type PublishedCount, publishedCounts, publishedSum } from './labeler-line.ts';
 
 test.each<{ counts: number[]; published: PublishedCount[] }>([
   { counts: [7], published: [7] },

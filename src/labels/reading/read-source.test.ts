@@ -1,13 +1,44 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import { asked } from '../../../harness/labels/reading-events.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
+import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { day, micros, minute, second } from '../../store/time.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createIntake } from '../ingest/intake.ts';
 import type { OpenStream } from '../stream/open-stream.ts';
-import { streamSession } from './stream-session.ts';
+import { streamSession, untilOutage } from './read-source.ts';
+
+const start = micros(20_000 * day);
+
+test('a source that fails is tried again within 15 seconds after its failures become an outage', () => {
+  const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+  fc.assert(
+    fc.property(draws, (stream) => {
+      const random = (): number => stream.next().value as number;
+      const backoff = createBackoff({ firstMs: 2_000, capMs: 900_000, random });
+      let now = start;
+      let tried = start;
+      while (now - start <= 15 * minute) {
+        tried = micros(now + untilOutage(backoff.next(), { failingSince: start, now, random }) * 1_000);
+        // An attempt fails after 100 ms.
+        now = micros(tried + second / 10);
+      }
+      expect(tried - start).toBeLessThanOrEqual(15 * minute + 15 * second);
+    }),
+  );
+});
+
+test('the wait of a source stays unchanged if the source does not fail, is already in an outage, or is tried again before the outage', () => {
+  const random = (): number => 0;
+  expect(untilOutage(900_000, { failingSince: null, now: start, random })).toBe(900_000);
+  const failing = { failingSince: start, random };
+  expect(untilOutage(900_000, { ...failing, now: micros(start + 16 * minute) })).toBe(900_000);
+  expect(untilOutage(1_000, { ...failing, now: start })).toBe(1_000);
+});
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const closed = { code: 1000, reason: 'remote_close' } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from './wait.ts';
 
 /** Runs a task that fails once and then aborts; returns the log lines and the errors that were passed to `fail`. */
 async function failingWith(error: Error) {

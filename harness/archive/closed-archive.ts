@@ -1,11 +1,9 @@
 import { computeFiles, parseInputs } from '../../src/archive/compute/inputs.ts';
 import { addDays, dayMs, dayOf, hourMs, startOf } from '../../src/archive/days/calendar.ts';
-import { formatDay } from '../../src/archive/days/day.ts';
-import { sha256Of } from '../../src/archive/days/digest.ts';
-import { archivedFacts, factNames, lineFileOf } from '../../src/archive/days/facts.ts';
+import { formatDay, sha256Of } from '../../src/archive/days/day.ts';
+import { archivedFacts, factNames, lineFileOf, pathOf } from '../../src/archive/days/day-files.ts';
 import { formatIndex, type ListedDay } from '../../src/archive/days/index-file.ts';
 import { formatResponse } from '../../src/archive/days/line.ts';
-import { pathOf } from '../../src/archive/days/paths.ts';
 import { formatLabelsDay, labelsHoursFile, unknownLabels } from '../../src/archive/hours/labels-day.ts';
 import { mergeLabels } from '../../src/archive/hours/merge-labels.ts';
 import { mergeWeather } from '../../src/archive/hours/merge-weather.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type DayRecord, formatDay, parseDay } from '../../src/archive/days/day.ts';
+import { type DayLeaf, type DayRecord, formatDay, formatLeaf, parseDay } from '../../src/archive/days/day.ts';
+import { pathOf } from '../../src/archive/days/day-files.ts';
 import { formatIndex, type ListedDay, parseIndex } from '../../src/archive/days/index-file.ts';
-import { type DayLeaf, formatLeaf } from '../../src/archive/days/leaf.ts';
-import { pathOf } from '../../src/archive/days/paths.ts';
 import { signCheckpoint } from '../../src/archive/log/checkpoint.ts';
 import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';

@@ -1,5 +1,5 @@
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
-import type { HoursReadings } from '../../src/archive/hours/hours-reading.ts';
+import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import { publishedFact } from './published-bodies.ts';
 import { simulatedStart } from './simulated-archive.ts';
 import { simulatedHours } from './simulated-hours.ts';

@@ -1,7 +1,7 @@
 import { type Archiver, createArchiver } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
-import type { HoursReadings } from '../../src/archive/hours/hours-reading.ts';
+import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/keys.ts';
 import { openDayLog } from '../../src/archive/signing/day-log.ts';
 import { type ArchiveTelemetry, noTelemetry } from '../../src/archive/telemetry.ts';

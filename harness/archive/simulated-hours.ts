@@ -1,4 +1,4 @@
-import type { HoursReadings } from '../../src/archive/hours/hours-reading.ts';
+import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import type { LabelerHours, LabelsHours } from '../../src/artifact/hours/labels-hours.ts';
 import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 

@@ -5,9 +5,8 @@ import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { tabledArchive as archiveInTest, at } from '../../harness/archive/tabled-archive.ts';
 import { errorBody } from '../contract/errors.ts';
 import { dayMs, hoursOf } from './days/calendar.ts';
-import { parseDay } from './days/day.ts';
-import { sha256Of } from './days/digest.ts';
-import type { HoursReadings } from './hours/hours-reading.ts';
+import { parseDay, sha256Of } from './days/day.ts';
+import type { HoursReadings } from './hours/hour-lists.ts';
 
 /**
  * The archive copies the hours that the instruments report, unless they are held or withdrawn, and updates open days

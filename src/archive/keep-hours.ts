@@ -1,11 +1,10 @@
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import type { Memo } from './compute/memo.ts';
 import { addDays } from './days/calendar.ts';
-import { pathOf } from './days/paths.ts';
+import { pathOf } from './days/day-files.ts';
 import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
-import type { HoursFailure } from './hours/hour-lists.ts';
-import type { HoursReading, HoursReadings } from './hours/hours-reading.ts';
+import type { HoursFailure, HoursReading, HoursReadings } from './hours/hour-lists.ts';
 import { formatLabelsDay, labelsHoursFile, parseLabelsDay, unknownLabels } from './hours/labels-day.ts';
 import { mergeLabels, noteLabelsFailure } from './hours/merge-labels.ts';
 import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';

@@ -5,7 +5,7 @@ import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
 import { hourMs } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
-import type { HoursReadings } from './hours/hours-reading.ts';
+import type { HoursReadings } from './hours/hour-lists.ts';
 
 /**
  * A day is closed unless the operator may be holding the label facts; an observatory without a label instrument also

@@ -1,7 +1,6 @@
 import { hourMs, hourOf } from './days/calendar.ts';
-import type { ArchivedLine, ArchivedResponse } from './days/line.ts';
-import { isHeld, refusalCode } from './days/lines.ts';
-import type { HoursReading } from './hours/hours-reading.ts';
+import { type ArchivedLine, type ArchivedResponse, isHeld, refusalCode } from './days/line.ts';
+import type { HoursReading } from './hours/hour-lists.ts';
 
 /**
  * State of the label facts in the current hour. `released`: the facts exist, and the operator does not hold them.

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { simulatedHours, simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
 import { at, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import type { LabelsHours } from '../artifact/hours/labels-hours.ts';
-import type { HoursReadings } from './hours/hours-reading.ts';
-import { labelsSums } from './summary/day-summary.ts';
+import type { HoursReadings } from './hours/hour-lists.ts';
+import { labelsSums } from './summary/archive-summary.ts';
 
 /** Labels that were read late are part of the counts of a day, and are stated apart from its rates. */
 

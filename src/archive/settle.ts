@@ -1,16 +1,14 @@
 import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
 import type { Memo } from './compute/memo.ts';
 import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
-import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay } from './days/day.ts';
-import { sha256Of } from './days/digest.ts';
-import { factNames } from './days/facts.ts';
+import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay, sha256Of } from './days/day.ts';
+import { factNames, pathOf } from './days/day-files.ts';
 import { formatIndex, indexFile, type ListedDay } from './days/index-file.ts';
+import { formatIssues, issuesFile, issuesOf, type KnownIssue, parseIssues } from './days/known-issues.ts';
 import type { ArchivedLine } from './days/line.ts';
-import { pathOf } from './days/paths.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
-import type { HoursReadings } from './hours/hours-reading.ts';
+import type { HoursReadings } from './hours/hour-lists.ts';
 import { keepHours } from './keep-hours.ts';
-import { keepIssues } from './keep-issues.ts';
 import { labelFactsAt, labelFactsMs } from './label-facts.ts';
 import type { DayLog } from './signing/day-log.ts';
 import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
@@ -231,4 +229,42 @@ function hasIdentity({ files, findIdentityIn, onIdentity }: Upkeep, day: string,
 
 function isSame(last: DayRecord, files: readonly ListedFile[], withheld: readonly string[]): boolean {
   return JSON.stringify([last.files, last.withheld]) === JSON.stringify([files, withheld]);
+}
+
+/** Dependencies of `keepIssues`. */
+interface IssueUpkeep {
+  readonly files: ArchiveFiles;
+  readonly findIdentityIn: (name: string, value: object) => string | null;
+  readonly onDamage: (path: string) => void;
+  readonly onIdentity: (path: string, why: string) => void;
+}
+
+/**
+ * Copies the operator's known issues to the open days from `first` to `last` that they concern. An invalid list, or one
+ * that contains an identity, changes nothing. A missing list is created without issues.
+ */
+function keepIssues(upkeep: IssueUpkeep, first: string, last: string): void {
+  const { files, findIdentityIn, onDamage, onIdentity } = upkeep;
+  const bytes = files.read(issuesFile);
+  if (!bytes) files.replace(issuesFile, formatIssues([]));
+  const issues = bytes ? parseIssues(bytes) : [];
+  const why = issues && findIdentityIn(issuesFile, { issues });
+  if (!issues) onDamage(issuesFile);
+  else if (why !== null) onIdentity(issuesFile, why);
+  else copyIssues(files, issues, { first, last });
+}
+
+function copyIssues(
+  files: ArchiveFiles,
+  issues: readonly KnownIssue[],
+  { first, last }: { first: string; last: string },
+) {
+  for (let day = first; day <= last; day = addDays(day, 1)) {
+    const path = pathOf(day, issuesFile);
+    const known = files.read(path);
+    const own = issuesOf(day, issues);
+    if (!known && own.length === 0) continue;
+    const formatted = formatIssues(own);
+    if (known?.equals(formatted) !== true) files.replace(path, formatted);
+  }
 }

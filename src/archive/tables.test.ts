@@ -14,7 +14,7 @@ import {
 import { at, type ManifestGap, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
-import { sha256Of } from './days/digest.ts';
+import { sha256Of } from './days/day.ts';
 import { dayList } from './hours/hour-lists.ts';
 import { unknownLabels } from './hours/labels-day.ts';
 import { unknownWeather } from './hours/weather-day.ts';
@@ -22,8 +22,7 @@ import { rebuildDay } from './rebuild.ts';
 import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
 import { dayTables } from './tables/day-tables.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
-import { csvBytes } from './tables/write-csv.ts';
-import { parquetBytes } from './tables/write-parquet.ts';
+import { csvBytes, parquetBytes } from './tables/write-table.ts';
 
 /** The tables and the gap manifest of a closed day state exactly what the instruments observed. */
 

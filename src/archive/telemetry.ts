@@ -1,4 +1,4 @@
-import type { FactName } from './days/facts.ts';
+import type { FactName } from './days/day-files.ts';
 import type { FailureReason } from './days/line.ts';
 
 /** Result of archiving one body. */

@@ -1,12 +1,9 @@
 import { OperatorError } from '../ops/errors.ts';
 import { computedFiles } from './compute/inputs.ts';
-import { type DayRecord, dayFile, isFileName, type ListedFile, parseDay } from './days/day.ts';
-import { sha256Of } from './days/digest.ts';
-import { archivedFacts, type FactName, factNames, lineFileOf } from './days/facts.ts';
+import { type DayRecord, dayFile, isFileName, type ListedFile, parseDay, sha256Of } from './days/day.ts';
+import { archivedFacts, type FactName, factNames, lineFileOf, pathOf } from './days/day-files.ts';
 import { issuesFile } from './days/known-issues.ts';
-import { formatFailure } from './days/line.ts';
-import { parseLines } from './days/lines.ts';
-import { pathOf } from './days/paths.ts';
+import { formatFailure, parseLines } from './days/line.ts';
 import { formatTombstones, parseTombstones, type Tombstone, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import { formatLabelsDay, labelsHoursFile, unknownLabels } from './hours/labels-day.ts';

@@ -10,7 +10,7 @@ import { parseCsv } from '../../harness/archive/parse-csv.ts';
 import { simulatedCollections } from '../../harness/archive/simulated-hours.ts';
 import { computedFiles } from '../../src/archive/compute/inputs.ts';
 import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
-import { archivedFacts, factNames } from '../../src/archive/days/facts.ts';
+import { archivedFacts, factNames } from '../../src/archive/days/day-files.ts';
 import { rebuildDay } from '../../src/archive/rebuild.ts';
 
 /**

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closedDays } from '../../harness/archive/forge.ts';
 import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
-import { formatLeaf } from '../../src/archive/days/leaf.ts';
+import { formatLeaf } from '../../src/archive/days/day.ts';
 import { inclusionProof, leafHash } from '../../src/archive/log/merkle.ts';
 
 /** Tests the log of an archive with Sigstore's verifier for transparency logs, which is part of npm. */

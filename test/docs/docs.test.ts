@@ -7,7 +7,7 @@ import { registeredMetrics } from '../../harness/process/metrics.ts';
 import { inputLimitsDocument } from '../../scripts/input-limits-doc.ts';
 import { pageStyles } from '../../src/account/page/pages.tsx';
 import { computedFiles, inputFiles } from '../../src/archive/compute/inputs.ts';
-import { factNames, lineFileOf } from '../../src/archive/days/facts.ts';
+import { factNames, lineFileOf } from '../../src/archive/days/day-files.ts';
 import { failureReasons } from '../../src/archive/days/line.ts';
 import { hoursFailures } from '../../src/archive/hours/hour-lists.ts';
 import { ownReasons, tables } from '../../src/archive/tables/columns.ts';

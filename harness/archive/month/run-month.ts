@@ -2,7 +2,7 @@ import { dayOf, hourMs, hourOf } from '../../../src/archive/days/calendar.ts';
 import { indexFile, parseIndex } from '../../../src/archive/days/index-file.ts';
 import { formatIssues, issuesFile, issuesSchema } from '../../../src/archive/days/known-issues.ts';
 import type { FetchedFact } from '../../../src/archive/fetch-fact.ts';
-import type { HoursReading, HoursReadings } from '../../../src/archive/hours/hours-reading.ts';
+import type { HoursReading, HoursReadings } from '../../../src/archive/hours/hour-lists.ts';
 import { recogniseLabelsHours } from '../../../src/artifact/hours/labels-hours.ts';
 import { decodeHours } from '../../../src/artifact/hours/read-hours.ts';
 import { recogniseWeatherHours } from '../../../src/artifact/hours/weather-hours.ts';

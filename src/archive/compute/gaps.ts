@@ -1,13 +1,12 @@
-import { type GapReason, gapReasons } from '../../contract/vocabulary.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { type CollectionName, type GapReason, gapReasons, type Wire } from '../../contract/vocabulary.ts';
 import { addDays, dayMs, hourMs, hoursOf, startOf } from '../days/calendar.ts';
-import { type FactName, factNames } from '../days/facts.ts';
+import { type FactName, factNames } from '../days/day-files.ts';
 import type { KnownIssue } from '../days/known-issues.ts';
-import type { ArchivedLine, ArchivedResponse } from '../days/line.ts';
-import { refusalCode } from '../days/lines.ts';
-import { observedIn, weatherWindow } from '../days/published.ts';
+import { type ArchivedLine, type ArchivedResponse, refusalCode } from '../days/line.ts';
 import type { DayHours } from '../hours/day-hours.ts';
-import type { ArchiveGap } from './gap.ts';
-import { hourGaps } from './hour-gaps.ts';
+import type { LabelsDay } from '../hours/labels-day.ts';
+import type { WeatherDay } from '../hours/weather-day.ts';
 
 /** Name of the gap manifest in the directory of a day. */
 export const gapsFile = 'gaps.json';
@@ -124,4 +123,164 @@ function weatherGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
   if (window === null || window.unobservedSeconds <= 0) return [];
   const { start, end: to, unobservedSeconds } = window;
   return [{ source: 'weather', start, end: to, reason: 'not_observed', unobserved_seconds: unobservedSeconds }];
+}
+
+/** Name of something that the archive keeps for each hour: a published fact, or the hours file of an instrument. */
+export type KeptName = FactName | 'weather-hours' | 'labels-hours';
+
+/** A period that was not archived, not published, or not observed; start inclusive, end exclusive. */
+export interface ArchiveGap {
+  /**
+   * Cause of the gap. `archive`: this archive has no response or no counts. `publication`: the facts API refused the
+   * fact. `labels`, `weather`: the instrument did not observe.
+   */
+  readonly source: 'archive' | 'publication' | 'labels' | 'weather';
+  /** Name of the missing fact or hours file; present for the sources `archive` and `publication` only. */
+  readonly fact?: KeptName;
+  /** Set to `instrument` if the label instrument observed no labeler at all. */
+  readonly scope?: 'instrument';
+  /** DID of the labeler that was not observed. */
+  readonly labeler_did?: string;
+  /** Host that was not observed; with `protocol`, it identifies the weather series. */
+  readonly host?: string;
+  readonly protocol?: Wire;
+  /** Collection that was silent while other collections had events. */
+  readonly collection?: CollectionName;
+  readonly start: string;
+  readonly end: string;
+  readonly reason: string;
+  /** Number of unobserved seconds in the interval; present if the facts state only this number and not the times. */
+  readonly unobserved_seconds?: number;
+}
+
+/**
+ * Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields no parts.
+ */
+
+interface StatedGap {
+  readonly start: string;
+  readonly end: string;
+  readonly reason: string;
+}
+
+/** Interval of a published weather window, with its unobserved time in seconds. */
+interface StatedWindow {
+  readonly start: string;
+  readonly end: string;
+  readonly unobservedSeconds: number;
+}
+
+/** Returns the gaps and the warm-up period that a label overview states. Ignores entries with an unexpected shape. */
+function observedIn(text: string): StatedGap[] {
+  const coverage = at(parsed(text), ['facts', 'coverage']);
+  const gaps = at(coverage, ['gaps']);
+  const stated: unknown[] = Array.isArray(gaps) ? gaps : [];
+  return [at(coverage, ['warmup']), ...stated].flatMap((gap) => {
+    const [start, end, reason] = [at(gap, ['start']), at(gap, ['end']), at(gap, ['reason'])];
+    return isTime(start) && isTime(end) && typeof reason === 'string' ? [{ start, end, reason }] : [];
+  });
+}
+
+/** Returns the window of published weather metrics; null if the body states no window. */
+function weatherWindow(text: string): StatedWindow | null {
+  const window = at(parsed(text), ['facts', 'window']);
+  const [start, end] = [at(window, ['start']), at(window, ['end'])];
+  const [span, observed] = [at(window, ['span_seconds']), at(window, ['observed_seconds'])];
+  if (!isTime(start) || !isTime(end) || typeof span !== 'number' || typeof observed !== 'number') return null;
+  // Round to microseconds: subtracting decimal fractions adds digits that no fact states.
+  return { start, end, unobservedSeconds: Math.round((span - observed) * 1e6) / 1e6 };
+}
+
+function isTime(value: unknown): value is string {
+  return parseTimestamp(value) !== null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function at(value: unknown, keys: readonly string[]): unknown {
+  let found = value;
+  for (const key of keys) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Readonly<Record<string, unknown>>)[key];
+  }
+  return found;
+}
+
+/**
+ * Returns the gaps that the hours files of a day report, and the hours without data, up to `until` (milliseconds since
+ * 1970).
+ */
+function hourGaps({ weather, labels }: DayHours, until: number): ArchiveGap[] {
+  const hours = hoursOf(weather.day, until);
+  const lastOf = (place: number): string | null =>
+    weather.series.reduce<string | null>((last, { through }) => laterOf(last, through[place] ?? null), null);
+  return [
+    ...unknownHours('weather-hours', hours, { failures: weather.failures, throughOf: lastOf }),
+    ...seriesGaps(weather, until),
+    ...unknownHours('labels-hours', hours, {
+      failures: labels.failures,
+      throughOf: (place) => labels.hours[place]?.through ?? null,
+    }),
+    ...unreadGaps(labels, until),
+  ];
+}
+
+function laterOf(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return Date.parse(a) >= Date.parse(b) ? a : b;
+}
+
+interface KnownHours {
+  readonly failures: readonly (string | null)[];
+  /** Returns the time up to which the hour with index `place` is counted; null if nothing is known about that hour. */
+  readonly throughOf: (place: number) => string | null;
+}
+
+function unknownHours(fact: KeptName, hours: readonly string[], { failures, throughOf }: KnownHours): ArchiveGap[] {
+  const gaps: ArchiveGap[] = [];
+  for (const [place, hour] of hours.entries()) {
+    const hourEnd = Date.parse(hour) + hourMs;
+    const through = throughOf(place);
+    if (through !== null && Date.parse(through) >= hourEnd) continue;
+    const [start, end] = [instant(Date.parse(through ?? hour)), instant(hourEnd)];
+    const reason = through === null ? (failures[place] ?? 'not_archived') : 'incomplete';
+    const last = gaps.at(-1);
+    if (last?.end === start && last.reason === reason) gaps[gaps.length - 1] = { ...last, end };
+    else gaps.push({ source: 'archive', fact, start, end, reason });
+  }
+  return gaps;
+}
+
+function seriesGaps({ series }: WeatherDay, until: number): ArchiveGap[] {
+  return series.flatMap(({ host, protocol, gaps }) =>
+    before(gaps, until).map(({ collection, start, end, reason }) => {
+      const kind = collection === null ? {} : { collection };
+      return { source: 'weather' as const, host, protocol, ...kind, start, end, reason };
+    }),
+  );
+}
+
+function unreadGaps({ gaps, labelers }: LabelsDay, until: number): ArchiveGap[] {
+  const own = before(gaps, until).map((gap) => ({ source: 'labels' as const, scope: 'instrument' as const, ...gap }));
+  const others = labelers.flatMap((labeler) =>
+    before(labeler.gaps, until).map((gap) => ({
+      source: 'labels' as const,
+      labeler_did: labeler.labeler_did,
+      ...gap,
+    })),
+  );
+  return [...own, ...others];
+}
+
+/** Returns the gaps that begin before `until` (milliseconds since 1970), cut off at `until`. */
+function before<G extends { readonly start: string; readonly end: string }>(gaps: readonly G[], until: number): G[] {
+  return gaps
+    .filter(({ start }) => Date.parse(start) < until)
+    .map((gap) => (Date.parse(gap.end) > until ? { ...gap, end: new Date(until).toISOString() } : gap));
 }

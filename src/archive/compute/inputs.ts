@@ -1,16 +1,15 @@
 import { canonicalJson } from '../../contract/canonical.ts';
 import { hoursOf } from '../days/calendar.ts';
-import { factNames, lineFileOf } from '../days/facts.ts';
+import { factNames, lineFileOf } from '../days/day-files.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
-import { parseLines } from '../days/lines.ts';
+import { parseLines } from '../days/line.ts';
 import type { DayHours } from '../hours/day-hours.ts';
 import { labelsHoursFile, parseLabelsDay, unknownLabels } from '../hours/labels-day.ts';
 import { parseWeatherDay, unknownWeather, weatherHoursFile } from '../hours/weather-day.ts';
 import { current, first, type WrittenEdition } from '../tables/editions.ts';
 import { dayPackage, packageFile } from '../tables/package.ts';
 import type { Edition, FilledTable } from '../tables/table.ts';
-import { csvBytes } from '../tables/write-csv.ts';
-import { parquetBytes } from '../tables/write-parquet.ts';
+import { csvBytes, parquetBytes } from '../tables/write-table.ts';
 import { type DayLines, gapManifest, gapsFile } from './gaps.ts';
 import { Memo } from './memo.ts';
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../contract/canonical.ts';
 import { isDay } from './calendar.ts';
 import { parsedObject } from './json.ts';
@@ -84,4 +85,27 @@ export function isFileName(name: string): boolean {
 /** Returns true for a SHA-256 in hexadecimal digits. */
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+/** Returns the SHA-256 digest of bytes, in hexadecimal digits. */
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** An entry of the log: a closed day, and the digest of its record. */
+export interface DayLeaf {
+  readonly day: string;
+  readonly sha256: string;
+}
+
+/** Formats a log entry as bytes. */
+export function formatLeaf({ day, sha256 }: DayLeaf): Buffer {
+  return Buffer.from(canonicalJson({ day, sha256 }));
+}
+
+/** Parses a log entry; null unless the bytes are exactly what `formatLeaf` returns for it. */
+export function parseLeaf(bytes: Uint8Array): DayLeaf | null {
+  const { day, sha256 } = parsedObject(bytes) ?? {};
+  if (typeof day !== 'string' || !isDay(day) || !isDigest(sha256)) return null;
+  return formatLeaf({ day, sha256 }).equals(bytes) ? { day, sha256 } : null;
 }

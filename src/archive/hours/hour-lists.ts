@@ -1,3 +1,5 @@
+import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { hourMs, startOf } from '../days/calendar.ts';
 
 /** Lists with one entry for each hour of a day, and operations on the gaps of a day. */
@@ -114,4 +116,15 @@ export function notedFailures(
     const isOver = startOf(day) + (place + 1) * hourMs <= now;
     return isOver && !isKnown(place) ? (known ?? reason) : known;
   });
+}
+
+/** Result of reading the hours file of an instrument. */
+export type HoursReading<A> =
+  | { readonly kind: 'readable'; readonly artifact: A }
+  | { readonly kind: 'failure'; readonly reason: HoursFailure };
+
+/** The hours files of both instruments. */
+export interface HoursReadings {
+  readonly weather: HoursReading<WeatherHours>;
+  readonly labels: HoursReading<LabelsHours>;
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { dayMs, hourMs, startOf } from '../days/calendar.ts';
-import type { HoursReadings } from './hours-reading.ts';
+import type { HoursReadings } from './hour-lists.ts';
 import { mergeWeather } from './merge-weather.ts';
 import { formatWeatherDay, parseWeatherDay, unknownWeather, type WeatherDay } from './weather-day.ts';
 

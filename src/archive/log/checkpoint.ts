@@ -1,5 +1,4 @@
-import { parseBase64 } from './base64.ts';
-import type { SignerKey, VerifierKey } from './keys.ts';
+import { parseBase64, type SignerKey, type VerifierKey } from './keys.ts';
 import { hashBytes } from './merkle.ts';
 import { type OpenedNote, openNote, signNote } from './note.ts';
 

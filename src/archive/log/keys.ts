@@ -1,5 +1,4 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { parseBase64 } from './base64.ts';
 
 /** Ed25519 keys of signed notes (C2SP signed-note). Each key has a name and an id, which its signature lines repeat. */
 
@@ -85,4 +84,10 @@ function partsOf(text: string): { name: string; bytes: Buffer } | null {
   if (!isKeyName(name) || !/^[0-9a-f]{8}$/.test(id)) return null;
   if (bytes?.length !== keyBytes + 1 || bytes[0] !== ed25519) return null;
   return { name, bytes: bytes.subarray(1) };
+}
+
+/** Decodes standard Base64; null for any text that is not the canonical encoding of its bytes. */
+export function parseBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : null;
 }

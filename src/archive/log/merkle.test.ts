@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { consistencyProof, inclusionProof, leafHash, treeHash } from './merkle.ts';
-import { verifyConsistency, verifyInclusion } from './proofs.ts';
+import { consistencyProof, inclusionProof, leafHash, treeHash, verifyConsistency, verifyInclusion } from './merkle.ts';
 
 /** Entries of the test vectors that RFC 6962 implementations share, in hexadecimal digits. */
 const entries = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];

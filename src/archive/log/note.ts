@@ -1,6 +1,5 @@
 import { sign, verify } from 'node:crypto';
-import { parseBase64 } from './base64.ts';
-import { isKeyName, type SignerKey, type VerifierKey } from './keys.ts';
+import { isKeyName, parseBase64, type SignerKey, type VerifierKey } from './keys.ts';
 
 /** Signed notes (C2SP signed-note): a text, an empty line, and one line for each signature. */
 

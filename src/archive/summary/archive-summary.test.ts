@@ -8,8 +8,7 @@ import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
 import { formatIndex } from '../days/index-file.ts';
 import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.ts';
-import { archiveSummary } from './archive-summary.ts';
-import { labelsSums, weatherSums } from './day-summary.ts';
+import { archiveSummary, labelsSums, weatherSums } from './archive-summary.ts';
 
 /** The summary of a day adds up the rows of its tables and never reports an unobserved value as 0. */
 

@@ -1,13 +1,18 @@
 import { gapsFile } from '../compute/gaps.ts';
-import { computedFiles, computeFiles, firstComputedFiles, inputFiles } from '../compute/inputs.ts';
+import {
+  computedFiles,
+  computeFiles,
+  type DayInputs,
+  firstComputedFiles,
+  inputFiles,
+  parseInputs,
+} from '../compute/inputs.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
-import { type DayRecord, dayFile, type ListedFile, parseDay } from '../days/day.ts';
-import { sha256Of } from '../days/digest.ts';
-import { pathOf } from '../days/paths.ts';
-import { isTombstoneOf } from '../days/tombstones.ts';
+import { type DayRecord, dayFile, type ListedFile, parseDay, sha256Of } from '../days/day.ts';
+import { pathOf } from '../days/day-files.ts';
+import { isTombstoneOf, parseTombstones, type Tombstone, tombstoneFile } from '../days/tombstones.ts';
 import { current, editionOf, first } from '../tables/editions.ts';
 import type { ArchiveReader } from './archive-reader.ts';
-import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
 
 /** Verifies the files of days, which the caller passes in ascending order. */
@@ -157,5 +162,68 @@ export class DayVerifier {
     if (known !== undefined) return known;
     const content = await this.#reader.read(path);
     return content && sha256Of(content);
+  }
+}
+
+/** Reads and caches the input files and tombstones of days. */
+class InputReader {
+  readonly #reader: ArchiveReader;
+  readonly #report: (finding: Finding) => void;
+  readonly #inputs = new Map<string, Promise<DayInputs | null>>();
+  readonly #tombstones = new Map<string, Promise<readonly Tombstone[]>>();
+
+  constructor(reader: ArchiveReader, report: (finding: Finding) => void) {
+    this.#reader = reader;
+    this.#report = report;
+  }
+
+  /** Discards the files of all days before the given day. */
+  forgetBefore(day: string): void {
+    for (const map of [this.#inputs, this.#tombstones]) {
+      for (const known of map.keys()) if (known < day) map.delete(known);
+    }
+  }
+
+  /** Resolves with the inputs of a day; null if a file is damaged or withdrawn. Only damaged files are reported. */
+  inputsOf(day: string): Promise<DayInputs | null> {
+    const known = this.#inputs.get(day) ?? this.#readInputs(day);
+    this.#inputs.set(day, known);
+    return known;
+  }
+
+  /**
+   * Resolves with the tombstones of a day; an empty list if their file is missing or malformed. Reports a malformed
+   * file.
+   */
+  tombstonesOf(day: string): Promise<readonly Tombstone[]> {
+    const known = this.#tombstones.get(day) ?? this.#readTombstones(day);
+    this.#tombstones.set(day, known);
+    return known;
+  }
+
+  async #readInputs(day: string): Promise<DayInputs | null> {
+    const read = new Map<string, Buffer>();
+    for (const name of inputFiles) {
+      const bytes = await this.#reader.read(pathOf(day, name));
+      if (bytes) read.set(name, bytes);
+    }
+    const isMissing = inputFiles.some((name) => !read.has(name));
+    const withdrawn = isMissing ? await this.tombstonesOf(day) : [];
+    // A withdrawn input makes the computed files of its day unverifiable.
+    if (withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name))) return null;
+    const { inputs, damaged } = parseInputs(day, (name) => read.get(name) ?? null);
+    for (const name of damaged) {
+      const message = 'the file is damaged, belongs to another day, or has lines out of order';
+      this.#report({ kind: 'malformed', path: pathOf(day, name), message });
+    }
+    return inputs;
+  }
+
+  async #readTombstones(day: string): Promise<readonly Tombstone[]> {
+    const path = pathOf(day, tombstoneFile);
+    const bytes = await this.#reader.read(path);
+    const parsed = bytes ? parseTombstones(bytes, day) : [];
+    if (!parsed) this.#report({ kind: 'malformed', path, message: 'the file is not a valid list of withdrawn files' });
+    return parsed ?? [];
   }
 }

@@ -1,9 +1,8 @@
 import { addDays, closesAt } from '../days/calendar.ts';
-import { type DayLeaf, parseLeaf } from '../days/leaf.ts';
+import { type DayLeaf, parseLeaf } from '../days/day.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
-import { consistencyProof, leafHash, treeHash } from '../log/merkle.ts';
-import { verifyConsistency } from '../log/proofs.ts';
+import { consistencyProof, leafHash, treeHash, verifyConsistency } from '../log/merkle.ts';
 import { bundlePath, parseBundle, parseTile, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import type { ArchiveReader } from './archive-reader.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { factNames } from '../../archive/days/facts.ts';
+import { factNames } from '../../archive/days/day-files.ts';
 import { failureReasons } from '../../archive/days/line.ts';
 import type { ArchiveTelemetry } from '../../archive/telemetry.ts';
 

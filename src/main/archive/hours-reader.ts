@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HoursReading, HoursReadings } from '../../archive/hours/hours-reading.ts';
+import type { HoursReading, HoursReadings } from '../../archive/hours/hour-lists.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { hoursSource } from '../../artifact/hours/read-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';

@@ -1,10 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { dayOf, hourMs } from '../../archive/days/calendar.ts';
-import { factNames, lineFileOf } from '../../archive/days/facts.ts';
+import { factNames, lineFileOf, pathOf } from '../../archive/days/day-files.ts';
 import { indexFile, parseIndex } from '../../archive/days/index-file.ts';
 import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
-import { pathOf } from '../../archive/days/paths.ts';
 import { parseSignerKey } from '../../archive/log/keys.ts';
 import { systemWords } from '../../ops/errors.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

@@ -6,7 +6,7 @@ import { dayMs, hourMs, isDay } from '../../../archive/days/calendar.ts';
 import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
 import type { FetchedFact } from '../../../archive/fetch-fact.ts';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
-import type { HoursReading } from '../../../archive/hours/hours-reading.ts';
+import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
 import { keptInFile, openDayLog } from '../../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../../archive/signing/key-file.ts';
 import { noTelemetry } from '../../../archive/telemetry.ts';

@@ -1,4 +1,4 @@
-import type { HoursReading } from '../../../archive/hours/hours-reading.ts';
+import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
 import { decodeArtifact } from '../../../artifact/decode.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import { decodeHours } from '../../../artifact/hours/read-hours.ts';

@@ -1,4 +1,5 @@
 import { parquetWriteBuffer } from 'hyparquet-writer';
+import { csvCell } from '../../contract/csv-cell.ts';
 import type { Cell, CellKind, Column, Edition, Row, Table } from './table.ts';
 
 const types = {
@@ -49,4 +50,13 @@ function parquetValue({ kind }: Column, cell: Cell): bigint | Date | Cell {
   if (cell === null) return null;
   if (kind === 'count') return BigInt(cell);
   return kind === 'hour' || kind === 'day' || kind === 'instant' ? new Date(String(cell)) : cell;
+}
+
+/**
+ * Formats a table as CSV (RFC 4180) in UTF-8. A null becomes an empty cell. A text that a spreadsheet would run as a
+ * formula is escaped.
+ */
+export function csvBytes({ lineEnd }: Edition, { columns }: Table, rows: readonly Row[]): Buffer {
+  const records = [columns.map(({ name }) => name), ...rows.map((row) => row.map((cell) => String(cell ?? '')))];
+  return Buffer.from(records.map((record) => `${record.map(csvCell).join(',')}${lineEnd}`).join(''));
 }

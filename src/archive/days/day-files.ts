@@ -18,3 +18,8 @@ export const factNames = Object.keys(archivedFacts) as FactName[];
 export function lineFileOf(name: FactName): string {
   return `${name}.jsonl`;
 }
+
+/** Returns the path of a day's file, relative to the directory of the archive. */
+export function pathOf(day: string, name: string): string {
+  return `days/${day}/${name}`;
+}

@@ -1,9 +1,8 @@
 import { accountPaths } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/account-errors.ts';
-import type { ReadRequest } from '../http/read-request.ts';
+import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import type { AssetFile } from '../http/representation/asset-file.ts';
-import { below, pathOf } from '../http/target.ts';
 import { StoreError } from '../store/errors.ts';
 import type { ClientBudget } from './budget/client-budget.ts';
 import { BudgetSpent, type CostBudget } from './budget/cost-budget.ts';

@@ -1,10 +1,10 @@
-import type { Server } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionTable } from './connections/connection-table.ts';
-import { parsePlainRequest } from './plain-request.ts';
+import { httpDate } from './headers.ts';
+import { httpLimits } from './limits.ts';
 import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';
-import { wireBytes } from './wire.ts';
 
 /** Options for the fast path. */
 export interface PlainLaneOptions {
@@ -112,4 +112,93 @@ function servePlain(socket: Socket, { leaves, onRequest, onOther, onLeave }: Pla
 
   socket.on('data', arrived).on('drain', drained).on('timeout', cut).on('error', cut);
   socket.on('end', finish).on('close', leave);
+}
+
+/** Maximum size of a request for the fast path, in bytes. */
+const longest = 8 * 1024;
+
+/** Maximum number of header fields of a request for the fast path. */
+const maxFields = 100;
+
+const target = /^\/[\x21-\x7e]*$/;
+const headerBlock = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
+
+/** Matches the header fields that affect message framing or the connection, which only the full parser handles. */
+const framing =
+  /^(?:connection|content-length|expect|http2-settings|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
+
+/**
+ * Parses the most common form of request: a complete HTTP/1.1 GET in one chunk, with one Host header, without a body,
+ * and without header fields about framing or the connection except `Connection: keep-alive`. Returns null for any other
+ * request, which the caller passes to the full parser. The full parser accepts every request that this function
+ * accepts.
+ */
+export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
+  if (bytes.length > longest || bytes[0] !== 0x47) return null;
+  const text = bytes.toString('latin1');
+  if (!text.startsWith('GET ') || !text.endsWith('\r\n\r\n')) return null;
+  const lineEnd = text.indexOf('\r\n');
+  if (!text.startsWith(' HTTP/1.1', lineEnd - 9)) return null;
+  const wanted = text.slice(4, lineEnd - 9);
+  const block = text.slice(lineEnd + 2, -2);
+  if (!target.test(wanted) || !headerBlock.test(block)) return null;
+  return readFields(wanted, block);
+}
+
+function readFields(wanted: string, block: string): ReadRequest | null {
+  let fields = 0;
+  let hosts = 0;
+  let ifNoneMatch: string | undefined;
+  let acceptEncoding: string | undefined;
+  let accept: string | undefined;
+  for (let at = 0; at < block.length; ) {
+    if (++fields > maxFields) return null;
+    const end = block.indexOf('\r\n', at);
+    const colon = block.indexOf(':', at);
+    const name = block.slice(at, colon).toLowerCase();
+    if (name === 'host') hosts++;
+    else if (name === 'if-none-match') ifNoneMatch = joined(ifNoneMatch, trimmed(block.slice(colon + 1, end)));
+    else if (name === 'accept-encoding') acceptEncoding = joined(acceptEncoding, trimmed(block.slice(colon + 1, end)));
+    else if (name === 'accept') accept = joined(accept, trimmed(block.slice(colon + 1, end)));
+    else if (framing.test(name) && !keepsAlive(name, block.slice(colon + 1, end))) return null;
+    at = end + 2;
+  }
+  return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding, accept } : null;
+}
+
+/** Removes HTTP white space (spaces and tabs) from both ends of a field value. */
+function trimmed(value: string): string {
+  return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
+}
+
+/** Returns true for `Connection: keep-alive`, the default of HTTP/1.1. */
+function keepsAlive(name: string, value: string): boolean {
+  return name === 'connection' && trimmed(value).toLowerCase() === 'keep-alive';
+}
+
+/** Cache of the serialized bytes of each response: the same response may be sent many times per second. */
+const written = new WeakMap<Reply, { date: string; bytes: Buffer }>();
+
+/** Serializes a response as an HTTP/1.1 message for a persistent connection. */
+function wireBytes(reply: Reply, now: number): Buffer {
+  const date = httpDate(now);
+  const known = written.get(reply);
+  if (known?.date === date) return known.bytes;
+  const bytes = write(reply, date);
+  written.set(reply, { date, bytes });
+  return bytes;
+}
+
+/** Headers of persistent connections, the same as those that node:http sends. */
+const persistence = `Connection: keep-alive\r\nKeep-Alive: timeout=${httpLimits.keepAliveTimeoutMs / 1000}\r\n`;
+
+function write({ status, headers, body }: Reply, date: string): Buffer {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nDate: ${date}\r\n${persistence}`;
+  for (let at = 0; at + 1 < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  const start = Buffer.from(`${head}\r\n`, 'latin1');
+  return body === null ? start : Buffer.concat([start, body]);
 }

@@ -16,8 +16,8 @@ import {
 } from '../../facts/labelers/publication.ts';
 import type { AccountLinks } from '../../facts/page/accounts.tsx';
 import { clientAddress } from '../../http/connections/client-address.ts';
+import { pathOf } from '../../http/read-request.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';
-import { pathOf } from '../../http/target.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';

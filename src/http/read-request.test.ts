@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { below, pathOf } from './target.ts';
+import { below, pathOf } from './read-request.ts';
 
 describe('pathOf', () => {
   it.each([

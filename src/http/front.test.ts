@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
+import { endOfHead, forwardedForOf, holdsMoreHeads } from './front.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 /** Generates arbitrary text with many line breaks of every kind. */

@@ -4,13 +4,12 @@ import { errorReply, type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
-import { originTitles } from '../../web/format.ts';
+import { countText, instantText, originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
 import { DatasetSection, datasetOf } from './dataset.tsx';
 import { chartLengths } from './day-charts.ts';
-import { IssueLinks, IssueList, listedIssues } from './issues.tsx';
 import {
   type ArchivedDay,
   type ArchivedDays,
@@ -216,4 +215,76 @@ function Files({ base, day: { day, isClosed, hasFirstTables } }: { base: string;
       <a href={`${folder}/gaps.json`}>gaps</a>
     </>
   );
+}
+
+/** Maximum number of listed issues. */
+const maxIssues = 10;
+/** Maximum total length of the listed summaries, in characters. One issue is always listed, even if it is longer. */
+const maxCharacters = 2_000;
+
+/** Returns the newest issues, limited by number and length because a character takes up to six bytes in HTML. */
+function listedIssues(issues: readonly ArchivedIssue[]): readonly ArchivedIssue[] {
+  let characters = 0;
+  const tooMany = issues.findIndex(({ summary }, at) => {
+    characters += summary.length;
+    return at >= maxIssues || (at > 0 && characters > maxCharacters);
+  });
+  return tooMany < 0 ? issues : issues.slice(0, tooMany);
+}
+
+/**
+ * Lists the newest known issues in the words of the operator. Shows nothing if there are none. `issues` contains all
+ * issues, newest first.
+ */
+function IssueList({ base, issues }: { base: string; issues: readonly ArchivedIssue[] }) {
+  if (issues.length === 0) return null;
+  const listed = listedIssues(issues);
+  const more = issues.length - listed.length;
+  const file = `${base}/archive/known-issues.json`;
+  return (
+    <section aria-labelledby="issues">
+      <h2 id="issues">Known issues</h2>
+      <p>
+        The operator lists known errors in published values in <a href={file}>known-issues.json</a>.
+      </p>
+      <ul>
+        {listed.map(({ id, source, start, end, summary }) => (
+          <li key={id} id={anchorOf(id)}>
+            {source}, {instantText(start)} to {end === null ? 'now' : instantText(end)}: <bdi>{summary}</bdi>
+          </li>
+        ))}
+        {more > 0 ? (
+          <li>
+            and <a href={file}>{countText(more)} more in the list</a>
+          </li>
+        ) : null}
+      </ul>
+    </section>
+  );
+}
+
+/**
+ * Links a day to the known issues that affect it. The link goes to the issue itself if there is only one and it is in
+ * `listed`, and otherwise to the list. Shows nothing if no issue affects the day.
+ */
+function IssueLinks({ day, issues, listed }: IssueLinksProps) {
+  const [first, ...more] = issues.on(day);
+  if (!first) return null;
+  const href = more.length === 0 && listed.includes(first) ? `#${anchorOf(first.id)}` : '#issues';
+  return (
+    <>
+      {' '}
+      <a href={href}>{more.length === 0 ? 'known issue' : `${countText(more.length + 1)} known issues`}</a>
+    </>
+  );
+}
+
+interface IssueLinksProps {
+  readonly day: string;
+  readonly issues: IssuesByDay;
+  readonly listed: readonly ArchivedIssue[];
+}
+
+function anchorOf(id: string): string {
+  return `issue-${id}`;
 }

@@ -1,7 +1,11 @@
-import type { Origin } from '../../contract/vocabulary.ts';
+import type { LabelsOverview, WeatherConditionsEnvelope } from '../../contract/envelope.ts';
+import type { ConditionState, Confidence, Origin } from '../../contract/vocabulary.ts';
+import { countText } from '../../web/format.ts';
+import { currencyOf, isNow } from '../page/currency.ts';
+import { isRecent, type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
 import { Line, renderImage } from './image.tsx';
 import { textWidth } from './text-width.ts';
-import { networkNames } from './texts.ts';
+import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
 
 /** Content of a badge. */
 export interface Badge {
@@ -49,4 +53,61 @@ export function renderBadge({ origin, subject, value, kind, note }: Badge): stri
       </>
     ),
   });
+}
+
+/** Names of the condition states. The name of a state without a measurement cannot be mistaken for a condition. */
+export const conditionNames: Readonly<Record<ConditionState, string>> = {
+  station_offline: 'not observed',
+  unavailable: 'no comparison yet',
+  lull: 'Lull',
+  calm: 'Calm',
+  active: 'Active',
+  unsettled: 'Unsettled',
+  turbulent: 'Turbulent',
+  storm: 'Storm',
+  severe_storm: 'Severe storm',
+};
+
+const confidenceNotes: Readonly<Record<Confidence, string>> = {
+  supported: '',
+  thin: ', thin history',
+  unsupported: ', unsupported by history',
+};
+
+/** Renders the badge of the network conditions. */
+export function conditionsBadge({ conditions }: ObservatoryFacts): string {
+  return renderBadge({ origin: originOf(conditions) ?? 'live', subject: 'weather', ...reading(conditions) });
+}
+
+function reading(fact: Shown<WeatherConditionsEnvelope>): Pick<Badge, 'value' | 'kind' | 'note'> {
+  if (fact.kind !== 'served') return { value: 'refused', kind: 'refused', note: refusalText(fact) };
+  const { conditions, window } = fact.envelope.facts;
+  const age = ageText(fact.envelope);
+  if (!isNow(currencyOf(fact.envelope))) return { value: 'not current', kind: 'none', note: age };
+  const note = `${weatherCoverageText(window)}, ${age}`;
+  if (conditions === null) return { value: 'no conditions', kind: 'none', note };
+  const value = conditionNames[conditions.state];
+  const isMeasured = conditions.state !== 'station_offline' && conditions.state !== 'unavailable';
+  if (!isMeasured) return { value, kind: 'none', note };
+  return { value: `${value}${confidenceNotes[conditions.confidence]}`, kind: 'measured', note };
+}
+
+/** Renders the badge of label activity. */
+export function labelsBadge({ labels }: ObservatoryFacts): string {
+  return renderBadge({ origin: originOf(labels) ?? 'live', ...activity(labels) });
+}
+
+function activity(fact: Shown<LabelsOverview>): Omit<Badge, 'origin'> {
+  if (fact.kind !== 'served') {
+    return { subject: 'label events', value: 'refused', kind: 'refused', note: refusalText(fact) };
+  }
+  const { envelope } = fact;
+  const note = `${labelCoverageText(envelope)}, ${ageText(envelope)}`;
+  if (!isRecent(envelope)) {
+    return { subject: 'labelers known', value: countText(envelope.facts.labeler_count), kind: 'measured', note };
+  }
+  const { counts, coverage } = envelope.facts;
+  // Until a whole day has been observed, the count covers only the time since the observation began.
+  const subject = coverage.observed_days === 0 ? 'label events, less than 24 h' : 'label events, 24 h';
+  return { subject, value: countText(counts.events_24h), kind: 'measured', note };
 }

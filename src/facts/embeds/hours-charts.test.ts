@@ -10,9 +10,7 @@ import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/w
 import { errorTable } from '../../contract/errors.ts';
 import { gapReasons, weatherGapReasons } from '../../contract/vocabulary.ts';
 import { rateText } from '../../web/format.ts';
-import { unlistedReason } from '../hours/bins.ts';
-import { labelReasons, labelsChart } from '../hours/labels-chart.ts';
-import { weatherChart, weatherReasons } from '../hours/weather-chart.ts';
+import { labelReasons, labelsChart, unlistedReason, weatherChart, weatherReasons } from '../hours/shown-hours.ts';
 import { chartNames, hoursEmbedPath } from './chart-documents.ts';
 
 /** The charts of the last 72 hours show what the hours files contain, and nothing where nothing was observed. */

@@ -1,7 +1,6 @@
+import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
-import { conditionsBadge } from '../embeds/conditions-badge.ts';
 import { svgType } from '../embeds/image.tsx';
-import { labelsBadge } from '../embeds/labels-badge.ts';
 import { embedHeaders } from '../embeds/style.ts';
 import { factMetricsPath, factOpenMetrics, factPrometheusText } from '../metrics/fact-metrics.ts';
 import { openMetricsType, prometheusTextType } from '../metrics/open-metrics.ts';

@@ -1,14 +1,19 @@
 import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
-import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
+import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { Reading } from '../../artifact/reading.ts';
 import type { ArtifactSource } from '../../artifact/source.ts';
 import { errorTable } from '../../contract/errors.ts';
-import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import type { Outcome } from '../resource.ts';
-import { oncePer } from '../resource.ts';
+import {
+  type CollectionName,
+  collectionNames,
+  type GapReason,
+  type WeatherGapReason,
+} from '../../contract/vocabulary.ts';
+import { type Bin, type Hole, observedParts } from '../../web/chart/series.ts';
+import { countText, instantText, rateText } from '../../web/format.ts';
+import { type Outcome, oncePer } from '../resource.ts';
+import { collectionWords } from './collection-words.ts';
 import type { PageChart } from './hours-chart.ts';
-import { labelsChart } from './labels-chart.ts';
-import { weatherChart } from './weather-chart.ts';
 
 /** Sources of the hours files of both instruments; null if the service does not know where they are. */
 export interface HoursSources {
@@ -127,4 +132,180 @@ function drawnWeather({ series }: WeatherHours): ShownHours<WeatherCharts> {
 
 function drawnLabels(file: LabelsHours): ShownHours<PageChart> {
   return { kind: 'drawn', charts: labelsChart(file) };
+}
+
+/** Reasons for which no labeler was observed, in words. */
+export const labelReasons: Readonly<Record<GapReason, string>> = {
+  not_observed: 'not observed',
+  source_unavailable: 'no labeler could be reached',
+  ingest_paused: 'collection was paused',
+  cursor_reset: 'the position in the streams was lost',
+  maintenance: 'maintenance',
+  warmup: 'before the observation began',
+  unknown: 'reason unknown',
+};
+
+/** Creates the chart of label applications (above zero) and removals (below zero) by hour, of all labelers together. */
+export function labelsChart(file: LabelsHours): PageChart {
+  const through = Date.parse(file.through);
+  const listed = file.gaps.map(
+    ({ start, end, reason }): Hole => ({
+      start: Date.parse(start),
+      end: Date.parse(end),
+      reason: labelReasons[reason],
+    }),
+  );
+  const hours = file.hours.map((hour) => ({ start: Date.parse(hour.start), seconds: hour.observed_seconds, hour }));
+  const holes = withUnlistedHoles(hours, listed, through);
+  const hasLate = file.hours.some(({ filled_in: late }) => late && late.applications + late.removals > 0);
+  const bins = hours.map(
+    ({ start, seconds, hour }): Bin => ({
+      ...binOf({ start, seconds, through, holes }),
+      // Labels that were read late arrived together after an outage, and belong to no rate of this hour.
+      value: without(hour.applications, hour.filled_in?.applications),
+      below: without(hour.removals, hour.filled_in?.removals),
+      ...(hasLate ? { apart: hour.filled_in ? hour.filled_in.applications + hour.filled_in.removals : null } : {}),
+    }),
+  );
+  return {
+    series: { id: 'labels', shape: 'bars', paint: 'labels', bins, holes, through },
+    title: 'Labels applied (above) and removed (below), by hour',
+    unit: 'per hour',
+    answer: labelsAnswer(bins, through),
+    columns: { value: 'Applied', below: 'Removed', ...(hasLate ? { apart: 'Read late' } : {}) },
+  };
+}
+
+function without(count: number | null, part = 0): number | null {
+  return count === null ? null : count - part;
+}
+
+function labelsAnswer(bins: readonly Bin[], through: number): string {
+  const last = bins.filter(({ end, observed }) => end <= through && observed >= 1).at(-1);
+  if (!last || last.value === null) return 'No hour was observed entirely yet.';
+  return `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${countText(last.value)} applications and ${countText(last.below ?? 0)} removals were observed.`;
+}
+
+const hourMs = 3_600_000;
+
+/** Reason of a hole that the hours file does not list. */
+export const unlistedReason = 'reason not recorded';
+
+/** One hour of a file, with the seconds in which it was observed. */
+interface CountedHour {
+  /** Start in milliseconds since 1970. */
+  readonly start: number;
+  readonly seconds: number;
+}
+
+/** Returns the period, the observed share and the reasons of an hour. */
+export function binOf({
+  start,
+  seconds,
+  through,
+  holes,
+}: CountedHour & { readonly through: number; readonly holes: readonly Hole[] }): Omit<Bin, 'value'> {
+  const end = start + hourMs;
+  const passed = Math.max(0, Math.min(end, through) - start);
+  const observed = passed === 0 ? 1 : Math.min(1, (seconds * 1000) / passed);
+  const reasons = new Set(
+    holes.filter((hole) => hole.start < Math.min(end, through) && hole.end > start).map(({ reason }) => reason),
+  );
+  return { start, end, observed, reason: observed >= 1 || reasons.size === 0 ? null : [...reasons].join(', ') };
+}
+
+/**
+ * Adds a hole for every hour without any observed second that the listed holes do not cover, so that no such hour looks
+ * observed. Joins adjoining holes that it adds.
+ */
+export function withUnlistedHoles(hours: readonly CountedHour[], listed: readonly Hole[], through: number): Hole[] {
+  const added: { start: number; end: number; reason: string }[] = [];
+  for (const { start, seconds } of hours) {
+    if (seconds > 0) continue;
+    for (const part of observedParts({ start, end: start + hourMs }, { holes: listed, through })) {
+      const last = added.at(-1);
+      if (last?.end === part.start) last.end = part.end;
+      else added.push({ ...part, reason: unlistedReason });
+    }
+  }
+  return [...listed, ...added].sort((a, b) => a.start - b.start);
+}
+
+/** Reasons for which weather was not observed, in words. */
+export const weatherReasons: Readonly<Record<WeatherGapReason, string>> = {
+  not_observed: 'nothing arrived from the host',
+  silent: 'this kind was silent while others arrived',
+  not_counted: 'not counted yet by the version of that time',
+  never_seen: 'never seen from this host',
+};
+
+/**
+ * Creates the chart of the events per observed second: of all kinds, or of one collection. The usual range is known for
+ * all kinds together only.
+ */
+export function weatherChart(series: WeatherHourSeries, collection: CollectionName | null = null): PageChart {
+  const through = Date.parse(series.through);
+  const since = series.observed_since ? Date.parse(series.observed_since) : Number.NEGATIVE_INFINITY;
+  const own = collection === null ? null : series.collections[collection];
+  const listed = series.gaps
+    .filter((gap) => gap.collection === null || gap.collection === collection)
+    .map(({ start, end, reason }): Hole => {
+      const isBefore = reason === 'not_observed' && Date.parse(end) <= since;
+      const words = isBefore ? 'before the observation began' : weatherReasons[reason];
+      return { start: Date.parse(start), end: Date.parse(end), reason: words };
+    });
+  const hours = series.hours.map((hour, at) => {
+    const seconds = collection === null ? hour.observed_seconds : (own?.observed_seconds[at] ?? 0);
+    const events = collection === null ? hour.events : (own?.events[at] ?? null);
+    // Events of an hour without observed time have no rate.
+    return {
+      start: Date.parse(hour.start),
+      seconds,
+      value: events === null || seconds === 0 ? null : events / seconds,
+    };
+  });
+  const holes = withUnlistedHoles(hours, listed, through);
+  const bins = hours.map(({ start, seconds, value }, at): Bin => {
+    const usual = collection === null ? series.hours[at]?.usual : undefined;
+    return { ...binOf({ start, seconds, through, holes }), value, ...(usual === undefined ? {} : { usual }) };
+  });
+  const kind = collection === null ? 'Events' : collectionWords[collection].replace('of these, ', 'Posts: ');
+  const hasUsual = bins.some(({ usual }) => usual !== undefined);
+  return {
+    series: {
+      id: collection === null ? 'events' : collection.replaceAll('.', '-'),
+      shape: 'line',
+      paint: 'weather',
+      bins,
+      holes,
+      through,
+    },
+    title: `${kind} per second, by hour`,
+    unit: 'per second',
+    answer: collection === null ? weatherAnswer(bins, through) : '',
+    columns: { value: 'Events per second', ...(hasUsual ? { usual: 'Usual' } : {}) },
+  };
+}
+
+/** Answers whether the last full hour was busier than usual, and since when. */
+function weatherAnswer(bins: readonly Bin[], through: number): string {
+  const full = bins.filter(({ end, observed }) => end <= through && observed >= 1);
+  const last = full.at(-1);
+  if (!last || last.value === null) return 'No hour was observed entirely yet.';
+  const text = `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${rateText(last.value)} events per second arrived`;
+  const side = sideOf(last);
+  if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
+  const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;
+  if (side === 'within') return `${text}: as usual for this hour (${range}).`;
+  let since = last;
+  for (const bin of bins.slice(0, bins.indexOf(last)).toReversed()) {
+    if (sideOf(bin) !== side) break;
+    since = bin;
+  }
+  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for this hour (${range}), since ${instantText(new Date(since.start).toISOString())}.`;
+}
+
+function sideOf({ value, usual }: Bin): 'above' | 'below' | 'within' | null {
+  if (value === null || !usual) return null;
+  return value > usual.high ? 'above' : value < usual.low ? 'below' : 'within';
 }

@@ -7,11 +7,11 @@ import type { HeaderList } from '../../http/headers.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { FreshnessBounds } from '../judge.ts';
 import type { Catalogue } from './catalogue.ts';
-import { handleIn, handleRedirect } from './handle-redirect.ts';
 import { labelerDocuments } from './labeler-documents.ts';
 import { listDocuments } from './list-documents.ts';
 import { type PairOutcome, pairing } from './pair.ts';
-import { parseListQuery } from './query.ts';
+import { isHandleText } from './project-labeler.ts';
+import { maxSearchBytes, parseListQuery } from './query.ts';
 import { type Conditions, type RefusalFormat, refusal } from './replies.ts';
 
 /** Dependencies of the documents and pages about labelers. */
@@ -141,4 +141,25 @@ function didIn(name: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Redirects paths that contain a handle, which people type, to paths that contain a DID. */
+
+/** Returns the handle in a path, in lower case; null if the name is not a handle for which the list can be searched. */
+function handleIn(name: string): string | null {
+  const handle = name.replace(/^(?:@|%40)/, '').toLowerCase();
+  return isHandleText(handle) && handle.length <= maxSearchBytes ? handle : null;
+}
+
+/**
+ * Redirects from `/labelers/HANDLE` to the page of the only labeler with this confirmed handle. Without such a labeler,
+ * or with several of them, redirects to the search for the handle.
+ */
+function handleRedirect(handle: string, { entries }: Catalogue, common: HeaderList): Reply {
+  const named = entries.filter((entry) => entry.handle?.confirmed && entry.handle.name.toLowerCase() === handle);
+  const [only] = named;
+  const location = named.length === 1 && only ? `./${only.did}` : `../labelers?q=${handle}`;
+  // The labeler that has a handle may change, so no cache may keep the redirection.
+  const headers = ['Location', location, 'Cache-Control', 'no-store', 'Content-Length', '0', ...common];
+  return { status: 302, headers, body: null };
 }

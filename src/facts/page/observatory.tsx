@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
-import { Caveats } from './caveats.tsx';
 import { Freshness, labelStatus, weatherStatus } from './freshness.tsx';
 import { Labels } from './labels.tsx';
 import { type ObservatoryFacts, originsShown, type Shown } from './model.ts';
+import { Quote } from './pieces.tsx';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
@@ -126,5 +126,51 @@ function Json() {
         <a href="./v1/labels/overview">labels</a>, <a href="./v1/instruments">all instruments</a>.
       </p>
     </section>
+  );
+}
+
+/**
+ * Shows the caveats of each fact completely and verbatim, because they are part of the fact. A refused fact has no
+ * caveats.
+ */
+function Caveats({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
+  // Both weather facts have the same caveats, so one list is enough.
+  const weather = conditions.kind === 'served' ? conditions : metrics;
+  const weatherName = conditions.kind === 'served' ? 'conditions' : 'metrics';
+  return (
+    <section aria-labelledby="caveats">
+      <h2 id="caveats">Caveats</h2>
+      <div class="cards">
+        <List title="Weather" fact={weather} at={weatherName} />
+        <List title="Labels" fact={labels} at="labels" />
+      </div>
+    </section>
+  );
+}
+
+function List({
+  title,
+  fact,
+  at,
+}: {
+  title: string;
+  fact: Shown<{ readonly caveats: readonly string[] }>;
+  at: string;
+}) {
+  return (
+    <div>
+      <h3>{title}</h3>
+      {fact.kind === 'served' ? (
+        <ul>
+          {fact.envelope.caveats.map((caveat, index) => (
+            <li key={index}>
+              <Quote text={caveat} at={`${at}/caveats/${index}`} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p>Its content is not shown now.</p>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,4 @@
 import { nameOf, type Schema } from './openapi.ts';
-import { unitOf } from './units.ts';
 
 /** One field of a schema, as the reference page shows it. */
 export interface Field {
@@ -84,4 +83,33 @@ function scalar({ type, format, pattern, maxLength, patternProperties }: Schema,
   if (pattern?.startsWith('^[0-9]{4}-')) return [{ text: 'UTC day, YYYY-MM-DD' }];
   const most = maxLength === undefined ? '' : ` (at most ${maxLength} characters)`;
   return [{ text: `${type ?? 'any value'}${most}` }];
+}
+
+/**
+ * Units of the numbers in the documents. Each rule matches a schema name followed by the path of a field. The first
+ * rule that matches applies.
+ */
+const rules: readonly (readonly [RegExp, string])[] = [
+  [/_seconds$/, 'seconds'],
+  [/_minutes$/, 'minutes'],
+  [/_days(_7d)?$/, 'days'],
+  [/_per_s$/, 'events per second'],
+  [/_ms\.p\d+$/, 'milliseconds'],
+  [/_ms\.labels$/, 'labels'],
+  [/_(ratio|share|threshold)$/, 'fraction of one'],
+  [/_windows$/, 'windows'],
+  [/error\.status$/, 'HTTP status'],
+  [/^LabelerDefinitions\.|values_omitted$/, 'values'],
+  [/_skipped$|(^|\.|_)rows$|repeats$|^(ExportLastPage|AccountDownload)\.count$|count_bound$/, 'rows'],
+  [/alert/, 'alerts'],
+  [/top_labelers_7d\[\]\.count$|^LabelCounts\.events|^LabelerEvents\.|^LabelerDay\.|signatures\./, 'events'],
+  [/(^|\.)total$|^LabelerValue\.events$|undeclared$/, 'events'],
+  [/(^|\.)(attempts|successes)$/, 'attempts'],
+  [/^CoverageSources\./, 'sources'],
+  [/census|labeler|omitted$|^LabelerStateCounts\./, 'labelers'],
+];
+
+/** Returns the unit of a number; null if no rule matches. `path` begins with the name of the schema. */
+function unitOf(path: string): string | null {
+  return rules.find(([pattern]) => pattern.test(path))?.[1] ?? null;
 }

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { aDefinition, aLabeler } from '../../../../harness/artifacts/labeler-facts.ts';
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { Activity } from './activity.tsx';
-import { LabelerGaps } from './gaps.tsx';
-import { Checks, Remedy, SourceState } from './source.tsx';
+import { Checks, LabelerGaps, Remedy, SourceState } from './labeler.tsx';
 import { Values } from './values.tsx';
 
 /** Returns the text of a component, with one line for each block. */

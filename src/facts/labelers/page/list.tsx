@@ -1,4 +1,5 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
+import { type LabelerState, labelerStates } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary, LabelersEnvelope } from '../../../contract/labelers.ts';
 import { renderFragment } from '../../../web/document.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
@@ -6,12 +7,10 @@ import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
-import type { SortKey } from '../catalogue.ts';
-import { isPlain, type ListPage, type ListQuery, queryText } from '../query.ts';
-import { DayBars } from './bars.tsx';
+import { type SortKey, sortKeys } from '../catalogue.ts';
+import { isPlain, type ListPage, type ListQuery, maxSearchBytes, queryText } from '../query.ts';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
-import { SearchForm, sortLink } from './search-form.tsx';
-import { enumeration, foundText, stateText } from './words.ts';
+import { enumeration, foundText, sortText, stateText } from './words.ts';
 
 /** An entry of the list, with its daily events. */
 export interface ListedLabeler {
@@ -213,4 +212,77 @@ function Pages({ query, selected: { page, pages } }: Pick<ListPageProps, 'query'
       )}
     </nav>
   );
+}
+
+/** Height of the picture, in units of the drawing. */
+const height = 12;
+/** Width of a day's bar; each day is one unit wide. */
+const width = 0.8;
+
+/**
+ * Shows the events of each day as bars, with another colour for days that were not or only partly read. Screen readers
+ * skip the picture, because the text next to it summarizes the last seven days.
+ */
+function DayBars({ days }: { days: LabelerLine['days'] }) {
+  const totals = days.map(([applied, removed]) => (applied ?? 0) + (removed ?? 0));
+  const most = Math.max(1, ...totals);
+  let read = '';
+  let unread = '';
+  days.forEach(([, , share], index) => {
+    const total = totals[index] ?? 0;
+    const tall = total === 0 ? 0 : Math.max(1, Math.round((total / most) * height * 10) / 10);
+    if (tall > 0) read += `M${index} ${height}v-${tall}h${width}v${tall}z`;
+    if (share === 0) unread += `M${index} 0h1v${height}h-1z`;
+    else if (share < 1) unread += `M${index} 0h1v2h-1z`;
+  });
+  return (
+    <svg class="day-bars" viewBox={`0 0 ${days.length} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+      <path class="chart-part" d={unread} />
+      <path class="chart-up" d={read} />
+    </svg>
+  );
+}
+
+/** Shows the search form of the list, which works without scripts. */
+function SearchForm({ query, states }: { query: ListQuery; states: Readonly<Record<LabelerState, number>> }) {
+  const present = labelerStates.filter((state) => states[state] > 0 || query.state === state);
+  return (
+    <search>
+      <form class="find" action="./labelers" method="get">
+        <div>
+          <label for="q">Name or DID</label>
+          <input id="q" name="q" type="search" maxLength={maxSearchBytes} value={query.q} autocomplete="off" />
+        </div>
+        <div>
+          <label for="state">State</label>
+          <select id="state" name="state">
+            <option value="" selected={query.state === null}>
+              any state
+            </option>
+            {present.map((state) => (
+              <option key={state} value={state} selected={query.state === state}>
+                {stateText[state]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <label for="sort">Order</label>
+          <select id="sort" name="sort">
+            {sortKeys.map((key) => (
+              <option key={key} value={key} selected={query.sort === key}>
+                {sortText[key]}
+              </option>
+            ))}
+          </select>
+        </div>
+        <button type="submit">Show</button>
+      </form>
+    </search>
+  );
+}
+
+/** Returns the link to the first page of the list in another sort order. */
+function sortLink(query: ListQuery, sort: SortKey): string {
+  return `./labelers${queryText({ ...query, sort, page: 1 })}`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { indexTexts } from './search-index.ts';
+import { indexTexts } from './catalogue.ts';
 
 const line = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '.', ' '), maxLength: 6 });
 

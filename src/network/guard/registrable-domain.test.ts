@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { registrableDomain } from './registrable-domain.ts';
+import { describe, expect, it, test } from 'vitest';
+import { hostDomains, registrableDomain } from './registrable-domain.ts';
 
 test.each([
   ['a.b.example.co.uk', 'example.co.uk'],
@@ -18,4 +18,24 @@ test.each([
   ['localhost:3000', 'localhost:3000'],
 ])('registrableDomain maps the host %s to %s', (host, domain) => {
   expect(registrableDomain(host)).toBe(domain);
+});
+
+describe('hostDomains', () => {
+  it.each([
+    ['example.com', ['example.com']],
+    ['labeler.mod.example.com.', ['example.com']],
+    ['labeler.example.co.uk', ['example.co.uk']],
+    ['mod.xn--bcher-kva.example', ['xn--bcher-kva.example']],
+    ['a.b.workers.dev', ['b.workers.dev', 'workers.dev']],
+    ['workers.dev', ['workers.dev']],
+    ['-a.example.com', ['example.com']],
+    ['_x.a-.example.co.uk', ['example.co.uk']],
+    ['-a.b.workers.dev', ['b.workers.dev', 'workers.dev']],
+    ['co.uk', []],
+    ['localhost', ['localhost']],
+    ['203.0.113.5', ['203.0.113.5']],
+    ['[2001:db8::1]', ['2001:db8::1']],
+  ])('maps the host %s to the domains %j', (host, domains) => {
+    expect(hostDomains(host)).toEqual(domains);
+  });
 });

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
-import type { Reading, Recogniser } from '../../src/artifact/reading.ts';
+import type { ArtifactSource, Reading, Recogniser } from '../../src/artifact/reading.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
-import type { ArtifactSource } from '../../src/artifact/source.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
 import type { Reply } from '../../src/http/reply.ts';

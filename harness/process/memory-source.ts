@@ -1,6 +1,5 @@
 import { decodeArtifact } from '../../src/artifact/decode.ts';
-import type { Reading, Recogniser } from '../../src/artifact/reading.ts';
-import type { ArtifactSource } from '../../src/artifact/source.ts';
+import type { ArtifactSource, Reading, Recogniser } from '../../src/artifact/reading.ts';
 
 /** An artifact source whose bytes a test sets. All other behaviour is the program's own code. */
 export interface MemorySource<A> extends ArtifactSource<A> {

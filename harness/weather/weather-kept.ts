@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Wire } from '../../sim/events/wire.ts';
 import type { Sim } from '../../sim/index.ts';
 import type { Certainty } from '../../sim/truth.ts';
-import { decodeHours } from '../../src/artifact/hours/read-hours.ts';
+import { decodeHours } from '../../src/artifact/hours/hours.ts';
 import {
   recogniseWeatherHours,
   type WeatherHourSeries,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeArtifact, maxDepth } from './decode.ts';
+import { decodeArtifact, maxDepth, repeatedTopLevelKey } from './decode.ts';
 import type { Recognised } from './reading.ts';
 
 const anything = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
@@ -49,4 +49,31 @@ describe('decodeArtifact', () => {
     expect(decode(Buffer.from('['.repeat(maxDepth) + ']'.repeat(maxDepth))).kind).toBe('readable');
     expect(decode(Buffer.from(JSON.stringify(`${'['.repeat(99)}"\\${'{'.repeat(99)}`))).kind).toBe('readable');
   });
+});
+
+it.each([
+  ['{"hold":true,"hold":false}', 'hold'],
+  ['{"hold":true,"a":{"hold":1,"hold":2},"b":["hold"],"hold" : false}', 'hold'],
+  ['{"hold":true,"h\\u006fld":false}', 'hold'],
+  ['{"":1,"":2}', ''],
+  ['{"a":"a","b":"a\\",\\"a\\":"}', null],
+  ['{"a":{"b":1,"b":2}}', null],
+  ['[{"a":1,"a":2}]', null],
+  ['"a"', null],
+  ['{}', null],
+])('repeatedTopLevelKey(%s) returns %j', (text, key) => {
+  expect(repeatedTopLevelKey(text)).toBe(key);
+});
+
+it('repeatedTopLevelKey finds no key in serialized JSON, and finds any key that is added a second time', () => {
+  const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
+  fc.assert(
+    fc.property(object, fc.nat(), fc.constantFrom(0, 2), (value, nth, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      expect(repeatedTopLevelKey(text)).toBe(null);
+      const keys = Object.keys(value);
+      const key = keys[nth % keys.length] ?? '';
+      expect(repeatedTopLevelKey(`${text.slice(0, -1)},${JSON.stringify(key)}:0}`)).toBe(key);
+    }),
+  );
 });

@@ -3,8 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import type { JsonLimits } from '../input/json-budget.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
-import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
-import type { ArtifactSource, ReadingObserver } from './source.ts';
+import type { ArtifactSource, Missing, Reading, ReadingObserver, Recogniser, Unreadable } from './reading.ts';
 
 /** Options for a file source. */
 export interface FileSourceOptions<A> {

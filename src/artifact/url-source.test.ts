@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Reading, Recognised } from './reading.ts';
-import type { ArtifactSource } from './source.ts';
+import type { ArtifactSource, Reading, Recognised } from './reading.ts';
 import { urlSource } from './url-source.ts';
 
 const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });

@@ -5,8 +5,7 @@ import { systemCode, systemWords } from '../ops/errors.ts';
 import { serviceFetch } from '../ops/service-fetch.ts';
 import { decodeArtifact } from './decode.ts';
 import { createPoller, type Poller } from './poller.ts';
-import type { Reading, Recogniser } from './reading.ts';
-import type { ArtifactSource, ReadingObserver } from './source.ts';
+import type { ArtifactSource, Reading, ReadingObserver, Recogniser } from './reading.ts';
 
 /** Options for a URL source; all times in milliseconds. */
 export interface UrlSourceOptions<A> {

@@ -1,6 +1,5 @@
-import type { Reading } from '../artifact/reading.ts';
+import type { ArtifactSource, Reading } from '../artifact/reading.ts';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
-import type { ArtifactSource } from '../artifact/source.ts';
 import { errorTable } from '../contract/errors.ts';
 import { contractIds, paths } from '../contract/identifiers.ts';
 import type { InstrumentEntry, InstrumentIndex } from '../contract/instruments.ts';

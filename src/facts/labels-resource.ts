@@ -1,6 +1,5 @@
-import type { Readable } from '../artifact/reading.ts';
+import type { ArtifactSource, Readable } from '../artifact/reading.ts';
 import type { LabelArtifact } from '../artifact/recognise.ts';
-import type { ArtifactSource } from '../artifact/source.ts';
 import type { LabelsOverview } from '../contract/envelope.ts';
 import { contractIds } from '../contract/identifiers.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';

@@ -1,6 +1,5 @@
-import type { Readable } from '../artifact/reading.ts';
+import type { ArtifactSource, Readable } from '../artifact/reading.ts';
 import type { WeatherArtifact } from '../artifact/recognise.ts';
-import type { ArtifactSource } from '../artifact/source.ts';
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
 import { contractIds } from '../contract/identifiers.ts';
 import { formatTimestamp, type microsFromMillis, parseTimestamp } from '../contract/timestamp.ts';

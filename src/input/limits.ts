@@ -221,7 +221,7 @@ export const inputLimits = {
     elements: 1_310_720,
     fields: 64,
     cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 250 },
-    code: 'src/artifact/hours/read-hours.ts',
+    code: 'src/artifact/hours/hours.ts',
   }),
   labelerLine: shaped({
     input: 'line of the labelers artifact, as a file or by URL',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeHours } from '../../../src/artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../src/artifact/hours/labels-hours.ts';
-import { decodeHours } from '../../../src/artifact/hours/read-hours.ts';
 import {
   checkDefinitionsHeader,
   checkLabeler,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { labelsHoursFixture, weatherHoursFixture } from '../../../harness/artifacts/hours.ts';
+import { decodeHours } from './hours.ts';
 import { recogniseLabelsHours } from './labels-hours.ts';
-import { decodeHours } from './read-hours.ts';
 import { recogniseWeatherHours } from './weather-hours.ts';
 
 /** An hours file never states a count for an hour that was not observed, and it marks incomplete hours. */

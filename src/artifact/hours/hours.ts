@@ -1,6 +1,9 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-object.ts';
-import type { Malformed } from '../reading.ts';
+import { inputLimits } from '../../input/limits.ts';
+import { decodeArtifact } from '../decode.ts';
+import { fileSource } from '../file-source.ts';
+import type { ArtifactSource, Malformed, Reading, Recogniser } from '../reading.ts';
 
 /**
  * Rules that both hours files share. The label and the weather instrument each write one file with the counts of the
@@ -133,4 +136,22 @@ function wrongLength(pointer: string): HoursFault {
 
 function tooLong(pointer: string): HoursFault {
   return { pointer, why: 'is longer than the closed part of the hour' };
+}
+
+/** Decodes the bytes of an hours file. The caller must limit the number of bytes to `maxHoursBytes`. */
+export function decodeHours<A>(bytes: Uint8Array, recognise: Recogniser<A>, modifiedAt = 0): Reading<A> {
+  return decodeArtifact(bytes, modifiedAt, recognise, inputLimits.hoursFile);
+}
+
+/** Options for a source of an hours file. */
+interface HoursSourceOptions<A> {
+  readonly path: string;
+  readonly recognise: Recogniser<A>;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/** Creates the source of an hours file, which is read again whenever the file has changed. */
+export function hoursSource<A>(options: HoursSourceOptions<A>): ArtifactSource<A> {
+  return fileSource({ ...options, maxBytes: maxHoursBytes, limits: inputLimits.hoursFile });
 }

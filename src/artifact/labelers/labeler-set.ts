@@ -16,7 +16,6 @@ import {
 } from '../labelers.ts';
 import type { Malformed } from '../reading.ts';
 import type { Check } from '../schema.ts';
-import type { SliceEnd } from './slices.ts';
 
 /**
  * Both decoded files of the labelers artifact. Every line has been checked, and is parsed again only when it is
@@ -261,4 +260,31 @@ function labelerFault({ days, gaps, values }: LabelerLine, header: LabelersHeade
 
 function inverted({ start, end }: { readonly start: string; readonly end: string }): boolean {
   return (parseTimestamp(start) ?? Number.NaN) > (parseTimestamp(end) ?? Number.NaN);
+}
+
+/** Divides long work on the event loop into slices, between which the event loop can run other tasks. */
+
+/** Called between the small steps of long work. Returns a promise to await if the slice has ended; otherwise null. */
+export type SliceEnd = () => Promise<void> | null;
+
+/** Length of a slice in milliseconds. It is short, so that a turn stays below 10 ms even if its last step is long. */
+const sliceMs = 2;
+
+/** Creates the slices of one task. `monotonic` returns the time of a monotonic clock in milliseconds. */
+export function slices(monotonic: () => number): SliceEnd {
+  let endsAt = monotonic() + sliceMs;
+  const nextTurn = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    endsAt = monotonic() + sliceMs;
+  };
+  return () => (monotonic() < endsAt ? null : nextTurn());
+}
+
+/**
+ * Returns true if the text is a valid line for a labeler in `labeler-definitions.ndjson`. The writer uses it to check
+ * its own output.
+ */
+export function isDefinitionsLine(text: string): boolean {
+  const isWithinLimits = scanJson(Buffer.from(text), inputLimits.labelerLine).fault === null;
+  return isWithinLimits && checkLabelerDefinitions(JSON.parse(text)).ok;
 }

@@ -2,8 +2,7 @@ import type { LabelerLine, LabelersHeader } from '../labelers.ts';
 import { createPoller, type Poller } from '../poller.ts';
 import type { Missing, Unreadable } from '../reading.ts';
 import type { ReadLabelerBytes } from './labeler-files.ts';
-import { type LabelerSet, labelerDecoder, type MalformedLine } from './labeler-set.ts';
-import { type SliceEnd, slices } from './slices.ts';
+import { type LabelerSet, labelerDecoder, type MalformedLine, type SliceEnd, slices } from './labeler-set.ts';
 
 /** A labelers artifact with the data that the reader derived from it. */
 export interface PreparedLabelers<P> {

@@ -1,7 +1,6 @@
 import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
-import type { Reading } from '../../artifact/reading.ts';
-import type { ArtifactSource } from '../../artifact/source.ts';
+import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
 import {
   type CollectionName,

@@ -1,6 +1,5 @@
-import type { LabelerSet } from '../../artifact/labelers/labeler-set.ts';
+import type { LabelerSet, SliceEnd } from '../../artifact/labelers/labeler-set.ts';
 import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
-import type { SliceEnd } from '../../artifact/labelers/slices.ts';
 import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';

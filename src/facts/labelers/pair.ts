@@ -1,8 +1,7 @@
 import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers/labelers-source.ts';
-import type { Readable } from '../../artifact/reading.ts';
+import type { ArtifactSource, Readable } from '../../artifact/reading.ts';
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';
-import type { ArtifactSource } from '../../artifact/source.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from '../judge.ts';

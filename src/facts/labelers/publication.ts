@@ -1,6 +1,6 @@
 import type { LabelersReading } from '../../artifact/labelers/labelers-source.ts';
+import type { ArtifactSource } from '../../artifact/reading.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';
-import type { ArtifactSource } from '../../artifact/source.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { labelerPaths } from '../../contract/labelers.ts';
 import type { HeaderList } from '../../http/headers.ts';

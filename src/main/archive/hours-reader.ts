@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { HoursReading, HoursReadings } from '../../archive/hours/hour-lists.ts';
+import { hoursSource } from '../../artifact/hours/hours.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
-import { hoursSource } from '../../artifact/hours/read-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
-import type { Reading } from '../../artifact/reading.ts';
-import type { ArtifactSource } from '../../artifact/source.ts';
+import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Log } from '../../ops/log.ts';
 

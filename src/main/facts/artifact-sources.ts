@@ -1,17 +1,16 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileSource } from '../../artifact/file-source.ts';
+import { hoursSource } from '../../artifact/hours/hours.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
-import { hoursSource } from '../../artifact/hours/read-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
-import type { Reading, Recogniser } from '../../artifact/reading.ts';
+import type { ArtifactSource, Reading, Recogniser } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
   recogniseLabels,
   recogniseWeather,
   type WeatherArtifact,
 } from '../../artifact/recognise.ts';
-import type { ArtifactSource } from '../../artifact/source.ts';
 import { urlSource } from '../../artifact/url-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { HoursSources } from '../../facts/hours/shown-hours.ts';

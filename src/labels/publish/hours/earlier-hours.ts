@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
+import { decodeHours } from '../../../artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import { decodeHours } from '../../../artifact/hours/read-hours.ts';
 import { systemCode } from '../../../ops/errors.ts';
 
 /** Maximum size of the file without its labelers, in bytes. */

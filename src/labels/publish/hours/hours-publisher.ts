@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { artifactNames } from '../../../artifact/write.ts';
-import { writeLines } from '../../../artifact/write-lines.ts';
+import { artifactNames, writeLines } from '../../../artifact/write.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { writeWithHold } from '../../operator/hold.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isDefinitionsLine } from '../../../artifact/labelers/definitions-line.ts';
+import { isDefinitionsLine } from '../../../artifact/labelers/labeler-set.ts';
 import { maxDefinitionsBytes, maxDefinitionsLineBytes } from '../../../artifact/labelers.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import { isPublishableValue, isValueSyntax } from '../../../contract/privacy/published-value.ts';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { artifactNames } from '../../../artifact/write.ts';
-import { writeLines } from '../../../artifact/write-lines.ts';
+import { artifactNames, writeLines } from '../../../artifact/write.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import type { LabelersArtifact } from './labelers-artifact.ts';
 

@@ -1,7 +1,7 @@
 import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
 import { decodeArtifact } from '../../../artifact/decode.ts';
+import { decodeHours } from '../../../artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import { decodeHours } from '../../../artifact/hours/read-hours.ts';
 import type { Reading } from '../../../artifact/reading.ts';
 import { type LabelArtifact, recogniseLabels } from '../../../artifact/recognise.ts';
 import type { Micros } from '../../../contract/timestamp.ts';

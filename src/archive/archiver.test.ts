@@ -252,10 +252,8 @@ describe('a log', () => {
   });
 });
 
-/**
- * An older copy of an archive looks like an archive that was stopped. A pause is reported once if a day became due
- * for closing during it.
- */
+// An older copy of an archive looks like an archive that was stopped. A pause is reported once if a day became due
+// for closing during it.
 
 /** Runs an archive for `hours`, continues it at hour `later`, and returns the start of each reported pause. */
 async function reported(hours: number, later: number, memory: MemoryArchive = memoryArchive()) {

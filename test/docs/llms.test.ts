@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
 import { accountPaths } from '../../src/contract/account.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
-import { parameterComponents } from '../../src/contract/account-openapi/paths.ts';
+import { parameterComponents } from '../../src/contract/account-openapi/document.ts';
 import { errorTable } from '../../src/contract/errors.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 import { coverageStatuses, freshnessStates, instrumentStates } from '../../src/contract/vocabulary.ts';

@@ -153,9 +153,7 @@ export interface ArchiveGap {
   readonly unobserved_seconds?: number;
 }
 
-/**
- * Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields no parts.
- */
+// Extracts the parts of archived bodies that the gap manifest uses. A body with an unexpected shape yields no parts.
 
 interface StatedGap {
   readonly start: string;

@@ -262,7 +262,7 @@ function inverted({ start, end }: { readonly start: string; readonly end: string
   return (parseTimestamp(start) ?? Number.NaN) > (parseTimestamp(end) ?? Number.NaN);
 }
 
-/** Divides long work on the event loop into slices, between which the event loop can run other tasks. */
+// Divides long work on the event loop into slices, between which the event loop can run other tasks.
 
 /** Called between the small steps of long work. Returns a promise to await if the slice has ended; otherwise null. */
 export type SliceEnd = () => Promise<void> | null;

@@ -1,5 +1,4 @@
-import { commonHeaderNames, commonHeaders, textHeader } from '../openapi/frame.ts';
-import { named } from '../openapi/named.ts';
+import { commonHeaderNames, commonHeaders, named, textHeader } from '../openapi/frame.ts';
 import { accountExamples as examples } from './examples.ts';
 
 /** Headers and responses that operations of the account-view API share. */

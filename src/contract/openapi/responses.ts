@@ -1,6 +1,6 @@
 import { examples } from './examples.ts';
+import { named } from './frame.ts';
 import { headers } from './headers.ts';
-import { named } from './named.ts';
 
 /** Responses that several operations of the facts API share. */
 

@@ -143,7 +143,7 @@ function didIn(name: string): string | null {
   }
 }
 
-/** Redirects paths that contain a handle, which people type, to paths that contain a DID. */
+// Redirects paths that contain a handle, which people type, to paths that contain a DID.
 
 /** Returns the handle in a path, in lower case; null if the name is not a handle for which the list can be searched. */
 function handleIn(name: string): string | null {

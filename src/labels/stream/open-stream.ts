@@ -84,7 +84,6 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
 const maxFrameBytes = inputLimits.labelFrame.bytes;
 
 /** Returns the URL of a labeler's `subscribeLabels`. The stream is live if `cursor` is null. */
-
 function streamUrl(endpoint: string, cursor: number | null): string {
   const url = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint);
   url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';

@@ -1,5 +1,5 @@
 import { accountExamples } from '../../src/contract/account-openapi/examples.ts';
-import { startChain } from '../../src/export/chain.ts';
+import { startChain } from '../../src/export/part.ts';
 import type { ExportOrder } from '../../src/export/run.ts';
 import { saveExport } from '../../src/export/save.ts';
 import type { ServiceOptions } from '../../src/export/service.ts';

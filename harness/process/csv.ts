@@ -1,4 +1,4 @@
-import { csvColumns } from '../../src/export/csv.ts';
+import { csvColumns } from '../../src/export/format.ts';
 
 /**
  * Parses the records of an RFC 4180 file with a simple, slow parser. Throws if a record is not terminated correctly.

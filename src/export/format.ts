@@ -1,7 +1,7 @@
 import type { AccountRow, ExportManifest } from '../contract/account.ts';
 import { canonicalJson } from '../contract/canonical.ts';
+import { csvCell } from '../contract/csv-cell.ts';
 import type { Total } from './answers.ts';
-import { csvHead, csvRecord } from './csv.ts';
 
 /** File formats of an export. */
 export const exportFormats = ['json', 'ndjson', 'csv'] as const;
@@ -66,4 +66,25 @@ export function manifestBeside(parts: readonly PartSummary[], fileSha256: string
   const [only] = parts;
   const content = parts.length === 1 ? { ...only } : { parts, count: parts.reduce((sum, { count }) => sum + count, 0) };
   return `${JSON.stringify({ ...content, file_sha256: fileSha256 }, null, 1)}\n`;
+}
+
+/** Columns of a CSV file, in order. A row without `cid` or `expires_at` has an empty cell. */
+export const csvColumns = [
+  'observed_at',
+  'labeler_did',
+  'action',
+  'value',
+  'uri',
+  'cid',
+  'source_timestamp',
+  'expires_at',
+  'signature',
+] as const satisfies readonly (keyof AccountRow)[];
+
+/** First record of a CSV file, with the names of the columns. */
+export const csvHead = `${csvColumns.join(',')}\r\n`;
+
+/** Formats a row as a record of RFC 4180. */
+export function csvRecord(row: AccountRow): string {
+  return `${csvColumns.map((name) => csvCell(row[name] ?? '')).join(',')}\r\n`;
 }

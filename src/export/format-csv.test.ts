@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import type { AccountRow } from '../contract/account.ts';
-import { csvColumns, csvHead, csvRecord } from './csv.ts';
+import { csvColumns, csvHead, csvRecord } from './format.ts';
 
 const row: AccountRow = {
   labeler_did: 'did:plc:ar7c4by46qjdydhdevvrndac',

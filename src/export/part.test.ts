@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { startChain } from './chain.ts';
+import { startChain } from './part.ts';
 
 const sha256 = (...parts: (string | Buffer)[]): Buffer => {
   const hash = createHash('sha256');

@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
@@ -6,9 +7,8 @@ import { dayOf, dayStart, micros } from '../../store/time.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
-import type { KnownLabeler } from '../roster/known-labeler.ts';
+import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
-import { createShareOf } from '../roster/share-of.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import { type DiskBudget, defaultMaxDailyBytes } from '../shares/disk-budget.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
@@ -17,7 +17,7 @@ import type { ShareKey } from '../shares/shares.ts';
 import { SourceUsage } from '../shares/source-usage.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
-import { isPrivileged } from '../state/priority.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import type { LabelsOptions } from './options.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
 import { type Preconditions, watchPreconditions } from './preconditions.ts';
@@ -185,5 +185,30 @@ function timeAsker(
         if (answer.kind === 'json' && answer.date !== null) onTime(answer.date, requestedAt);
       });
     }
+  };
+}
+
+/** Maximum number of endpoints whose domains are remembered. */
+const maxDomains = 20_000;
+
+/** Returns a function that maps a source to its share. An unknown source is `new` and has a domain of its own. */
+function createShareOf(
+  labeler: (did: string) => KnownLabeler | undefined,
+  clock: () => Micros,
+): (source: string) => ShareKey {
+  const domains = new Map<string, string>();
+  const domainOf = (endpoint: string): string => {
+    const known = domains.get(endpoint);
+    if (known !== undefined) return known;
+    const domain = registrableDomain(URL.parse(endpoint)?.host ?? endpoint);
+    if (domains.size >= maxDomains) domains.clear();
+    domains.set(endpoint, domain);
+    return domain;
+  };
+  return (source) => {
+    const known = labeler(source);
+    if (!known) return { priority: 'new', domain: source, source };
+    const domain = known.endpoint === null ? source : domainOf(known.endpoint);
+    return { priority: priorityOf(priorityInput(known), clock()), domain, source };
   };
 }

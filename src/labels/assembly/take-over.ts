@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
 import { claimOrigin } from '../../store/origin.ts';
 import { type GapChange, maxBatchRows, type Position, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
@@ -11,7 +13,6 @@ import { definitionShares } from '../shares/shares.ts';
 import type { InstrumentRole, Watched } from '../standby/instrument-role.ts';
 import { jointChanges } from '../standby/joint-coverage.ts';
 import type { OwnGaps } from '../standby/kept.ts';
-import { patientStore } from '../standby/patient-store.ts';
 import { replay } from '../standby/replay.ts';
 import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './load-roster.ts';
@@ -165,4 +166,43 @@ function joined(
 async function changeGaps(writer: StoreWriter, changes: readonly GapChange[]): Promise<void> {
   for (let at = 0; at < changes.length; at += maxBatchRows)
     await writer.changeGaps(changes.slice(at, at + maxBatchRows));
+}
+
+/** Interval between two attempts, in milliseconds. */
+const retryMs = 500;
+
+/** Dependencies of `patientStore`. */
+interface PatientStoreOptions {
+  readonly log: Log;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Wraps a store and repeats those changes of a takeover that the store rejects temporarily, as it does on a full disk,
+ * until the signal aborts. Without the repetition, a takeover would lose the rows that the standby kept.
+ */
+export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
+  const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
+    for (let told = false; ; told = true) {
+      try {
+        return await change();
+      } catch (error) {
+        if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
+        if (!told)
+          log.warn('the labels that this standby kept cannot be stored yet; storing them will be retried', {
+            reason: error.code,
+          });
+        await wait(retryMs, signal);
+      }
+    }
+  };
+  return {
+    ...store,
+    append: (batch) => repeated(() => store.append(batch)),
+    recordGap: (gap) => repeated(() => store.recordGap(gap)),
+    changeGaps: (changes) => repeated(() => store.changeGaps(changes)),
+    putKeys: (keys) => repeated(() => store.putKeys(keys)),
+    putDefinitions: (revisions, shares) => repeated(() => store.putDefinitions(revisions, shares)),
+  };
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { repeat, wait } from '../clock/wait.ts';
@@ -11,8 +12,8 @@ import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/departures.ts';
-import { discover } from '../roster/discover.ts';
 import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { listLabelers } from '../roster/relay-list.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
 import { isActive } from '../standby/instrument-role.ts';
@@ -252,4 +253,22 @@ function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
 
 function time(at: Micros): string {
   return formatTimestamp(Math.floor(at / 1000));
+}
+
+/** Dependencies of `discover`. */
+interface DiscoverOptions {
+  /** URL of the relay. */
+  readonly relay: string;
+  readonly http: HttpClient;
+  readonly add: Roster['add'];
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Requests the list of labelers from a relay, and adds each labeler. */
+async function discover({ relay, http, add, wait, log }: DiscoverOptions, signal: AbortSignal): Promise<void> {
+  const { host } = new URL(relay);
+  const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, wait, signal });
+  for (const did of dids) add(did, 'discovered', `relay ${host}`);
+  if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: host });
 }

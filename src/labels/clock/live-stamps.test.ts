@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveStamps } from './live-stamps.ts';
+import { LiveStamps } from '../roster/service-events.ts';
 
 const second = 1_000_000;
 

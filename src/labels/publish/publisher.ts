@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { artifactNames } from '../../artifact/write.ts';
+import { artifactNames, writeLines } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
+import { makeFolder } from '../../ops/folder.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
@@ -21,13 +23,13 @@ import { type HoursPublication, HoursPublisher } from './hours/hours-publisher.t
 import { sampleOf } from './hours/source-history.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
 import {
+  type LabelersArtifact,
   type LabelersCache,
   type LabelersInputs,
   type Listing,
   listLabelers,
   makeLabelers,
 } from './labelers/labelers-artifact.ts';
-import { writeLabelersFiles } from './labelers/write-labelers.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
 import { WindowReader } from './window/window-reader.ts';
 
@@ -251,4 +253,11 @@ function inStates(sources: readonly EnrolledSource[]): Record<SourceState, numbe
   const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
   for (const { state } of sources) counts[state] += 1;
   return counts;
+}
+
+/** Writes both files of the artifact, each atomically, and returns the number of written bytes. */
+export async function writeLabelersFiles(folder: string, files: LabelersArtifact): Promise<number> {
+  makeFolder(folder);
+  const bytes = await writeLines(join(folder, artifactNames.labelers), files.labelers);
+  return bytes + (await writeLines(join(folder, artifactNames.labelerDefinitions), files.definitions));
 }

@@ -6,10 +6,10 @@ import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
+import type { SourceFault } from '../state/faults.ts';
 import { afterQuiet, isSettled } from '../state/quiet.ts';
 import type { StreamProgress } from '../state/read-progress.ts';
 import type { LastFrame } from '../state/reading-events.ts';
-import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import { Alignment } from './alignment.ts';
@@ -380,3 +380,15 @@ function itemsOf(frame: LabelFrame): number {
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
+
+/** Outcome of an attempt to read a source by its stream. */
+export type SessionOutcome =
+  /**
+   * The connection was read, and the stream can be resumed. `progress` is true if the connection delivered new labels.
+   * `poll` is the failure of concurrent polls if the connection delivered no label.
+   */
+  | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
+  /** The connection failed, or a limit of this instrument prevented it. */
+  | ({ readonly kind: 'fault' } & SourceFault)
+  /** The labeler's database was reset, so the source must be read like a new one. */
+  | { readonly kind: 'reset' };

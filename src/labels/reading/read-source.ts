@@ -7,12 +7,11 @@ import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../i
 import { CapReached } from '../shares/daily-cap.ts';
 import { connectFault, problemOf, type SourceFault, worseOf } from '../state/faults.ts';
 import { delayLimit } from '../state/reading-state.ts';
-import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
-import { FrameReader } from './frame-reader.ts';
+import { FrameReader, type SessionOutcome } from './frame-reader.ts';
 import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';

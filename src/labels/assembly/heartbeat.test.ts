@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hour, micros, second } from '../../store/time.ts';
-import { downtime } from './downtime.ts';
+import { downtime } from '../assembly/heartbeat.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (hours: number) => micros(now - hours * hour);

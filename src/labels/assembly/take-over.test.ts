@@ -3,7 +3,7 @@ import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Batch, StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { patientStore } from './patient-store.ts';
+import { patientStore } from '../assembly/take-over.ts';
 
 const batch: Batch = { at: micros(1), observations: [], refusals: [], positions: [] };
 const none = { accepted: 0, duplicates: [], first: null, last: null };

@@ -3,8 +3,7 @@ import type { ConditionState, Confidence, Origin } from '../../contract/vocabula
 import { countText } from '../../web/format.ts';
 import { currencyOf, isNow } from '../page/currency.ts';
 import { isRecent, type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
-import { Line, renderImage } from './image.tsx';
-import { textWidth } from './text-width.ts';
+import { Line, renderImage, textWidth } from './image.tsx';
 import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
 
 /** Content of a badge. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Shown } from '../page/model.ts';
-import { Hatched, Line } from './image.tsx';
-import { textWidth } from './text-width.ts';
+import { Hatched, Line, textWidth } from './image.tsx';
 import { refusalText } from './texts.ts';
 
 /** Width of the chart, in units of the drawing. */

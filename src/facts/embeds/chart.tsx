@@ -9,8 +9,7 @@ import { isRecent, type ObservatoryFacts, originsShown, type RecentEnvelope, typ
 import { confidenceText, scale } from '../page/words.ts';
 import { conditionNames } from './badge.tsx';
 import { chartWidth, innerWidth, left, Plate, refusedText, Section } from './chart-section.tsx';
-import { Hatched, Line, renderImage } from './image.tsx';
-import { textWidth } from './text-width.ts';
+import { Hatched, Line, renderImage, textWidth } from './image.tsx';
 import { ageText, labelCoverageText, networkNames, weatherCoverageText } from './texts.ts';
 
 const height = 436;

@@ -1,11 +1,42 @@
 import { join } from 'node:path';
-import type { Values } from '../../ops/setting.ts';
+import { integer, optionalInteger, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
+import { archiveSettings } from '../archive/archive-settings.ts';
 import { type Command, packageRoot } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
+import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
 import { userAgentFor } from '../shared-settings.ts';
-import { doctorSettings } from './doctor-settings.ts';
+import { weatherSettings } from '../weather/weather-settings.ts';
 import { type Finding, type Level, line, ok, warn, worst } from './finding.ts';
+
+/** Settings of `almanac doctor`, which include the settings of the commands that it checks. */
+const doctorSettings = {
+  json: toggle('json', 'print the findings as one JSON object'),
+  data: text('data', 'DIR', defaultData, 'data directory'),
+  store: optionalText('store', 'URL', 'the observation store; default: "labels" in --data'),
+  artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
+  archive: optionalText('archive', 'DIR', 'directory of the archive; default: not checked'),
+  archiveKey: archiveSettings.archiveKey,
+  host: factsSettings.host,
+  port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
+  basePath: factsSettings.basePath,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 1, max: 65_535 }, 'port of the account-view surface'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    { min: 1, max: 65_000 },
+    'first of the four consecutive metrics ports (facts, weather, labels, account); default: not checked',
+  ),
+  jetstream: weatherSettings.jetstream,
+  relay: labelsSettings.relay,
+  plc: labelsSettings.plc,
+  seeds: labelsSettings.seeds,
+  contact: labelsSettings.contact,
+  minFreeMegabytes: labelsSettings.minFreeMegabytes,
+  ...freshnessSettings,
+  allowLoopback: labelsSettings.allowLoopback,
+};
 
 /** Exit codes of `almanac doctor`. Code 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;

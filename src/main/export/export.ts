@@ -1,18 +1,61 @@
 import type { ExportManifest } from '../../contract/account.ts';
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
+import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { FailureKind } from '../../export/failure.ts';
-import type { PartSummary } from '../../export/format.ts';
+import { exportFormats, type PartSummary } from '../../export/format.ts';
 import type { AskedInterval } from '../../export/interval.ts';
 import type { ExportOrder } from '../../export/run.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { firstSignal } from '../../ops/lifecycle.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
+import { choice, integer, optionalInteger, optionalText, type Setting, text, type Values } from '../../ops/setting.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
-import { type ExportValues, exportSettings as settings } from './export-settings.ts';
+
+/** Creates an optional setting with a fixed list of values. */
+function optionalChoice<const W extends readonly string[]>(
+  flag: string,
+  words: W,
+  help: string,
+): Setting<W[number] | null> {
+  return { ...choice<W>(flag, words, '', help), fallback: null };
+}
+
+/** Settings of `almanac export`. */
+const exportSettings = {
+  from: text('from', 'URL', 'http://127.0.0.1:8401', 'base URL of an account-view service'),
+  days: optionalInteger('days', 'N', { min: 1, max: 30 }, 'the last 7 or 30 days, as far as available; default: 30'),
+  start: optionalText(
+    'start',
+    'TIME',
+    'start of the interval, inclusive, as an RFC 3339 timestamp with a time zone; requires --end',
+  ),
+  end: optionalText('end', 'TIME', 'end of the interval, exclusive; requires --start'),
+  labeler: optionalText('labeler', 'DID', 'only labels of this labeler'),
+  value: optionalText('value', 'TEXT', 'only labels with exactly this value'),
+  action: optionalChoice('action', labelActions, 'only applications or only removals'),
+  targetKind: optionalChoice(
+    'target-kind',
+    targetKinds,
+    'only labels on the account itself, on posts, or on other records',
+  ),
+  format: choice('format', exportFormats, 'json', 'format of the file; csv writes the manifest to a second file'),
+  out: optionalText('out', 'FILE', 'output file, created only once it is complete; default: named after the account'),
+  giveUpSeconds: integer(
+    'give-up-seconds',
+    'N',
+    120,
+    { min: 1, max: 86_400 },
+    'how long to retry if the service does not respond or is busy',
+  ),
+  timeoutSeconds: integer('timeout-seconds', 'N', 30, { min: 1, max: 600 }, 'timeout of one response'),
+};
+
+/** Resolved settings of an export. */
+type ExportValues = Values<typeof exportSettings>;
 
 /** Exit codes of `almanac export`. An error in the command line exits with 1, as in all commands. */
 export const exportExitCodes = {
@@ -29,7 +72,7 @@ export const exportExitCodes = {
 export const exportCommand: Command = {
   summary: 'downloads and verifies the observations on one account from an account-view service',
   operands: 'DID',
-  settings,
+  settings: exportSettings,
   exitCodes: [
     { code: exportExitCodes.complete, meaning: 'the file is complete and verified' },
     { code: 1, meaning: 'an error in the command line' },
@@ -47,7 +90,7 @@ export const exportCommand: Command = {
     { code: exportExitCodes.interrupted, meaning: 'interrupted by a signal' },
   ],
   async run(context) {
-    const { values, positionals } = resolveSettings(settings, context);
+    const { values, positionals } = resolveSettings(exportSettings, context);
     const [named] = positionals;
     if (named === undefined || positionals.length > 1) throw new OperatorError('export requires exactly one DID');
     if (!isDid(named))

@@ -19,7 +19,7 @@ export type FetchedFact =
   | { readonly kind: 'failure'; readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'> };
 
 /** Options for the requests. */
-export interface FetchOptions {
+interface FetchOptions {
   /** Address of the facts API, chosen by the operator, without a trailing slash. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;

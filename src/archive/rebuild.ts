@@ -13,7 +13,7 @@ import { current, editionOf } from './tables/editions.ts';
  * computed bytes differ from the published ones, so nothing was written. `added`: the file belongs to a newer edition of
  * the tables than the record of the day, and has been written next to the older tables.
  */
-export interface RebuiltFile {
+interface RebuiltFile {
   readonly name: string;
   readonly result: 'identical' | 'restored' | 'added' | 'withdrawn' | 'different';
 }

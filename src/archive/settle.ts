@@ -26,7 +26,7 @@ const maxClosedAtOnce = 3;
 const confirmingHours = 24;
 
 /** Dependencies of `settleDays`. */
-export interface Upkeep {
+interface Upkeep {
   readonly files: ArchiveFiles;
   readonly log: DayLog;
   /** The log's public key in text form, for the index. */

@@ -2,7 +2,7 @@ import type { FactName } from './days/day-files.ts';
 import type { FailureReason } from './days/line.ts';
 
 /** Result of archiving one body. */
-export type LineOutcome = 'archived' | FailureReason;
+type LineOutcome = 'archived' | FailureReason;
 
 /** Receives the events of an archiver, for metrics. */
 export interface ArchiveTelemetry {

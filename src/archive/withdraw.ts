@@ -13,7 +13,7 @@ import { formatWeatherDay, unknownWeather, weatherHoursFile } from './hours/weat
 import { isAdded } from './tables/editions.ts';
 
 /** A request to withdraw one file. */
-export interface Withdrawal {
+interface Withdrawal {
   readonly files: ArchiveFiles;
   readonly day: string;
   readonly name: string;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Options for a poller; all times in milliseconds. */
-export interface PollerOptions {
+interface PollerOptions {
   /** Makes one attempt. Must not reject. */
   readonly poll: () => Promise<void>;
   /** Interval between two attempts. */

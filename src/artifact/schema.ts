@@ -44,7 +44,7 @@ export const anyWord = () => Type.String();
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
 /** First place at which a value does not match its schema. */
-export type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
+type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
 
 /** Creates a check from a schema. The schema is compiled on the first call rather than on import. */
 export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> {

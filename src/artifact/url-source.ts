@@ -8,7 +8,7 @@ import { createPoller, type Poller } from './poller.ts';
 import type { ArtifactSource, Reading, ReadingObserver, Recogniser } from './reading.ts';
 
 /** Options for a URL source; all times in milliseconds. */
-export interface UrlSourceOptions<A> {
+interface UrlSourceOptions<A> {
   /** Address of the artifact, chosen by the operator: `http:` or `https:`. */
   readonly url: URL;
   /** `User-Agent` of every request. */
@@ -140,7 +140,7 @@ function modified(reading: Reading<unknown>): number | null {
 }
 
 /** One conditional request for an artifact. */
-export interface ArtifactRequest {
+interface ArtifactRequest {
   url: URL;
   userAgent: string;
   maxBytes: number;

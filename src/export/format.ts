@@ -9,7 +9,7 @@ export const exportFormats = ['json', 'ndjson', 'csv'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /** Position of a part in the file. */
-export interface PartPlace {
+interface PartPlace {
   /** Index of the part, starting at 0. */
   readonly index: number;
   /** True if the file contains more than one part. */
@@ -17,7 +17,7 @@ export interface PartPlace {
 }
 
 /** Serializer of a file format. Each method returns the next piece of the file's text; nothing is buffered. */
-export interface Layout {
+interface Layout {
   /** Formats the start of a part. */
   begin(manifest: ExportManifest, place: PartPlace): string;
   /** Formats a row; `text` is the row as canonical JSON, and `nth` is its index in the part. */

@@ -21,7 +21,7 @@ export interface Part {
 }
 
 /** Account and filters of the requested export. The manifest must state the same account and filters. */
-export interface AskedExport {
+interface AskedExport {
   readonly account: string;
   readonly filters: ExportManifest['filters'];
 }

@@ -29,7 +29,7 @@ export interface ServiceOptions {
 }
 
 /** A usable response: the body of a successful response, or an error that a retry would not resolve. */
-export type ServiceReply =
+type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 

@@ -5,7 +5,7 @@ import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
 /** A position in a target file, to which `rewind` returns. */
-export interface Mark {
+interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
 }

@@ -29,7 +29,7 @@ import { type FactResource, refusing } from './resource.ts';
 import { weatherResource, weatherTime } from './weather-resource.ts';
 
 /** Dependencies of the facts application. It uses no store, only artifacts. */
-export interface FactsAppOptions {
+interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
   /** Hours files of both instruments. If absent, the pages state that there are no counts of hours. */

@@ -61,7 +61,7 @@ const textPolicy: HeaderList = [
 const imagesPolicy: HeaderList = textPolicy.map((value) => value.replace('img-src data:', "img-src 'self' data:"));
 
 /** The party that reads from labelers, as identified to their operators on `/for-labelers`. */
-export interface LabelerReader {
+interface LabelerReader {
   /** `User-Agent` that the instruments send with every request. */
   readonly userAgent: string;
   /** Web or mail address of the operator; null if none is set. */

@@ -19,7 +19,7 @@ export interface FreshnessBounds {
  * Parts of a label artifact that determine its freshness. They are extracted once per artifact and evaluated at every
  * request.
  */
-export interface LabelEvidence {
+interface LabelEvidence {
   /** Time of the artifact; null if it is absent or not a valid timestamp. */
   readonly generatedAt: Micros | null;
   /** Time of the latest accepted page; `not_recorded` for the legacy producer, which has no collection clock. */

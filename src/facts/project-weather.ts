@@ -9,7 +9,7 @@ import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow }
 import { httpSchemes, parseUrl, publicUrl, socketSchemes } from '../input/url.ts';
 
 /** Published parts of a weather artifact, from which both weather facts are built. */
-export interface WeatherParts {
+interface WeatherParts {
   readonly conditions: WeatherConditions | null;
   readonly window: WeatherWindow;
   readonly totalEvents: TotalEvents;

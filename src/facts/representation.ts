@@ -31,7 +31,7 @@ export interface Representation {
 }
 
 /** Inputs of a representation. */
-export interface RepresentationParts {
+interface RepresentationParts {
   readonly envelope: FactEnvelope;
   readonly etag: string;
   /** Modification time of the artifact, in milliseconds since 1970. */

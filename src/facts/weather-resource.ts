@@ -12,7 +12,7 @@ import { represent } from './representation.ts';
 import { type FactResource, keepOne, lastOrigin, oncePer } from './resource.ts';
 
 /** `generated_at` of a weather artifact. A fact without a time is served; a fact with an unusable time is refused. */
-export type WeatherTime =
+type WeatherTime =
   | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
   | { readonly kind: 'not_said' }
   | { readonly kind: 'unusable' };

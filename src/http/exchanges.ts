@@ -23,7 +23,7 @@ interface Exchange {
  * Decision on a request. A request is answered, ignored because the connection is closing, or rejected because too many
  * requests are pending.
  */
-export type Admission =
+type Admission =
   | { readonly kind: 'answer'; readonly turn: Promise<void> }
   | { readonly kind: 'ignore' }
   | { readonly kind: 'too_many' };

@@ -11,7 +11,7 @@ export interface Waiting {
 }
 
 /** Options for a fair queue. */
-export interface FairQueueOptions {
+interface FairQueueOptions {
   /** Maximum number of waiting entries. */
   readonly maxWaiting: number;
   /** Monotonic clock, in milliseconds. */

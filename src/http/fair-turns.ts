@@ -2,7 +2,7 @@ import type { NetworkTier } from './connections/network-tiers.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Dependencies of `FairTurns`. */
-export interface FairTurnsOptions {
+interface FairTurnsOptions {
   /** Maximum number of waiting pieces of work. */
   readonly maxWaiting: number;
   /** Calls `act` in the next turn of the event loop. */

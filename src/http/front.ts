@@ -8,7 +8,7 @@ import type { FairTurns } from './fair-turns.ts';
 import { httpLimits } from './limits.ts';
 
 /** Dependencies of admission control. */
-export interface FrontOptions {
+interface FrontOptions {
   /** Table that admits a connection before any of its bytes are read. */
   readonly table: ConnectionTable;
   readonly turns: FairTurns;

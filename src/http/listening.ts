@@ -2,7 +2,7 @@ import { BlockList, createServer, type Server, type SocketAddress } from 'node:n
 import { systemCode } from '../ops/errors.ts';
 
 /** Address on which a server listens. */
-export interface ListenAt {
+interface ListenAt {
   readonly host: string;
   /** Port number; 0 selects a free port. */
   readonly port: number;

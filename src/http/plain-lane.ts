@@ -7,7 +7,7 @@ import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';
 
 /** Options for the fast path. */
-export interface PlainLaneOptions {
+interface PlainLaneOptions {
   /** Returns the response to a request. Must not throw. */
   readonly answer: (request: ReadRequest, now: number) => Reply;
   /** Returns true for a request target that only the full server can answer. */

@@ -1,5 +1,5 @@
 /** Limits of the memory that all sources use for decoded input. */
-export interface DecodedBytesLimits {
+interface DecodedBytesLimits {
   /** Maximum bytes held by all accounts together, beyond their reserves. */
   readonly total: number;
   /** Bytes that each account may hold regardless of the other accounts. */

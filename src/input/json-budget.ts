@@ -14,7 +14,7 @@ export interface JsonLimits {
 export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 'number_too_long';
 
 /** Result of scanning a JSON document. */
-export interface Shape {
+interface Shape {
   /** First exceeded limit, or null if the document is within the limits, even if it is invalid. */
   readonly fault: ShapeFault | null;
   /** Number of values and keys up to the end or the first exceeded limit. */

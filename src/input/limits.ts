@@ -4,7 +4,7 @@ const kib = 1024;
 const mib = 1024 * kib;
 
 /** Maximum processor time for one input: a fixed part, and a part per byte. */
-export interface CpuBudget {
+interface CpuBudget {
   readonly fixedMicroseconds: number;
   readonly nanosecondsPerByte: number;
 }

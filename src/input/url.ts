@@ -10,10 +10,10 @@ export const httpSchemes = ['https:', 'http:'] as const;
 export const socketSchemes = ['wss:', 'ws:'] as const;
 
 /** Maximum length of a URL, in characters; many servers reject longer URLs. */
-export const maxUrlLength = 8192;
+const maxUrlLength = 8192;
 
 /** Name of a rule for URLs. */
-export type UrlRule = 'length' | 'syntax' | 'scheme' | 'credentials' | 'fragment' | 'path';
+type UrlRule = 'length' | 'syntax' | 'scheme' | 'credentials' | 'fragment' | 'path';
 
 /** Result for a string that is not an admitted URL. */
 export interface RefusedUrl {
@@ -29,7 +29,7 @@ export interface RefusedUrl {
 }
 
 /** Result of applying the rules to a string. */
-export type UrlVerdict = { readonly kind: 'url'; readonly url: URL } | RefusedUrl;
+type UrlVerdict = { readonly kind: 'url'; readonly url: URL } | RefusedUrl;
 
 /** Rules for one kind of URL. */
 export interface UrlRules {

@@ -20,7 +20,7 @@ import { isActive } from './standby/instrument-role.ts';
 import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
-export interface Labels {
+interface Labels {
   /**
    * Resolves once the instrument has begun to observe, or after 2 × `clockMs` if it still waits for a correct clock.
    * Does not wait until labelers are discovered.

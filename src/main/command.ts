@@ -26,13 +26,13 @@ export interface Command {
 }
 
 /** An action of a command: its operands and its description. */
-export interface ActionHelp {
+interface ActionHelp {
   readonly usage: string;
   readonly does: string;
 }
 
 /** An exit code and its meaning, for the help and the docs. */
-export interface ExitCode {
+interface ExitCode {
   readonly code: number;
   readonly meaning: string;
 }

@@ -31,7 +31,7 @@ export const commands = {
 } as const satisfies Record<string, Command>;
 
 /** Name of a command. */
-export type CommandName = keyof typeof commands;
+type CommandName = keyof typeof commands;
 
 /** Names of all commands. */
 export const commandNames = Object.keys(commands) as CommandName[];

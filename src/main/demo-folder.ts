@@ -14,7 +14,7 @@ const mark = `Everything in this directory is simulated: it was written by \`alm
 const lockName = 'demo.lock';
 
 /** Data directory of one demo. */
-export interface DemoFolder {
+interface DemoFolder {
   readonly path: string;
   /** Releases the directory for another demo. Removes the directory if it is temporary. */
   release(): void;

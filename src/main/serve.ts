@@ -12,7 +12,7 @@ export interface Running {
 }
 
 /** Options for a server command. */
-export interface ServeOptions {
+interface ServeOptions {
   /** Loopback port of the metrics listener, or null for no listener. */
   readonly metricsPort: number | null;
   /** True if the process collects metrics. A worker collects metrics for the primary process, which aggregates them. */

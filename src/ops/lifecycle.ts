@@ -1,8 +1,8 @@
 /** Maximum time from the first signal until everything has stopped, in milliseconds. */
-export const stopWithinMs = 9_000;
+const stopWithinMs = 9_000;
 
 /** Source of the signals that stop the process. */
-export interface Signals {
+interface Signals {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }

@@ -10,7 +10,7 @@ export interface MetricsServer {
 }
 
 /** All current metrics, in the Prometheus text format. */
-export interface MetricsText {
+interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;
 }

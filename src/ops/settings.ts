@@ -13,13 +13,13 @@ export interface SettingSources {
 }
 
 /** Resolved settings of a command, with its positional arguments. */
-export interface Resolved<S extends Settings> {
+interface Resolved<S extends Settings> {
   readonly values: Values<S>;
   readonly positionals: readonly string[];
 }
 
 /** Name of the flag for the config file. The flag itself is not a setting. */
-export const configFlag = 'config';
+const configFlag = 'config';
 
 /**
  * Resolves a command's settings. Throws OperatorError for an unknown setting (and suggests a similar known name if

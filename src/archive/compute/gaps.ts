@@ -19,7 +19,7 @@ const laterDays = 2;
 export type DayLines = Readonly<Record<FactName, readonly ArchivedLine[]>>;
 
 /** Input for computing a day's gap manifest. */
-export interface GapInputs {
+interface GapInputs {
   readonly day: string;
   /** Archived lines of the day, followed by the lines of the two following days. */
   readonly days: readonly DayLines[];
@@ -31,7 +31,7 @@ export interface GapInputs {
 }
 
 /** Gap manifest of one day, in its published form. */
-export interface GapManifest {
+interface GapManifest {
   readonly schema: typeof gapsSchema;
   readonly day: string;
   readonly through: string;
@@ -126,10 +126,10 @@ function weatherGaps(day: string, days: readonly DayLines[]): ArchiveGap[] {
 }
 
 /** Name of something that the archive keeps for each hour: a published fact, or the hours file of an instrument. */
-export type KeptName = FactName | 'weather-hours' | 'labels-hours';
+type KeptName = FactName | 'weather-hours' | 'labels-hours';
 
 /** A period that was not archived, not published, or not observed; start inclusive, end exclusive. */
-export interface ArchiveGap {
+interface ArchiveGap {
   /**
    * Cause of the gap. `archive`: this archive has no response or no counts. `publication`: the facts API refused the
    * fact. `labels`, `weather`: the instrument did not observe.

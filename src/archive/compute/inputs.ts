@@ -33,7 +33,7 @@ export interface DayInputs {
 }
 
 /** Result of parsing a day's input files. `inputs` is null if any file is damaged; `damaged` names these files. */
-export interface ParsedInputs {
+interface ParsedInputs {
   readonly inputs: DayInputs | null;
   readonly damaged: readonly string[];
 }
@@ -77,7 +77,7 @@ export interface ComputedFile {
 }
 
 /** Options for computing the files of a day. */
-export interface Computing {
+interface Computing {
   /** Cache of the results of earlier calls, all of which had the same edition. */
   readonly memo?: Memo;
   /** Edition of the tables; by default the current one. */

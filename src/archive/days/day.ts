@@ -6,7 +6,7 @@ import { parsedObject } from './json.ts';
 /** Name of the file that lists the files of a day. */
 export const dayFile = 'day.json';
 /** Schema of a day's record. */
-export const daySchema = 'almanac.archive.day/v1';
+const daySchema = 'almanac.archive.day/v1';
 
 /** Entry of one file in a day's record. */
 export interface ListedFile {
@@ -20,7 +20,7 @@ export interface ListedFile {
  * Reasons why a day is open. `held`: the operator withholds the label facts. `recent`: the day is open for any other
  * reason.
  */
-export const openReasons = ['recent', 'held'] as const;
+const openReasons = ['recent', 'held'] as const;
 
 /** Record of a day: its files with their digests. Each revision names the digest of its predecessor. */
 export interface DayRecord {

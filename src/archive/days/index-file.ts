@@ -5,7 +5,7 @@ import { parsedObject } from './json.ts';
 /** Name of the file that lists the days of an archive. */
 export const indexFile = 'index.json';
 /** Schema of the index. */
-export const archiveSchema = 'almanac.archive/v1';
+const archiveSchema = 'almanac.archive/v1';
 /** Licence under which an archive's files are published. */
 const licence = 'CC0-1.0';
 

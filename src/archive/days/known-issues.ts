@@ -8,12 +8,12 @@ export const issuesFile = 'known-issues.json';
 /** Schema of the list of known issues. */
 export const issuesSchema = 'almanac.archive.known-issues/v1';
 /** Maximum number of known issues. */
-export const maxIssues = 1_000;
+const maxIssues = 1_000;
 /** Maximum length of the summary of an issue, in characters. */
-export const maxSummaryLength = 1_000;
+const maxSummaryLength = 1_000;
 
 /** Parts of the observatory that a known issue may concern. */
-export const issueSources = ['archive', 'publication', 'labels', 'weather'] as const;
+const issueSources = ['archive', 'publication', 'labels', 'weather'] as const;
 
 /** A known issue: published values that are wrong or incomplete, in the words of the operator. */
 export interface KnownIssue {

@@ -50,7 +50,7 @@ export function placeOf(day: string, start: string): number | null {
 }
 
 /** An interval that was not observed; start inclusive, end exclusive. */
-export interface HoursGap {
+interface HoursGap {
   readonly start: string;
   readonly end: string;
 }

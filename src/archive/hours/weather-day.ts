@@ -25,7 +25,7 @@ export interface HourCounts {
 }
 
 /** A period during which a weather series was not observed. */
-export type WeatherGap = WeatherHourSeries['gaps'][number];
+type WeatherGap = WeatherHourSeries['gaps'][number];
 
 /** Hourly weather of one day from one host, read with one protocol. */
 export interface DaySeries extends HourCounts {

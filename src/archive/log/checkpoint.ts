@@ -10,7 +10,7 @@ export interface Checkpoint {
 }
 
 /** Result of opening a signed checkpoint. */
-export type OpenedCheckpoint =
+type OpenedCheckpoint =
   | { readonly kind: 'verified'; readonly checkpoint: Checkpoint }
   | { readonly kind: Exclude<OpenedNote['kind'], 'verified'> };
 

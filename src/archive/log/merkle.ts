@@ -14,7 +14,7 @@ export function leafHash(entry: Uint8Array): Buffer {
 }
 
 /** Returns the hash of the node over two subtrees. */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return createHash('sha256').update('\x01').update(left).update(right).digest();
 }
 

@@ -9,7 +9,7 @@ export const tileWidth = 256;
 export const maxEntryBytes = 65_535;
 
 /** Position of a tile: its level, its index within the level, and its number of hashes. */
-export interface TileShape {
+interface TileShape {
   readonly level: number;
   readonly index: number;
   /** Number of hashes in the tile; 256 for a full tile. */

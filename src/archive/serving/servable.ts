@@ -14,7 +14,7 @@ import { dictionaryFile } from '../tables/dictionary.ts';
 import { isAdded } from '../tables/editions.ts';
 
 /** Maximum size of a served file, in bytes. */
-export const maxServedBytes = inputLimits.archiveFile.bytes;
+const maxServedBytes = inputLimits.archiveFile.bytes;
 /** Maximum size of a day's record, in bytes. */
 const maxRecordBytes = 1024 * 1024;
 
@@ -22,10 +22,10 @@ const maxRecordBytes = 1024 * 1024;
  * Rule for the caches that store a file: `immutable` files never change, `revalidated` files must be checked at each use because
  * they can be withdrawn, and `brief` files change regularly.
  */
-export type FileCaching = 'immutable' | 'revalidated' | 'brief';
+type FileCaching = 'immutable' | 'revalidated' | 'brief';
 
 /** An open file of an archive. */
-export interface OpenedFile {
+interface OpenedFile {
   /** Handle of the file, which the caller closes. */
   readonly handle: FileHandle;
   readonly bytes: number;
@@ -37,7 +37,7 @@ export interface OpenedFile {
 }
 
 /** The files of an archive that may be served. */
-export interface ServableArchive {
+interface ServableArchive {
   /**
    * Opens a file by its path relative to the directory of the archive. Resolves with `withdrawn` if the file has a
    * tombstone, whether or not it exists. Resolves with null if the path does not name an archive file, if the file does

@@ -22,7 +22,7 @@ export interface DayLog {
 }
 
 /** Options for opening a log. */
-export interface DayLogOptions {
+interface DayLogOptions {
   readonly files: ArchiveFiles;
   readonly key: SignerKey;
   readonly kept: KeptHead;

@@ -4,7 +4,7 @@ import { replaceFile } from '../files/archive-files.ts';
 import { parseSignerKey, type SignerKey, signerKey } from '../log/keys.ts';
 
 /** Options for reading the key of a log. */
-export interface KeyFileOptions {
+interface KeyFileOptions {
   readonly path: string;
   /** Name of a new key, which is also the origin of its log. */
   readonly name: string;

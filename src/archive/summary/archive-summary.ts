@@ -10,7 +10,7 @@ import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/
 import { firstNames } from '../tables/first-edition.ts';
 
 /** Summary of one archived day. */
-export interface SummarisedDay {
+interface SummarisedDay {
   /** Day in the form `YYYY-MM-DD`. */
   readonly day: string;
   readonly isClosed: boolean;
@@ -23,7 +23,7 @@ export interface SummarisedDay {
 }
 
 /** Options for a summary of an archive. */
-export interface ArchiveSummaryOptions {
+interface ArchiveSummaryOptions {
   /** Directory of the archive, which may not exist yet. */
   readonly root: string;
   /** Interval between two checks for changes, in milliseconds. */
@@ -49,7 +49,7 @@ export interface ArchiveSummary {
 }
 
 /** Maximum number of days in the summary. */
-export const summaryDays = 366;
+const summaryDays = 366;
 /** Maximum size of the index and of a table, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 const firstMs = 1_000;

@@ -21,7 +21,7 @@ export interface VerifiedLog {
 }
 
 /** Dependencies of `verifyLog`. */
-export interface LogVerification {
+interface LogVerification {
   readonly reader: ArchiveReader;
   readonly key: VerifierKey;
   /** Text form of the key that the archive itself names; null if the archive has no index. */

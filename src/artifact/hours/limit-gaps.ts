@@ -6,7 +6,7 @@ export interface KeyedGap {
 }
 
 /** Result of limiting gaps to a maximum number. */
-export interface LimitedGaps<G> {
+interface LimitedGaps<G> {
   /** Gaps sorted by start, then by key. */
   readonly gaps: readonly G[];
   /** True if distinct gaps were joined because there were too many; the unobserved time is then overstated. */

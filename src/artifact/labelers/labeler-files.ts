@@ -95,7 +95,7 @@ function failure(error: unknown): Missing | Unreadable {
 }
 
 /** Options for a labelers artifact at two URLs; all times in milliseconds. */
-export interface LabelerUrlOptions {
+interface LabelerUrlOptions {
   readonly urls: { readonly labelers: URL; readonly definitions: URL };
   readonly userAgent: string;
   /** Maximum time until a complete response has arrived. */

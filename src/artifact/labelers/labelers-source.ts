@@ -30,7 +30,7 @@ export interface Preparation<P> {
 }
 
 /** Options for a source of the labelers artifact. */
-export interface LabelersSourceOptions<P> {
+interface LabelersSourceOptions<P> {
   readonly readBytes: ReadLabelerBytes;
   readonly prepare: () => Preparation<P>;
   /** Interval between attempts to read the files, in milliseconds. */

@@ -17,12 +17,12 @@ export interface Resource {
 }
 
 /** A reference to a component of the document. */
-export interface Reference {
+interface Reference {
   readonly $ref: string;
 }
 
 /** Possible responses to a CORS preflight request. */
-export interface PreflightResponses {
+interface PreflightResponses {
   readonly '204': Reference;
   readonly '405': Reference;
 }
@@ -58,7 +58,7 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
 }
 
 /** Parts of an OpenAPI document that differ between the APIs. */
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string;
   /** Version of the package. */
   readonly version: string;

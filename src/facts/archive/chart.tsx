@@ -21,7 +21,7 @@ import { archiveHeading, noLabelsText } from './section-texts.ts';
 const maxGaps = 20;
 
 /** Content of the charts of daily rates. */
-export interface RateChartProps {
+interface RateChartProps {
   /** Relative URL of the service. */
   readonly base: string;
   readonly days: readonly ChartDay[];

@@ -8,7 +8,7 @@ import type { ArchivedDay } from './model.ts';
  * The archive as a dataset: one description, which the page shows as text for citations and contains as JSON-LD for
  * search engines of datasets.
  */
-export interface ArchiveDataset {
+interface ArchiveDataset {
   /** First and newest day of the archive in the form `YYYY-MM-DD`. */
   readonly first: string;
   readonly newest: string;

@@ -1,5 +1,5 @@
 /** Sums of one day's events or labels. */
-export interface ArchivedSums {
+interface ArchivedSums {
   /** Number of events or labels; null if nothing was observed. */
   readonly count: number | null;
   /** Observed time of the hours that have a count, in seconds. */

@@ -7,7 +7,7 @@ import { Line, renderImage, textWidth } from './image.tsx';
 import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
 
 /** Content of a badge. */
-export interface Badge {
+interface Badge {
   readonly origin: Origin;
   /** Subject of the badge, shown after the name of the network. */
   readonly subject: string;
@@ -24,7 +24,7 @@ const margin = 9;
 const rowHeight = 22;
 
 /** Renders a badge with two rows: the value above, the coverage and the age below. */
-export function renderBadge({ origin, subject, value, kind, note }: Badge): string {
+function renderBadge({ origin, subject, value, kind, note }: Badge): string {
   const name = `${networkNames[origin]} ${subject}`;
   const nameWidth = textWidth(name, size) + 2 * margin;
   const valueWidth = textWidth(value, size, true) + 2 * margin;

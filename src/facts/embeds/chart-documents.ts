@@ -29,7 +29,7 @@ export const hoursEmbedPath = '/embed/hours.svg';
 export const chartNames: readonly string[] = [...hourCharts, ...archiveChartNames];
 
 /** Data from which the charts are made at one instant. */
-export interface ChartState {
+interface ChartState {
   readonly hours: HoursCharts;
   readonly archive: () => ArchiveCharts | null;
   readonly outcomes: FactOutcomes;

@@ -9,7 +9,7 @@ import { chartStyle } from './style.ts';
 import { networkNames } from './texts.ts';
 
 /** Height of the image of a chart, in units of the drawing. */
-export const chartImageHeight = 240;
+const chartImageHeight = 240;
 
 /** Renders a chart as an SVG document, with the same shapes as on the page. */
 export function chartImage(chart: PageChart, origin: Origin): string {

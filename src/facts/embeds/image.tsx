@@ -3,7 +3,7 @@ import { renderToString } from 'preact-render-to-string';
 import { embedStyle } from './style.ts';
 
 /** Content of an image. */
-export interface ImageParts {
+interface ImageParts {
   readonly width: number;
   readonly height: number;
   /** Message of the image in one line, for screen readers. */

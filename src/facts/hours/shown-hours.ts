@@ -198,7 +198,7 @@ interface CountedHour {
 }
 
 /** Returns the period, the observed share and the reasons of an hour. */
-export function binOf({
+function binOf({
   start,
   seconds,
   through,
@@ -217,7 +217,7 @@ export function binOf({
  * Adds a hole for every hour without any observed second that the listed holes do not cover, so that no such hour looks
  * observed. Joins adjoining holes that it adds.
  */
-export function withUnlistedHoles(hours: readonly CountedHour[], listed: readonly Hole[], through: number): Hole[] {
+function withUnlistedHoles(hours: readonly CountedHour[], listed: readonly Hole[], through: number): Hole[] {
   const added: { start: number; end: number; reason: string }[] = [];
   for (const { start, seconds } of hours) {
     if (seconds > 0) continue;

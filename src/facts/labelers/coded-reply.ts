@@ -27,7 +27,7 @@ export interface CodedReplies {
 }
 
 /** Parts of a response that are the same in every content coding. */
-export interface CodedParts {
+interface CodedParts {
   readonly status: number;
   readonly contentType: string;
   readonly body: Buffer;

@@ -34,7 +34,7 @@ export type PairOutcome<P> =
     };
 
 /** Options for the pairing. */
-export interface PairingOptions<P> {
+interface PairingOptions<P> {
   readonly overview: ArtifactSource<LabelArtifact>;
   readonly labelers: { read(): LabelersReading<P> };
   readonly bounds: FreshnessBounds;

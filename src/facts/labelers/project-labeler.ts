@@ -16,7 +16,7 @@ export function projectSummary(line: LabelerLine, { window }: LabelersHeader): L
 }
 
 /** Facts of a labeler's document, except those that come from the artifact's header. */
-export type OwnLabelerFacts = Omit<LabelerFacts, 'window' | 'acquisition' | 'counted_since'>;
+type OwnLabelerFacts = Omit<LabelerFacts, 'window' | 'acquisition' | 'counted_since'>;
 
 /** Returns the facts of a labeler's document. */
 export function projectLabeler(

@@ -25,7 +25,7 @@ export interface Validated {
 }
 
 /** Times of a document, in milliseconds since 1970. */
-export interface DocumentTimes {
+interface DocumentTimes {
   readonly modifiedAt: number;
   readonly builtAt: number;
 }

@@ -18,7 +18,7 @@ export interface MetricFamily {
 export type Dimensions = Readonly<Record<string, string>>;
 
 /** One sample of a family. */
-export interface Sample {
+interface Sample {
   readonly dimensions: Dimensions;
   readonly value: number;
 }

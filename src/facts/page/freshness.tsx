@@ -59,7 +59,7 @@ const currencyText: Readonly<Record<Currency, string>> = {
 };
 
 /** Status of an instrument, as words for readers and as a flag. */
-export interface InstrumentStatus {
+interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;
   /** True if the instrument's facts are current without any restriction. */

@@ -3,7 +3,7 @@ import { archiveHeading, noLabelsText } from '../archive/section-texts.ts';
 /**
  * A section of the server-rendered page that the page's script keeps unchanged, because the section contains no fact.
  */
-export interface KeptSection {
+interface KeptSection {
   readonly id: string;
   readonly html: string;
   /** Text of the refusal that the section states; null if it states none. */

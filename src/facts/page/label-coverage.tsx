@@ -73,7 +73,7 @@ function stretch<K extends Part['kind']>(kind: K, { start, end }: { start: strin
 }
 
 /** Returns the window of an overview and the parts of it that were not observed; null without a `generated_at`. */
-export function unobservedParts({
+function unobservedParts({
   generated_at: generatedAt,
   facts,
 }: Pick<RecentEnvelope, 'generated_at' | 'facts'>): { window: Stretch; parts: Part[] } | null {

@@ -13,7 +13,7 @@ import { WeatherRates } from './weather-rates.tsx';
  * Update mode of the page: static, or updated by the page's script. The script announces changes (`said`) to screen
  * readers.
  */
-export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
+type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
  * Sections that do not show facts. `archive` is null if the page has no section about the archive. The page's script

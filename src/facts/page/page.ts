@@ -30,7 +30,7 @@ const headers: HeaderList = [
 ];
 
 /** Data of the page that does not come from the facts. */
-export interface PageContext {
+interface PageContext {
   readonly accounts: AccountLinks | null;
   readonly publicUrl: string | null;
   /** Days of the archive; null without an archive. */

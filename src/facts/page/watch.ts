@@ -10,7 +10,7 @@ import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
 /** Requests one fact from the API, and caches the fact as the contract requires of clients. */
-export interface FactWatch<E> {
+interface FactWatch<E> {
   /** Requests the fact again with the validator of the cached response. Never rejects. */
   ask(): Promise<Shown<E>>;
   /** Returns the time at which the response expires, in milliseconds of the given clock. */

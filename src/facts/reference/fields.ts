@@ -1,7 +1,7 @@
 import { nameOf, type Schema } from './openapi.ts';
 
 /** One field of a schema, as the reference page shows it. */
-export interface Field {
+interface Field {
   /** Path of the field within its schema. Nested objects without a schema name are part of the path. */
   readonly path: string;
   readonly type: readonly TypePart[];

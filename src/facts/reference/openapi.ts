@@ -1,7 +1,7 @@
 /** Types of the parts of an OpenAPI document of this program that the reference page shows. */
 
 /** A reference to a component of the same document. */
-export interface Ref {
+interface Ref {
   readonly $ref: string;
 }
 
@@ -51,7 +51,7 @@ export interface ResponseObject {
 }
 
 /** The GET operation of a path. */
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;

@@ -19,7 +19,7 @@ export interface Part {
 }
 
 /** A part before its schemas are assigned to parts of the page. */
-export type PartSource = Pick<Part, 'id' | 'title' | 'document' | 'base' | 'source' | 'sameOrigin'>;
+type PartSource = Pick<Part, 'id' | 'title' | 'document' | 'base' | 'source' | 'sameOrigin'>;
 
 /** Assigns element ids to the schemas of all parts. */
 export function arranged(sources: readonly PartSource[]): Part[] {

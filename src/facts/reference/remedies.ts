@@ -3,7 +3,7 @@ import { errorTable } from '../../contract/errors.ts';
 import { type LabelerErrorCode, labelerErrorTable } from '../../contract/labeler-errors.ts';
 
 /** Error code of any document in the reference. */
-export type AnyErrorCode = LabelerErrorCode | AccountErrorCode;
+type AnyErrorCode = LabelerErrorCode | AccountErrorCode;
 
 /** Status and message of every error in the documents, as clients receive them. */
 export const allErrors: Readonly<Record<AnyErrorCode, { readonly status: number; readonly message: string }>> = {

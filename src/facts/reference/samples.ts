@@ -3,7 +3,7 @@ import { paths } from '../../contract/identifiers.ts';
 import type { Call, Parameter } from './openapi.ts';
 
 /** Sample programs for one call: a shell command, and a program in each client language. */
-export interface Samples {
+interface Samples {
   readonly curl: string;
   readonly typescript: string;
   readonly python: string;
@@ -145,7 +145,7 @@ function exampleOf({ name, example }: Parameter, _at: number, all: readonly Para
 }
 
 /** Returns true if the call returns JSON. */
-export function isJson({ responses }: Call): boolean {
+function isJson({ responses }: Call): boolean {
   return responses.some(([status, { content }]) => status === '200' && content?.['application/json'] !== undefined);
 }
 

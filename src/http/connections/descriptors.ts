@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 
 /** File descriptors of this process. */
-export interface Descriptors {
+interface Descriptors {
   /** Maximum number of open descriptors. */
   readonly limit: number;
   /** Number of open descriptors. */

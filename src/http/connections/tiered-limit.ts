@@ -4,10 +4,10 @@ import type { NetworkTier } from './network-tiers.ts';
  * Limit that was exceeded: `client` means the limit of one of the client's networks, `total` the limit of all clients
  * together.
  */
-export type LimitReached = 'client' | 'total';
+type LimitReached = 'client' | 'total';
 
 /** Limits on the amount that clients may hold at the same time. `perClient` is null if only the total is limited. */
-export interface TieredBounds {
+interface TieredBounds {
   readonly perClient: number | null;
   readonly total: number;
 }

@@ -10,7 +10,7 @@ export interface AssetFile {
 }
 
 /** Bytes of an asset in one content coding. */
-export interface AssetBytes {
+interface AssetBytes {
   readonly bytes: Buffer;
   readonly coding: Coding;
   /** Validator of the content. It is the same in every process. */

@@ -13,7 +13,7 @@ import type { Preconditions } from './preconditions.ts';
 export const cursorNote = 'jetstream-cursor';
 
 /** Dependencies of `labelerEvents`. */
-export interface LabelerEventsOptions {
+interface LabelerEventsOptions {
   readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
   readonly store: StoreWriter;
   readonly policy: AddressPolicy;

@@ -9,7 +9,7 @@ import { createStreamOpener, type OpenStream } from '../stream/open-stream.ts';
 import type { Timings } from '../stream/timings.ts';
 
 /** Dependencies of the instrument's network clients. */
-export interface OutboundOptions {
+interface OutboundOptions {
   readonly policy: AddressPolicy;
   readonly plc: string;
   readonly plcReplicas?: readonly string[];

@@ -5,7 +5,7 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import type { Preconditions } from './preconditions.ts';
 
 /** Dependencies for checking the clock at startup. */
-export interface StartClockOptions {
+interface StartClockOptions {
   readonly clocks: Clocks;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'paused'>;

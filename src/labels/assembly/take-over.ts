@@ -29,7 +29,7 @@ interface FormerState {
 }
 
 /** A standby that replaces the former writer, and the store that it has opened for writing. */
-export interface TakeOverOptions {
+interface TakeOverOptions {
   readonly role: InstrumentRole;
   readonly writer: StoreWriter;
   readonly watched: Watched;

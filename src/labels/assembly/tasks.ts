@@ -120,7 +120,7 @@ async function storeRoster(
 }
 
 /** Background tasks that run until the instrument stops. */
-export interface Tasks {
+interface Tasks {
   /** Resolves when every task that stops with the signal has ended. */
   readonly ended: Promise<unknown>;
   /**

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
 /** Maximum drift between the wall clock and the monotonic clock, in microseconds; a larger drift is a clock step. */
-export const maxClockDrift = minute;
+const maxClockDrift = minute;
 /**
  * Maximum difference between an upstream's time and the wall clock for the upstream to confirm the wall clock, in
  * microseconds.
@@ -22,7 +22,7 @@ export interface Clocks {
 }
 
 /** Detects steps of the wall clock by comparison with the monotonic clock. */
-export interface ClockWatch {
+interface ClockWatch {
   /**
    * Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null if
    * there was no clock step. A step sets `doubtful`.

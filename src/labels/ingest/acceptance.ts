@@ -32,7 +32,7 @@ export const pauseReasons = [
   'disk_low',
 ] as const;
 /** Reason for a pause of acceptance. */
-export type PauseReason = (typeof pauseReasons)[number];
+type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
 export interface PreconditionCheck {

@@ -25,12 +25,12 @@ export const maxAdmittedBytes = 4_096;
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
 /** Result of admitting one label. */
-export type Admission =
+type Admission =
   | { readonly kind: 'accepted'; readonly label: ReceivedLabel; readonly authored: Micros }
   | { readonly kind: 'refused'; readonly reason: AdmissionReason };
 
 /** Rules for admitting a label. */
-export interface AdmissionRules {
+interface AdmissionRules {
   /** DID of the labeler that is read; labels of other labelers are refused. */
   readonly source: string;
   /** Start of the epoch of observation. */

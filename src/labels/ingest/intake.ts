@@ -16,7 +16,7 @@ import type { RowsTaken } from './delivery-account.ts';
 import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
 /** Rows of one page or of several frames, in the order in which the labeler sent them. */
-export interface Intake {
+interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
   /** True if the same transport may already have delivered some of these rows in its preceding delivery. */

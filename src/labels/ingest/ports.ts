@@ -55,7 +55,7 @@ export interface Acceptance {
 }
 
 /** Recording of gaps in the store. */
-export interface GapLog {
+interface GapLog {
   /** Records or withdraws a gap; the change is durable before any later page of its source. */
   readonly change: (change: GapChange) => Promise<void>;
 }

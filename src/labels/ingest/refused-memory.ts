@@ -19,7 +19,7 @@ interface Known {
 }
 
 /** The refused rows of one page of a source. The memory keeps these rows only once they are durable. */
-export interface RefusedTake {
+interface RefusedTake {
   /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted. */
   counts(print: string, reason: AdmissionReason): boolean;
   /** Changes to commit with the counts, after all rows were taken. */
@@ -29,7 +29,7 @@ export interface RefusedTake {
 }
 
 /** A refused row at the time when it was counted; `number` is 3 if equal rows had been counted twice before. */
-export interface CountedRow {
+interface CountedRow {
   readonly source: string;
   readonly print: string;
   readonly reason: AdmissionReason;

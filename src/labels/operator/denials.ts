@@ -9,7 +9,7 @@ import { readDenyFile } from './deny-file.ts';
 import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 
 /** Dependencies of `Denials`. */
-export interface DenialsOptions {
+interface DenialsOptions {
   /** Directory of the store, which contains the list of denied labelers. */
   readonly folder: string;
   /** Returns the known labelers. */

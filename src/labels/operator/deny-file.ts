@@ -30,7 +30,7 @@ export function denyPath(storeFolder: string): string {
  * Result of reading the file: the list, no file, or the reason why the list cannot be used. `isReadable` is false if
  * the file itself could not be read.
  */
-export type DenyReading =
+type DenyReading =
   | { readonly kind: 'list'; readonly list: DenyList }
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged'; readonly why: string; readonly isReadable: boolean };

@@ -6,7 +6,7 @@ import { systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 
 /** The operator's decision to withhold the label facts. */
-export interface Hold {
+interface Hold {
   readonly reason: string;
   /** Time of the decision, RFC 3339. */
   readonly since: string;

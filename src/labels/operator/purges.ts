@@ -5,7 +5,7 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { DenyList } from './deny-list.ts';
 
 /** Dependencies of `removeRequested`. */
-export interface PurgesOptions {
+interface PurgesOptions {
   readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
   /** Returns the list of denials in force, whose entries request purges. */
   readonly list: () => DenyList;

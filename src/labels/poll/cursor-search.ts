@@ -19,7 +19,7 @@ export interface SampledPage {
 }
 
 /** Result of the search. */
-export type CursorSearch =
+type CursorSearch =
   /** Cursor that the search found: all rows authored since the target are after this cursor. */
   { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
@@ -80,7 +80,7 @@ export async function searchCursor(
 /**
  * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they do.
  */
-export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
+function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
   let before = Number.NEGATIVE_INFINITY;
   for (const [cursor, page] of samples) {
     if (page.authored.length > 0) {

@@ -4,7 +4,7 @@ import { fingerprint } from '../label/fingerprint.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 
 /** Status of the last row that was read, as shown by a page that should begin with that row. */
-export type LastRowStatus =
+type LastRowStatus =
   | 'present'
   /**
    * A newer row with the same (src, uri, cid, val) replaced the row. The labeler keeps only the newest row of each
@@ -17,7 +17,7 @@ export type LastRowStatus =
   | 'unknown';
 
 /** Evidence in a page about the status of the last row that was read. */
-export interface PageEvidence {
+interface PageEvidence {
   readonly labels: readonly unknown[];
   /** True if the page contains all remaining rows. */
   readonly isRest: boolean;

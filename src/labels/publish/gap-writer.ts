@@ -3,7 +3,7 @@ import type { GapChange, StoredGap, StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 
 /** Dependencies of `GapWriter`. */
-export interface GapWriterOptions {
+interface GapWriterOptions {
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   /** Returns the monotonic clock, in microseconds. */
   readonly monotonic: () => number;

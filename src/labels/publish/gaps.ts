@@ -12,12 +12,12 @@ const minToleranceMinutes = 1;
 export const maxToleranceMinutes = 6 * 60;
 
 /** An interval that at least one source, or the whole instrument, did not observe. */
-export interface UnionGap extends Interval {
+interface UnionGap extends Interval {
   readonly reason: GapReason;
 }
 
 /** Gaps of a window in the form in which they are published. */
-export interface GapUnion {
+interface GapUnion {
   /** Gaps sorted by start, disjoint per reason, inside the window. */
   readonly gaps: readonly UnionGap[];
   /**

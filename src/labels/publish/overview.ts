@@ -125,7 +125,7 @@ function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvent
  * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of
  * all labelers, so it does not distinguish a gap of one labeler from a failure of hundreds of labelers.
  */
-export function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
+function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
   const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
   const whole = labelers - bySource.size;
   const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;

@@ -60,7 +60,7 @@ export interface PublisherOptions {
 }
 
 /** Writer of the label artifacts. */
-export interface Publisher {
+interface Publisher {
   /**
    * Writes the labelers, the overview and the hours. After a failure the previous file remains in place. Begins no
    * further step once the signal aborts. Rejects only after a fatal error of the store.

@@ -11,12 +11,12 @@ import { systemCode } from '../../ops/errors.ts';
  */
 
 /** Maximum number of sources that a report lists. */
-export const maxReportedSources = 500;
+const maxReportedSources = 500;
 /** Maximum size of a report that is read, in bytes. */
 const maxReportBytes = 4 * 1024 * 1024;
 
 /** Cost of sources since the instrument started. */
-export interface SourceCost {
+interface SourceCost {
   readonly bytesIn: number;
   readonly bytesStored: number;
   readonly rows: number;
@@ -26,7 +26,7 @@ export interface SourceCost {
 }
 
 /** Measures of a cost, in the order of the columns. */
-export const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes', 'throttledMs'] as const;
+const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes', 'throttledMs'] as const;
 
 /** One source of a report. */
 export interface ReportedSource extends SourceCost {

@@ -9,7 +9,7 @@ import type { Filled } from './fill-before.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 
 /** The connection whose holes are closed. */
-export interface HoledConnection {
+interface HoledConnection {
   /** Result of filling in the labels from before the connection. */
   readonly filled: Promise<Filled>;
   /** Called if the labeler's database was reset, or if an error ended the closing of holes. */

@@ -45,7 +45,7 @@ export async function requestPage(
 }
 
 /** Result of looking up a row by its number. */
-export type RowAt =
+type RowAt =
   | { readonly kind: 'row'; readonly fingerprint: string }
   /** No row has this number, or the labeler does not return it. */
   | { readonly kind: 'none' }

@@ -12,7 +12,7 @@ import { domainOf, isWeb } from './resolution-queue.ts';
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
 /** Labelers that a full roster may evict. The last entry of each list is evicted first. */
-export interface EvictionCandidates {
+interface EvictionCandidates {
   /**
    * Labelers that never responded, and whose document declares no labeler service or whose trial has ended. These
    * labelers are evicted before `surplus`.

@@ -12,7 +12,7 @@ import { Tracker } from '../state/tracker.ts';
 export const maxEnrolled = 5_000;
 
 /** All resolution statuses. */
-export const resolutionStatuses = [
+const resolutionStatuses = [
   /** The document has not been read yet. */
   'unresolved',
   /** The document declares a labeler service. */
@@ -23,7 +23,7 @@ export const resolutionStatuses = [
   'no_labeler',
 ] as const;
 /** Resolution status of a labeler's document. */
-export type ResolutionStatus = (typeof resolutionStatuses)[number];
+type ResolutionStatus = (typeof resolutionStatuses)[number];
 
 /** A labeler in the roster, whether or not it is enrolled. */
 export interface KnownLabeler {

@@ -14,9 +14,7 @@ const minDomainPlaces = 16;
 /**
  * Result of requesting a reading slot. `displaced` is the labeler that lost its slot to the requester and now waits.
  */
-export type PlaceOutcome =
-  | { readonly kind: 'placed'; readonly displaced: KnownLabeler | null }
-  | { readonly kind: 'waiting' };
+type PlaceOutcome = { readonly kind: 'placed'; readonly displaced: KnownLabeler | null } | { readonly kind: 'waiting' };
 
 interface Holder {
   readonly labeler: KnownLabeler;

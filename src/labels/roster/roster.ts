@@ -14,7 +14,7 @@ import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resoluti
 export const maxKnown = 20_000;
 
 /** Dependencies of the roster; times in milliseconds. */
-export interface RosterOptions {
+interface RosterOptions {
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;

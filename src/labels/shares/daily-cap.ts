@@ -9,9 +9,9 @@ import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 
 /** Maximum number of rows of one source in one UTC day of the local clock. */
-export const maxDailyRows = 2_000_000;
+const maxDailyRows = 2_000_000;
 /** Maximum number of bytes of one source in one UTC day of the local clock: 1 GB. */
-export const maxDailyBytes = 1_000_000_000;
+const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row, in bytes; assumed for rows of the current day that were stored before a restart. */
 const meanRowBytes = 205;
 /** Measured bytes per row of an open day in addition to its fields: indexes, counters, and the label identity. */
@@ -64,10 +64,10 @@ export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
  * Reason for a pause of a source: the share of the source, its domain or its class is used up, or the disk is nearly
  * full.
  */
-export type CapReason = 'source' | 'domain' | 'class' | 'disk';
+type CapReason = 'source' | 'domain' | 'class' | 'disk';
 
 /** Number of rows, and the bytes that they occupy in the store. */
-export interface DayCost {
+interface DayCost {
   readonly rows: number;
   readonly bytes: number;
 }
@@ -81,7 +81,7 @@ export class CapReached extends Error {
 }
 
 /** Dependencies of the daily cap. */
-export interface DailyCapOptions {
+interface DailyCapOptions {
   readonly clock: () => Micros;
   readonly shareOf: (source: string) => ShareKey;
   /** Returns the bytes that all sources together may add to a day. */

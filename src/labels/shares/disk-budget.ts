@@ -40,7 +40,7 @@ export const defaultMaxDailyBytes = 8_000_000_000;
  * Minimum of a derived budget, in bytes: more than three times a typical day. If the disk is too small for this budget,
  * the minimum free space limits acceptance.
  */
-export const minDerivedBytes = 1_000_000_000;
+const minDerivedBytes = 1_000_000_000;
 /**
  * Number of days on disk in addition to the window: the current day, a day retained for exports, and space for sealing
  * a day.

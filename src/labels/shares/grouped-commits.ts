@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 
 /** Dependencies of `GroupedCommits`. */
-export interface GroupedCommitsOptions<T, R> {
+interface GroupedCommitsOptions<T, R> {
   /** Commits changes. Resolves with one result for each change, in order, once all of them are durable. */
   readonly commit: (changes: readonly T[]) => Promise<readonly R[]>;
   /** Returns the size of a change, in bytes. */

@@ -4,14 +4,14 @@ import { priorityWeights, type ShareKey } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 /** Resources that reading a source uses. */
-export const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
+const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
 /**
  * A resource that the rates of a source limit: bytes received, rows received, commits, processor milliseconds of this
  * thread, and `controls`: connections, and frames without labels.
  */
 export type Resource = (typeof resources)[number];
 /** Amounts of some resources. */
-export type Cost = Partial<Readonly<Record<Resource, number>>>;
+type Cost = Partial<Readonly<Record<Resource, number>>>;
 
 /** Token bucket: an amount per second, and the maximum that an idle source accumulates. */
 export interface Rate {
@@ -48,14 +48,14 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
 };
 
 /** Maximum processor time of all sources of a class together, in milliseconds per second; null for no limit. */
-export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
+const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
   new: { perSecond: 200, burst: 4_000 },
 };
 
 /** Dependencies of `Pace`. */
-export interface PaceOptions {
+interface PaceOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** Returns the monotonic clock, in microseconds. */
   readonly monotonic: () => number;

@@ -1,5 +1,5 @@
 /** Resources that one source has used since the process started. */
-export interface Usage {
+interface Usage {
   /** Number of bytes that were received and charged to the source. */
   readonly bytesIn: number;
   /** Number of bytes stored. */
@@ -15,7 +15,7 @@ export interface Usage {
 }
 
 /** Usage of one source, with its DID. */
-export interface UsageRecord extends Usage {
+interface UsageRecord extends Usage {
   readonly source: string;
 }
 

@@ -36,7 +36,7 @@ export type Quirk = (typeof quirks)[number];
 export type Transport = 'stream' | 'poll';
 
 /** Groups of labelers that the source states do not count. Only the `paused` labelers are enrolled. */
-export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
+type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
 /** Kinds of discovery sources, which name labelers. */
 export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;

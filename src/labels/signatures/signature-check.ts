@@ -3,7 +3,7 @@ import type { LabelKey } from '../../network/identity/label-key.ts';
 import type { SignedLabel } from '../label/label-signature.ts';
 
 /** Input of a signature check. */
-export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
+type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
 
 /**
  * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).

@@ -12,7 +12,7 @@ import { isPrivileged } from '../state/priority.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** Dependencies of `Signatures`. */
-export interface SignatureOptions {
+interface SignatureOptions {
   readonly identities: IdentityResolver;
   readonly verifier: Verifier;
   readonly store: Pick<StoreWriter, 'keys'>;

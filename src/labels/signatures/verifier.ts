@@ -9,7 +9,7 @@ import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 /** Result of checking a label's signature. */
-export type Verdict =
+type Verdict =
   | 'verified'
   /** An earlier key that was valid at the label's `cts` matches, but the current key does not. */
   | 'verified_earlier_key'
@@ -53,7 +53,7 @@ const maxEarlierChecks = 4;
 const maxChecksPerTurn = 32;
 
 /** Options for a verifier. */
-export interface VerifierOptions {
+interface VerifierOptions {
   /** Maximum concurrent checks; libuv's pool has four threads. */
   readonly concurrency?: number;
   readonly check?: SignatureCheck;

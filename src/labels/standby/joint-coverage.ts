@@ -4,7 +4,7 @@ import type { GapChange, StoredGap } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
 
 /** Gaps and progress of the former writer and the standby, for one source or for the whole instrument. */
-export interface JointReading {
+interface JointReading {
   /** Gaps that the former writer recorded. */
   readonly stored: readonly StoredGap[];
   /** Time up to which the former writer had stored all labels or recorded a gap; null if there is no such time. */

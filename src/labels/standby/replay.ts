@@ -20,7 +20,7 @@ const maxCommitBytes = 2 * 1024 * 1024;
 const maxTexts = 200;
 
 /** Dependencies of `replay`. */
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly clock: () => Micros;
   readonly refused: RefusedMerge;
   /** Rules for removing definitions when the space for definitions is full. */

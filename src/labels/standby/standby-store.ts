@@ -22,7 +22,7 @@ export interface StandbyStore {
 }
 
 /** Options for a standby store. */
-export interface StandbyStoreOptions {
+interface StandbyStoreOptions {
   readonly standby: StoreStandby;
   readonly clock: () => Micros;
   readonly limits?: BufferLimits;

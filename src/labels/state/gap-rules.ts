@@ -5,7 +5,7 @@ import type { ReadingEvent } from './reading-events.ts';
 import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
 
 /** One row of the table of gap rules: a gap that an event records or withdraws. */
-export interface GapRule<E extends ReadingEvent = ReadingEvent> {
+interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly event: E['kind'];
   /** Condition of the row, checked against the state before the event. */
   readonly when: Part<E, boolean>;

@@ -11,7 +11,7 @@ export function isSettled({ stream }: ReadProgress, { whole, outageSince }: Read
 }
 
 /** Next action of a reader whose stream has been quiet. */
-export type QuietAction =
+type QuietAction =
   /** Read the pages to their end. */
   | 'ask_pages'
   /** The stream did not repeat its last frame: read all labels again. */

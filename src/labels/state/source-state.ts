@@ -51,7 +51,7 @@ const defaultRow = {
  * Transition table of the source states. Only the state `established` gives coverage. The start of an attempt is no
  * evidence and changes only the state `unstarted`. A further transient failure does not change the state `unavailable`.
  */
-export const transitions: Readonly<Record<SourceState, Row>> = {
+const transitions: Readonly<Record<SourceState, Row>> = {
   unstarted: { ...defaultRow, restarted: 'unstarted', moved: 'unstarted' },
   probing: defaultRow,
   established: { ...defaultRow, asked: 'established' },

@@ -7,7 +7,7 @@ import { type GuardedSocket, openSocket, type SocketOptions } from '../../networ
 import type { Timings } from './timings.ts';
 
 /** Dependencies of `createStreamOpener`. */
-export interface StreamOpenerOptions {
+interface StreamOpenerOptions {
   readonly policy: AddressPolicy;
   /** User agent that is sent with every handshake. */
   readonly userAgent: string;

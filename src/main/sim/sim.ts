@@ -8,7 +8,7 @@ import type { Command } from '../command.ts';
 import type { SampleAccount } from './sample-accounts.ts';
 
 /** Settings of `almanac sim`. */
-export const simSettings = {
+const simSettings = {
   seed: integer(
     'seed',
     'N',

@@ -6,7 +6,7 @@ const firstCheckMs = 2_000;
 const repeatMs = 60_000;
 
 /** Checks which hosts respond while no part of the network responds. */
-export interface HostCheck {
+interface HostCheck {
   /**
    * Returns the result of the last check, or null before the first check and while the network responds. `unansweredMs`
    * is the time without any response, or null if the network responds. `now` is in milliseconds.

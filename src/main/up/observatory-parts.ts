@@ -27,7 +27,7 @@ export const metricsPorts = 5;
 export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 
 /** Resolved settings of an observatory. */
-export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
+type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
 /** Additional arguments of the parts, keyed by the name of their command. */
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {

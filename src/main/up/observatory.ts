@@ -20,7 +20,7 @@ const checkMs = 250;
 const lookMs = 1_000;
 
 /** Options for an observatory. */
-export interface ObservatoryOptions {
+interface ObservatoryOptions {
   /** Name of the command: `up` or `demo`. */
   readonly name: string;
   /** Path of the data directory. */

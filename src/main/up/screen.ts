@@ -6,7 +6,7 @@ export interface Display {
 }
 
 /** The subset of a terminal stream that the screen uses. */
-export interface Terminal {
+interface Terminal {
   readonly columns?: number;
   write(text: string): unknown;
 }

@@ -28,7 +28,7 @@ export interface SupervisedPart extends Part {
 }
 
 /** Dependencies of a supervisor. */
-export interface Supervision {
+interface Supervision {
   readonly log: Log;
   /** Destination of the parts' stderr: inherited, or a file descriptor. */
   readonly stderr: 'inherit' | number;
@@ -44,7 +44,7 @@ export interface PartState {
 }
 
 /** The running parts of an observatory. */
-export interface Supervised {
+interface Supervised {
   /** First line of each part that became ready, by name. */
   readonly ready: ReadonlyMap<string, string>;
   states(): readonly PartState[];

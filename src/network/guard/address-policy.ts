@@ -9,7 +9,7 @@ export interface AddressPolicy {
 }
 
 /** Verdict of the policy on one address. */
-export type AddressVerdict =
+type AddressVerdict =
   | { readonly allowed: true; readonly loopback: boolean }
   /** The address is not allowed. `range` describes the kind of address for the operator. */
   | { readonly allowed: false; readonly range: string };

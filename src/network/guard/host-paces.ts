@@ -1,5 +1,5 @@
 /** Response speed of a host. `unknown` means that the host has not responded yet. */
-export type Pace = 'quick' | 'slow' | 'unknown';
+type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
  * Threshold in milliseconds above which a host is slow. The threshold applies to the weighted mean of the times for

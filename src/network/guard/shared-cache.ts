@@ -1,5 +1,5 @@
 /** Settings of a shared cache; all times in milliseconds. */
-export interface SharedCacheOptions<T> {
+interface SharedCacheOptions<T> {
   /** Returns the lifetime of a value in milliseconds, or 0 if the value must not be cached. */
   readonly ttlOf: (value: T) => number;
   /** Maximum number of entries. A cache with more entries drops the oldest one. */

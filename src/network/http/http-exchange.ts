@@ -34,13 +34,13 @@ export interface Exchange {
 }
 
 /** Maximum size of a body that is read without a permit, in bytes. */
-export const smallBodyBytes = 256 * 1024;
+const smallBodyBytes = 256 * 1024;
 
 /**
  * Result of an exchange. `stale` means that a pooled connection was closed before the response; this proves nothing
  * about the peer.
  */
-export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
+type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 
 /** Sends one request. Never rejects; when it resolves, the connection is closed or back in the pool. */
 export function exchange(options: Exchange): Promise<Outcome> {

@@ -15,7 +15,7 @@ const twoByteLength = 126;
 const eightByteLength = 127;
 
 /** Limit and consumers of the frames of a connection. */
-export interface FrameLaneOptions {
+interface FrameLaneOptions {
   /** Maximum size of a message, in bytes. */
   readonly maxBytes: number;
   /** Called with each message that is complete in its chunk. The bytes are a view of the chunk. */

@@ -21,7 +21,7 @@ export interface Liveness {
 }
 
 /** Callbacks of a connection watch. */
-export interface LivenessActions {
+interface LivenessActions {
   /** Sends a ping. */
   readonly ping: () => void;
   /** Called when the peer has missed a deadline. */

@@ -25,7 +25,7 @@ export interface PartialMessage {
 }
 
 /** Callbacks of a watch for incomplete messages. */
-export interface PartialMessageActions {
+interface PartialMessageActions {
   readonly pause: () => void;
   readonly resume: () => void;
   /** Called when a message has exceeded its timeout. */

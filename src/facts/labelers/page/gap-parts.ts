@@ -4,7 +4,7 @@ import { at } from './places.ts';
 import { labelerGapText } from './words.ts';
 
 /** End of a part of a gap, with the place of its value in the documents of the page. */
-export interface GapEnd {
+interface GapEnd {
   readonly value: string;
   readonly pointer: string;
 }

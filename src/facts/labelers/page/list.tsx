@@ -13,7 +13,7 @@ import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
 import { enumeration, foundText, sortText, stateText } from './words.ts';
 
 /** An entry of the list, with its daily events. */
-export interface ListedLabeler {
+interface ListedLabeler {
   /** Index of the entry in the JSON. */
   readonly index: number;
   readonly summary: LabelerSummary;
@@ -21,7 +21,7 @@ export interface ListedLabeler {
 }
 
 /** Content of the page of all labelers. */
-export interface ListPageProps {
+interface ListPageProps {
   /** Envelope of the list, whose entries may be empty. */
   readonly envelope: LabelersEnvelope;
   readonly query: ListQuery;

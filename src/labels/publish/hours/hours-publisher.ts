@@ -11,7 +11,7 @@ import { type HoursFile, makeHours } from './labels-hours.ts';
 import { SourceHistory, type SourceSample } from './source-history.ts';
 
 /** Options for the publisher of the hours file. */
-export interface HoursPublisherOptions {
+interface HoursPublisherOptions {
   readonly store: HoursStore;
   /** Directory of the artifacts. */
   readonly folder: string;

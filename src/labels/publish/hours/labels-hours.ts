@@ -24,7 +24,7 @@ import type { ClosedHours, CountedHour } from './hour-counts.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */
-export interface HoursInputs {
+interface HoursInputs {
   readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
   readonly hours: ClosedHours;
   readonly counted: readonly CountedHour[];

@@ -11,7 +11,7 @@ export interface UnreadGap extends Interval {
 }
 
 /** Input for computing the unread time of a labeler. */
-export interface UnreadInputs {
+interface UnreadInputs {
   readonly window: Interval;
   /** Start of the retained time. */
   readonly floor: Micros;
@@ -91,7 +91,7 @@ export function readShares(parts: readonly Interval[], unread: readonly Interval
 }
 
 /** Gaps as they are published. */
-export interface ListedGaps {
+interface ListedGaps {
   readonly gaps: readonly UnreadGap[];
   /** True if gaps were merged, so that the list overstates the unread time. */
   readonly overflow: boolean;

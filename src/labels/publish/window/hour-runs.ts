@@ -3,7 +3,7 @@ import type { StoreReader } from '../../../store/port.ts';
 import { hour, micros } from '../../../store/time.ts';
 
 /** Number of a labeler's rows in consecutive hours of one day. */
-export interface RunCount {
+interface RunCount {
   readonly applied: number;
   readonly removed: number;
   /** Bit `h` is set if the labeler has rows in hour `h` of the day. */

@@ -16,7 +16,7 @@ export interface RowHours {
 }
 
 /** Input for finding the last rows. */
-export interface LastRowsInput {
+interface LastRowsInput {
   readonly labelers: readonly RowHours[];
   /** Counts by minute of the interval to which rows may still be added. */
   readonly open: readonly BucketCount[];

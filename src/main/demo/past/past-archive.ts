@@ -43,7 +43,7 @@ const afterHourMs = 90_000;
 const logName = 'almanac-demo-simulated';
 
 /** Options for archiving a simulated past. */
-export interface PastArchive {
+interface PastArchive {
   /** Directory of the demo, which contains the label store of the whole past. */
   readonly data: string;
   /** Directory that contains a copy of the weather store. */

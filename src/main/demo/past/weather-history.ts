@@ -12,7 +12,7 @@ const historyDays = 24;
 const unwatched = { from: 431, to: 412 } as const;
 
 /** Options for writing a weather history. */
-export interface WeatherHistory {
+interface WeatherHistory {
   /** Directory of the instrument's store. */
   readonly data: string;
   /**

@@ -21,17 +21,22 @@ export function commonHeaders(exposed: string): HeaderList {
   ];
 }
 
-/** Headers of the response to OPTIONS, which includes CORS preflight requests. */
-export const preflightHeaders: HeaderList = [
-  'Allow',
-  allowedMethods,
-  'Access-Control-Allow-Methods',
-  allowedMethods,
-  'Access-Control-Allow-Headers',
-  'If-None-Match',
-  'Access-Control-Max-Age',
-  '86400',
-];
+/**
+ * Returns the headers of the response to OPTIONS, which includes CORS preflight requests. `requestHeaders` lists the
+ * headers that a page of another origin may send.
+ */
+export function preflightHeaders(requestHeaders: string): HeaderList {
+  return [
+    'Allow',
+    allowedMethods,
+    'Access-Control-Allow-Methods',
+    allowedMethods,
+    'Access-Control-Allow-Headers',
+    requestHeaders,
+    'Access-Control-Max-Age',
+    '86400',
+  ];
+}
 
 let second = Number.NaN;
 let text = '';

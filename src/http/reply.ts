@@ -129,7 +129,10 @@ export function methodNotAllowed(common: HeaderList): Reply {
   return errorReply('method_not_allowed', common, ['Allow', allowedMethods]);
 }
 
-/** Creates the 204 response to OPTIONS, which is identical for every path and has no Content-Length. */
-export function preflight(common: HeaderList): Reply {
-  return { status: 204, headers: [...common, ...preflightHeaders], body: null };
+/**
+ * Creates the 204 response to OPTIONS, which has no Content-Length. `requestHeaders` lists the headers that a page of
+ * another origin may send.
+ */
+export function preflight(common: HeaderList, requestHeaders = 'If-None-Match'): Reply {
+  return { status: 204, headers: [...common, ...preflightHeaders(requestHeaders)], body: null };
 }

@@ -154,6 +154,20 @@ describe('a file of the archive', () => {
     expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${whole.length}`]);
   });
 
+  it('permits a page of another origin to request a range of a version, and to read all headers of the response', async () => {
+    const { get } = await served(archiveInTest());
+    const origin = { Origin: 'https://client.example', 'Access-Control-Request-Method': 'GET' };
+    const asked = { ...origin, 'Access-Control-Request-Headers': 'if-range,range' };
+    const { status, headers } = await get(`/archive/${closedDay}/day.json`, asked, 'OPTIONS');
+    expect([status, headers['access-control-allow-headers']]).toEqual([204, 'If-None-Match, If-Range, Range']);
+    expect(headers['access-control-expose-headers']).toBe(
+      'ETag, Last-Modified, Cache-Control, Age, Date, Content-Range, Accept-Ranges, Retry-After',
+    );
+    // The facts have no ranges.
+    const { headers: factHeaders } = await get('/v1/labels/overview', asked, 'OPTIONS');
+    expect(factHeaders['access-control-allow-headers']).toBe('If-None-Match');
+  });
+
   it('stays public while the operator holds the label facts, even if it contains labels', async () => {
     const artifacts = artifactFolderInTest();
     writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify({ ...youngArtifact('recent'), hold: true }));

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import axe from 'axe-core';
@@ -6,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
@@ -173,6 +175,29 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);
     expect(page.url()).toBe(`${program.url}/archive/days/${day}/day.json`);
     await close();
+  });
+
+  it('has files that a page of another origin can read in ranges, such as the end of a Parquet file', async () => {
+    const { port } = await listenForTest(createServer((_request, response) => response.end()));
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${port}/`);
+    const end = await page.evaluate(
+      async (url) => {
+        const { headers } = await fetch(url, { method: 'HEAD' });
+        const answer = await fetch(url, { headers: { Range: 'bytes=-8', 'If-Range': headers.get('etag') ?? '' } });
+        const bytes = [...new Uint8Array(await answer.arrayBuffer())];
+        return [
+          answer.status,
+          bytes.length,
+          String.fromCharCode(...bytes.slice(4)),
+          answer.headers.get('content-range'),
+        ];
+      },
+      `${program.url}/archive/days/${days.at(-1)}/labels-totals.parquet`,
+    );
+    const size = statSync(join(root, `days/${days.at(-1)}/labels-totals.parquet`)).size;
+    expect(end).toEqual([206, 8, 'PAR1', `bytes ${size - 8}-${size - 1}/${size}`]);
+    await page.close();
   });
 
   /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */

@@ -24,6 +24,9 @@ const cacheControl = {
   brief: 'public, max-age=60',
 } as const;
 
+/** Headers that a page of another origin may send. Browsers ask first for some ranges, such as `bytes=-8`. */
+const requestHeaders = 'If-None-Match, If-Range, Range';
+
 /** Error object for a withdrawn file. */
 const withdrawn = {
   error: {
@@ -133,7 +136,7 @@ class FileReplies implements ArchiveReplies {
   }
 
   async reply(path: string, request: FileRequest, now: number): Promise<Reply | StreamedReply> {
-    if (request.method === 'OPTIONS') return preflight(this.#common);
+    if (request.method === 'OPTIONS') return preflight(this.#common, requestHeaders);
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(this.#common);
     const place = this.#take(networkTiers(request.peer));
     if (place === null) {
@@ -263,10 +266,12 @@ function contentType(path: string): string {
   return types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }
 
-/** Returns the common headers with headers that announce byte ranges. */
+/** Returns the common headers with headers that announce byte ranges, and that name all headers of these responses. */
 function withRanges(common: HeaderList): HeaderList {
   return common.map((value, at) => {
     if (common[at - 1] === 'Accept-Ranges') return 'bytes';
-    return common[at - 1] === 'Access-Control-Expose-Headers' ? `${value}, Content-Range, Accept-Ranges` : value;
+    return common[at - 1] === 'Access-Control-Expose-Headers'
+      ? `${value}, Content-Range, Accept-Ranges, Retry-After`
+      : value;
   });
 }

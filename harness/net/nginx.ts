@@ -51,6 +51,8 @@ interface NginxPorts {
   readonly clients?: number;
   /** If true, nginx serves expired responses in place of errors, as many configurations do, but not the deployed one. */
   readonly servesStale?: boolean;
+  /** Rate that replaces the rate limit of one client of the facts, such as `1r/m`. */
+  readonly factsRate?: string;
 }
 
 /**
@@ -79,6 +81,7 @@ export function writeNginxConfig(ports: NginxPorts): string {
       'proxy_cache_use_stale off',
       `proxy_cache_use_stale ${ports.servesStale ? 'error timeout http_503' : 'off'}`,
     )
+    .replaceAll('zone=almanac_facts:4m rate=20r/s', `zone=almanac_facts:4m rate=${ports.factsRate ?? '20r/s'}`)
     // The entries must outlive the advance of the clock.
     .replaceAll('inactive=2m', ports.servesStale ? 'inactive=1d' : 'inactive=2m')
     .replaceAll('/var/log/nginx', folder)
@@ -103,6 +106,7 @@ export async function startNginx(upstreams: {
   account?: number;
   clients?: number;
   servesStale?: boolean;
+  factsRate?: string;
 }): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { type Nginx, type ProxyAnswer, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
@@ -65,6 +67,29 @@ describe.skipIf(lacks('nginx', 'faketime'))('the limits of nginx', () => {
     expect(await site('2001:db8:1:2::1')).toBe(await site('2001:db8:1:ffff:9::1'));
     expect(await site('2001:db8:1:2::1')).not.toBe(await site('2001:db8:2:2::1'));
   });
+
+  it('tell a client that exceeds the rate when to try again, in a response that a page of another origin can read', async () => {
+    const nginx = await startNginx({ facts: await freePort(), factsRate: '1r/m' });
+    const statuses: number[] = [];
+    let last: ProxyAnswer | null = null;
+    for (let count = 0; count < 45; count += 1) {
+      last = await nginx.ask('/health');
+      statuses.push(last.status);
+    }
+    // The request that waited for the start of nginx counts too.
+    expect(statuses.filter((status) => status === 503).length).toBeLessThanOrEqual(41);
+    expect([last?.status, last?.headers['retry-after'], last?.headers['cache-control']]).toEqual([
+      429,
+      '2',
+      'no-store',
+    ]);
+    expect(last?.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'Retry-After',
+      'strict-transport-security': 'max-age=31536000',
+    });
+    expect(JSON.parse(String(last?.body))).toMatchObject({ error: { status: 429, code: 'rate_limited' } });
+  });
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => {
@@ -72,14 +97,26 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   let facts: Program;
   let direct = '';
   let folder: ReturnType<typeof artifactFolder>;
+  const archive = mkdtempSync(join(tmpdir(), 'almanac-behind-nginx-'));
+  let archivedDay = '';
+
+  beforeAll(() => {
+    const [day = ''] = writeClosedArchive({
+      ...{ before: Date.now(), days: 1 },
+      write(path, bytes) {
+        mkdirSync(join(archive, dirname(path)), { recursive: true });
+        writeFileSync(join(archive, path), bytes);
+      },
+    });
+    archivedDay = day;
+  });
+  afterAll(() => rmSync(archive, { recursive: true }));
 
   beforeEach(async () => {
     folder = artifactFolder();
     onTestFinished(folder.remove);
-    facts = startProgramInTest(
-      ['facts', '--port', '0', '--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'],
-      {},
-    );
+    const args = ['--artifacts', folder.path, '--archive', archive, '--trust-proxy', '1', '--access-log-clients'];
+    facts = startProgramInTest(['facts', '--port', '0', ...args], {});
     const { port, url } = await facts.listening();
     direct = url;
     nginx = await startNginx({ facts: port });
@@ -236,6 +273,35 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
       expect([path, (await nginx.ask(path)).status]).toEqual([path, 404]);
     }
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
+  });
+
+  it('serves ranges of archive files, and revalidates them, without storing them in its cache', async () => {
+    const path = `/archive/days/${archivedDay}/labels-totals.parquet`;
+    const whole = readFileSync(join(archive, path.slice('/archive/'.length)));
+    const { status, headers, body } = await nginx.ask(path);
+    expect([status, headers['accept-ranges'], body.equals(whole)]).toEqual([200, 'bytes', true]);
+    const etag = headers.etag ?? '';
+    expect(etag).toBe(`"${createHash('sha256').update(whole).digest('hex')}"`);
+    const of = whole.length;
+    for (const [asked, expected] of [
+      [{ Range: 'bytes=-8' }, [206, `bytes ${of - 8}-${of - 1}/${of}`, whole.subarray(-8)]],
+      [{ Range: 'bytes=0-3', 'If-Range': etag }, [206, `bytes 0-3/${of}`, whole.subarray(0, 4)]],
+      [{ Range: 'bytes=0-3', 'If-Range': '"other"' }, [200, undefined, whole]],
+      [{ Range: `bytes=${of}-` }, [416, `bytes */${of}`, Buffer.alloc(0)]],
+      [{ 'If-None-Match': etag }, [304, undefined, Buffer.alloc(0)]],
+      [{ 'If-Modified-Since': new Date().toUTCString() }, [200, undefined, whole]],
+    ] as const) {
+      const answer = await nginx.ask(path, { headers: asked });
+      expect([asked, [answer.status, answer.headers['content-range'], answer.body]]).toEqual([asked, expected]);
+      if (answer.status !== 416) expect(answer.headers.etag).toBe(etag);
+    }
+    // nginx has not looked into its cache.
+    await expect.poll(() => outcomes(path)).toEqual(Array.from({ length: 7 }, () => '-'));
+  });
+
+  it('delays a program that downloads the files of an archive one after the other, and refuses none of them', async () => {
+    const path = '/archive/index.json';
+    for (let count = 0; count < 50; count += 1) expect((await nginx.ask(path)).status).toBe(200);
   });
 
   it('passes a POST request to the service and the error to the client, and does not cache the health response', async () => {

@@ -11,15 +11,33 @@ Then writes each table of all days in DIR as one file (DIR/labels-totals.csv), w
 
 import calendar
 import hashlib
+import http.client
 import json
 import pathlib
 import re
 import sys
+import time
 import urllib.error
 import urllib.request
 
 
 def fetch(url):
+    """Requests a file again if the server is busy, limits the rate of requests, or breaks off the response."""
+    for delay in (1, 2, 4, 8, 16):
+        try:
+            return fetch_once(url)
+        except urllib.error.HTTPError as error:
+            stated = error.headers.get("Retry-After", "")
+            seconds = max(delay, int(stated) if re.fullmatch(r"\d{1,6}", stated) else 0)
+            if error.code not in (429, 502, 503, 504) or seconds > 300:
+                raise
+            time.sleep(seconds)
+        except (http.client.HTTPException, ConnectionError):
+            time.sleep(delay)
+    return fetch_once(url)
+
+
+def fetch_once(url):
     with urllib.request.urlopen(url, timeout=60) as response:
         return response.read()
 
@@ -95,5 +113,5 @@ if __name__ == "__main__":
         missing = error.code == 404 and error.url == f"{address}/index.json"
         hint = "; there is no archive at this address, which usually ends in /archive" if missing else ""
         sys.exit(f"archive_month: {error.url}: {error}{hint}")
-    except (urllib.error.URLError, ValueError, TimeoutError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         sys.exit(f"archive_month: {address}: {error}")

@@ -150,8 +150,8 @@ describe('almanac archive verify', () => {
     });
     const base = `http://127.0.0.1:${(await listenForTest(server)).port}`;
     const limits = { ms: 300, bytes: 1_000_000_000 };
-    const own = { base, fetch, userAgent: 'test', timeoutMs: 30_000, limits, monotonic: () => performance.now() };
     const wait = () => Promise.resolve();
+    const own = { base, fetch, userAgent: 'test', timeoutMs: 30_000, limits, monotonic: () => performance.now(), wait };
     const report = await verifyArchive({ reader: urlReader(own), key: null, kept: null, now: Date.now(), wait });
     expect(report).toMatchObject({ limit: 'ms', keep: null, findings: [{ kind: 'unreadable', path: '.' }] });
   });

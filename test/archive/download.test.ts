@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -40,12 +40,16 @@ function folderInTest(): string {
   return folder;
 }
 
-/** Serves the archive like a plain web server. Returns its URL and the requested paths. */
-async function serveInTest() {
+/**
+ * Serves the archive like a plain web server. `refuse` may respond to a request itself, and then returns true. Returns the
+ * URL of the archive and the requested paths.
+ */
+async function serveInTest(refuse: (count: number, response: ServerResponse) => boolean = () => false) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     const path = (request.url ?? '').replace('/archive/', '');
     paths.push(path);
+    if (refuse(paths.length, response)) return;
     const bytes = archive.content.get(path);
     if (bytes) response.end(bytes);
     else response.writeHead(404).end();
@@ -83,6 +87,37 @@ describe('an example in docs/archive.md', () => {
       expect(readFileSync(join(folder, path)).equals(archive.content.get(path) ?? Buffer.alloc(0))).toBe(true);
     }
   });
+
+  it.skipIf(isMissing('curl') || isMissing('python3'))(
+    'requests only the same file again, after the stated delay, if the service is busy or limits the rate',
+    async () => {
+      const script = (url: string) => example('sh', 'index.json').replace('https://observatory.example/archive', url);
+      const programs: ((url: string) => readonly [string, readonly string[]])[] = [
+        (url) => ['sh', ['-euc', script(url)]],
+        (url) => ['python3', [join(root, 'examples/archive_month.py'), url, '2026-11', '.']],
+      ];
+      for (const program of programs) {
+        const plain = await serveInTest();
+        await run(...program(plain.url), folderInTest());
+        const refusals = [2, 5];
+        const times: number[] = [];
+        const busy = await serveInTest((count, response) => {
+          times.push(performance.now());
+          if (!refusals.includes(count)) return false;
+          response.writeHead(count === 5 ? 429 : 503, { 'Retry-After': '2' }).end();
+          return true;
+        });
+        expect(await run(...program(busy.url), folderInTest())).toMatchObject({ code: 0 });
+        expect(busy.paths.filter((_, at) => !refusals.includes(at + 1))).toEqual(plain.paths);
+        for (const count of refusals) {
+          expect(busy.paths[count]).toBe(busy.paths[count - 1]);
+          // A timer may be a few milliseconds early.
+          expect((times[count] ?? 0) - (times[count - 1] ?? 0)).toBeGreaterThan(1_900);
+        }
+      }
+    },
+    60_000,
+  );
 
   it.skipIf(isMissing('curl') || isMissing('jq'))('reads one hour with curl and jq', async () => {
     const { url } = await serveInTest();

@@ -31,3 +31,17 @@ export async function intactArchive(): Promise<IntactArchive> {
   await archive.run(24 * 2, 24 * 4 + 1);
   return { intact: copyOf(archive.content), older, kept: keep };
 }
+
+/** Archives the hour in which the first day is closed. Returns the archive before and after that hour. */
+export async function closingHour() {
+  const archive = simulateArchive();
+  // Archive only as many later hours as are required to close the first day; all other hours are gaps.
+  await archive.run(1);
+  await archive.run(24, 48);
+  const before = archive.copy();
+  await archive.run(1, 72);
+  return { before, after: archive.content };
+}
+
+/** Time directly after the hour of `closingHour`, in milliseconds since 1970. */
+export const closingAt = simulatedStart + 73 * hourMs;

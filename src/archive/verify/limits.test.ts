@@ -48,6 +48,7 @@ async function verifyServed({ limits, responseMs = 0, isKnown = false, respond }
   };
   const reader = urlReader({
     ...{ base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000, monotonic: () => at },
+    wait: () => Promise.resolve(),
     limits: { ...verifyLimits, ...limits },
   });
   const options = { reader, key: null, kept: isKnown ? kept : null, now: verifiedAt };
@@ -88,8 +89,9 @@ describe('a verification of a URL', () => {
       return Promise.resolve(new Response(new ReadableStream({ cancel }), { status: 500 }));
     };
     const options = { base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000 };
-    const reader = urlReader({ ...options, monotonic: () => 0, limits: verifyLimits });
-    const report = await verifyArchive({ reader, key: null, kept, now: verifiedAt, wait: () => Promise.resolve() });
+    const wait = () => Promise.resolve();
+    const reader = urlReader({ ...options, monotonic: () => 0, limits: verifyLimits, wait });
+    const report = await verifyArchive({ reader, key: null, kept, now: verifiedAt, wait });
     expect(exitCodeOf(report.findings)).toBe(verifyExitCodes.unreadable);
     expect(unread).toBe(0);
   });

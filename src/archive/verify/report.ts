@@ -17,8 +17,8 @@ export interface VerifyOptions {
   readonly kept: KeptCheckpoint | null;
   /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** Waits until an archive that was being written is likely to be consistent again. */
-  readonly wait: () => Promise<void>;
+  /** Resolves after a number of milliseconds. */
+  readonly wait: (milliseconds: number) => Promise<void>;
 }
 
 /** Result of a verification. */

@@ -1,10 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bytesOf, flip } from '../../../harness/archive/altered/alter.ts';
-import { first, intactArchive, verifiedAt as now } from '../../../harness/archive/altered/archives.ts';
+import {
+  closingAt,
+  closingHour,
+  first,
+  intactArchive,
+  verifiedAt as now,
+} from '../../../harness/archive/altered/archives.ts';
 import { type Content, copyOf } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
-import { simulateArchive, simulatedStart } from '../../../harness/archive/simulated-archive.ts';
-import { hourMs } from '../days/calendar.ts';
+import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { verifyArchive } from './verify.ts';
 
 /** An archive may be written while it is verified, and its archiver may have been killed at any write. */
@@ -16,17 +21,6 @@ let intact: Content = new Map();
 beforeAll(async () => {
   ({ intact } = await intactArchive());
 });
-
-/** Archives the hour in which the first day is closed. Returns the archive before and after that hour. */
-async function closingHour() {
-  const archive = simulateArchive();
-  // Archive only as many later hours as are required to close the first day; all other hours are gaps.
-  await archive.run(1);
-  await archive.run(24, 48);
-  const before = archive.copy();
-  await archive.run(1, 72);
-  return { before, after: archive.content };
-}
 
 /**
  * Returns the archive before each write of the hour in which the first day is closed, which is the archive that a kill at
@@ -51,8 +45,6 @@ async function killedAtEachWrite(): Promise<Content[]> {
   await simulateArchive({ memory: noting }).run(1, 72);
   return [...states, content];
 }
-
-const closingAt = simulatedStart + 73 * hourMs;
 
 describe('a verification of an archive that is being written', () => {
   it('has no finding, no matter which of its reads coincides with the change to the next hour', async () => {

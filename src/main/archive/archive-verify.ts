@@ -18,8 +18,8 @@ import type { archiveSettings } from './archive-settings.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 30_000;
-/** Delay before a verification is repeated, in milliseconds, so that a running archiver can complete its writes. */
-const retryMs = 2_000;
+
+const wait = (milliseconds: number): Promise<void> => delay(milliseconds);
 
 /**
  * `almanac archive verify URL-or-DIR`: verifies an archive, and stores the checkpoint of an intact archive if
@@ -35,7 +35,6 @@ export async function verify(
   if (place === undefined || more.length > 0) throw new OperatorError('archive verify requires exactly one URL or DIR');
   const key = values.key === null ? null : keyOf(values.key);
   const kept = values.checkpoint === null ? null : readKept(values.checkpoint);
-  const wait = () => delay(retryMs);
   const report = await verifyArchive({ reader: readerOf(place, values), key, kept, now: Date.now(), wait });
   if (values.checkpoint !== null && report.keep) writeKept(values.checkpoint, report.keep);
   const { keep: _, ...shown } = report;
@@ -53,7 +52,7 @@ function keyOf(text: string): VerifierKey {
 function readerOf(place: string, values: ArchiveValues): ArchiveReader {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
-    const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now() };
+    const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now(), wait };
     return urlReader({ base, fetch: serviceFetch, userAgent: userAgentFor(values), ...limits });
   }
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {

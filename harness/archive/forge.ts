@@ -5,7 +5,7 @@ import { formatIndex, type ListedDay, parseIndex } from '../../src/archive/days/
 import { signCheckpoint } from '../../src/archive/log/checkpoint.ts';
 import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
-import { checkpointPath, filesAfter } from '../../src/archive/signing/log-files.ts';
+import { checkpointPath, filesAfter, formatPublicKey, publicKeyPath } from '../../src/archive/signing/log-files.ts';
 
 /** Consistent alterations of an archive that only its publisher can make. */
 
@@ -33,6 +33,7 @@ export function signDays(content: Content, days: readonly DayLeaf[], key: Signer
   const leaves = entries.map(leafHash);
   for (const { path, bytes } of filesAfter(0, entries, leaves)) content.set(path, bytes);
   content.set(checkpointPath, Buffer.from(signCheckpoint({ size: days.length, root: treeHash(leaves) }, key)));
+  content.set(publicKeyPath, formatPublicKey(key.verifier.text));
   const closed = days.map(({ day, sha256 }): ListedDay => ({ day, sha256, state: 'closed' }));
   const open = listedDays(content).filter(({ state }) => state === 'open');
   content.set('index.json', formatIndex({ key: key.verifier.text, days: [...closed, ...open] }));

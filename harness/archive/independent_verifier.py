@@ -216,6 +216,9 @@ def verify(root, key, kept):
         raise Difference("malformed", f"the key in the {place} is malformed") from None
     if named != trusted:
         raise Difference("key", "the archive names another key")
+    public_key = root / "log/vkey"
+    if public_key.exists() and public_key.read_bytes() != f"{trusted}\n".encode():
+        raise Difference("key", "the log names another key")
     entries = verify_log(root / "log", trusted, kept)
     verify_days(root, entries)
     return len(entries)

@@ -11,6 +11,7 @@ import type { HoursReadings } from './hours/hour-lists.ts';
 import { keepHours } from './keep-hours.ts';
 import { labelFactsAt, labelFactsMs } from './label-facts.ts';
 import type { DayLog } from './signing/day-log.ts';
+import { formatPublicKey, publicKeyPath } from './signing/log-files.ts';
 import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
 import { editionOf, first as firstEdition } from './tables/editions.ts';
 
@@ -78,6 +79,8 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
   const closed = log.leaves().map((leaf): ListedDay => ({ ...leaf, state: 'closed' }));
   const dictionary = formatDictionary(tablesSince(files, closed, open));
   if (files.read(dictionaryFile)?.equals(dictionary) !== true) files.replace(dictionaryFile, dictionary);
+  const publicKey = formatPublicKey(key);
+  if (files.read(publicKeyPath)?.equals(publicKey) !== true) files.replace(publicKeyPath, publicKey);
   const index = formatIndex({ key, days: [...closed, ...open] });
   if (files.read(indexFile)?.equals(index) !== true) files.replace(indexFile, index);
   return { open: open.length, closed: closed.length };

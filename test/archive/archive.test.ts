@@ -59,9 +59,10 @@ describe('almanac archive', () => {
     const line = JSON.parse(lines['weather-metrics.jsonl']?.split('\n')[0] ?? '') as { status: number; body: object };
     expect(line).toMatchObject({ status: 200, body: { contract: 'atproto.facts.weather.metrics/v1' } });
     expect(statSync(`${archive}.key`).mode & 0o777).toBe(0o600);
-    expect(readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('key'))).toEqual(
-      [],
-    );
+    const names = readdirSync(archive, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => name.endsWith('key'))).toEqual(['log/vkey']);
+    const index = JSON.parse(readFileSync(join(archive, 'index.json'), 'utf8')) as { key: string };
+    expect(readFileSync(join(archive, 'log/vkey'), 'utf8')).toBe(`${index.key}\n`);
     await first.kill();
     const second = startProgramInTest(args);
     await second.line(/^almanac archive writing to /);

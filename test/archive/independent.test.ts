@@ -116,6 +116,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
       'log/tile/entries/000',
       'log/tile/entries/001',
       'log/tile/entries/002.p/88',
+      'log/vkey',
     ]);
     // The log is intact, but the records of its days do not exist.
     const kinds = await kindsHere(content, {});

@@ -1,9 +1,10 @@
+import { createPublicKey } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closedDays } from '../../harness/archive/forge.ts';
-import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
+import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 import { formatLeaf } from '../../src/archive/days/day.ts';
 import { inclusionProof, leafHash } from '../../src/archive/log/merkle.ts';
 
@@ -34,19 +35,25 @@ function sigstoreOfNpm(): Sigstore | null {
 }
 
 const sigstore = sigstoreOfNpm();
+/** Prefix of the DER encoding of an Ed25519 public key (RFC 8410). */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 describe.skipIf(sigstore === null)("Sigstore's verifier", () => {
   it('accepts the checkpoint of an archive and the inclusion of every closed day, and rejects an altered checkpoint or day', async () => {
     if (!sigstore) return;
     const archive = simulateArchive();
     await archive.run(24 * 5 + 1);
-    const { verifier } = simulatedKey;
-    const envelope = archive.content.get('log/checkpoint')?.toString('utf8') ?? '';
-    const log = { logID: verifier.id, baseURL: verifier.name, publicKey: verifier.publicKey };
+    // Such a verifier knows only the directory of the log, whose key also names the origin.
+    const read = (path: string): string => archive.content.get(`log/${path}`)?.toString('utf8') ?? '';
+    const [, name = '', id = '', encoded = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)\n$/.exec(read('vkey')) ?? [];
+    const spki = Buffer.concat([ed25519Prefix, Buffer.from(encoded, 'base64').subarray(1)]);
+    const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    const envelope = read('checkpoint');
+    const log = { logID: Buffer.from(id, 'hex'), baseURL: name, publicKey };
     const open = (text: string): SigstoreCheckpoint =>
       sigstore.verifyCheckpoint({ inclusionProof: { checkpoint: { envelope: text } } }, [log]);
     const checkpoint = open(envelope);
-    expect(checkpoint).toMatchObject({ origin: verifier.name, logSize: 3n });
+    expect(checkpoint).toMatchObject({ origin: name, logSize: 3n });
     expect(() => open(envelope.replace('\n3\n', '\n4\n'))).toThrow('invalid checkpoint signature');
 
     const entries = closedDays(archive.content).map(({ day, sha256 }) => formatLeaf({ day, sha256 }));

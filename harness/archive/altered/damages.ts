@@ -196,11 +196,15 @@ export const damages: readonly Alteration[] = [
   },
   {
     name: 'a different key in the index',
-    first: 'signature',
-    kept: 'key',
-    key: 'key',
+    first: 'key',
     path: 'index.json',
     alter: (c) => changeIndex(c, (i) => ({ ...i, key: otherKey.verifier.text })),
+  },
+  {
+    name: 'a different key in the directory of the log',
+    first: 'key',
+    path: 'log/vkey',
+    alter: (c) => c.set('log/vkey', Buffer.from(`${otherKey.verifier.text}\n`)),
   },
   {
     name: 'a closed day that the index omits',

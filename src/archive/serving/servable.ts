@@ -9,7 +9,7 @@ import { pathOf } from '../days/day-files.ts';
 import { indexFile } from '../days/index-file.ts';
 import { issuesFile } from '../days/known-issues.ts';
 import { isTombstoneOf, parseTombstones, tombstoneFile } from '../days/tombstones.ts';
-import { checkpointPath } from '../signing/log-files.ts';
+import { checkpointPath, publicKeyPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 import { isAdded } from '../tables/editions.ts';
 
@@ -47,7 +47,7 @@ interface ServableArchive {
 }
 
 /** Paths of the changeable files outside the day directories. */
-const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath]);
+const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath, publicKeyPath]);
 /** Matches the tiles and entry bundles of the log, which never change. */
 const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
 const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR']);

@@ -15,6 +15,17 @@ export const logFolder = 'log/';
 /** Path of the log's signed checkpoint, relative to the archive. */
 export const checkpointPath = `${logFolder}checkpoint`;
 
+/**
+ * Path of the log's public key as a line of text (C2SP signed-note), relative to the archive. Its name is the origin of
+ * the log, so a reader of the C2SP formats needs only the directory of the log.
+ */
+export const publicKeyPath = `${logFolder}vkey`;
+
+/** Returns the bytes of the file of the public key. */
+export function formatPublicKey(key: string): Buffer {
+  return Buffer.from(`${key}\n`);
+}
+
 /** A tile or entry bundle of the log, with its path relative to the archive. */
 interface LogFile {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
-import { checkpointPath } from '../signing/log-files.ts';
+import { checkpointPath, formatPublicKey, publicKeyPath } from '../signing/log-files.ts';
 import { type ArchiveReader, ReadingLimitError } from './archive-reader.ts';
 import { type Finding, orReport } from './finding.ts';
 import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
@@ -54,6 +54,7 @@ class Pass {
       const own = parseVerifierKey(index.key)?.text ?? 'malformed';
       report({ kind: 'key', path: indexFile, message: `the key is ${own}; expected ${trusted.text}` });
     }
+    await orReport(publicKeyPath, report, () => verifyPublicKey(reader, trusted, report));
     const before = keptCheckpoint(kept, trusted, report);
     const listed = index?.days ?? [];
     const log = await orReport(checkpointPath, report, async () => {
@@ -106,6 +107,18 @@ async function readIndex(reader: ArchiveReader, report: (finding: Finding) => vo
     else if (!index) report({ kind: 'malformed', path: indexFile, message: 'the file is not an archive index' });
     return index;
   });
+}
+
+/** Compares the key in the directory of the log with the trusted key. Archives of earlier versions have no such file. */
+async function verifyPublicKey(
+  reader: ArchiveReader,
+  trusted: VerifierKey,
+  report: (finding: Finding) => void,
+): Promise<void> {
+  const bytes = await reader.read(publicKeyPath);
+  if (!bytes || bytes.equals(formatPublicKey(trusted.text))) return;
+  const own = parseVerifierKey(bytes.toString('utf8').trim())?.text ?? 'malformed';
+  report({ kind: 'key', path: publicKeyPath, message: `the key is ${own}; expected ${trusted.text}` });
 }
 
 function keptCheckpoint(

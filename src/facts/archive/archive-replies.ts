@@ -262,7 +262,7 @@ class FileReplies implements ArchiveReplies {
 }
 
 function contentType(path: string): string {
-  if (path === 'log/checkpoint') return 'text/plain; charset=utf-8';
+  if (path === 'log/checkpoint' || path === 'log/vkey') return 'text/plain; charset=utf-8';
   return types[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }
 

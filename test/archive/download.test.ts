@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { runInThisContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCsv } from '../../harness/archive/parse-csv.ts';
@@ -86,6 +88,41 @@ describe('an example in docs/archive.md', () => {
       const path = `days/${day}/weather-totals.csv`;
       expect(readFileSync(join(folder, path)).equals(archive.content.get(path) ?? Buffer.alloc(0))).toBe(true);
     }
+  });
+
+  it.skipIf(isMissing('curl'))('names a file that arrives incomplete, in the download with curl', async () => {
+    const path = `days/${days[0]}/gaps.json`;
+    const whole = archive.content.get(path) ?? Buffer.alloc(0);
+    onTestFinished(() => void archive.content.set(path, whole));
+    archive.content.set(path, whole.subarray(0, whole.length >> 1));
+    const { url } = await serveInTest();
+    const script = example('sh', 'index.json').replace('https://observatory.example/archive', url);
+    const { code, output } = await run('sh', ['-euc', script], folderInTest());
+    expect([code, output]).toEqual([1, expect.stringContaining('gaps.json: FAILED')]);
+  });
+
+  it('returns a file with fetch, and rejects one that ends early, although fetch reports it as complete', async () => {
+    type ArchiveFile = (base: string, day: string, name: string) => Promise<ArrayBuffer>;
+    const archiveFile = runInThisContext(`(${example('js', 'archiveFile')})`) as ArchiveFile;
+    const [day = ''] = days;
+    const path = `days/${day}/labels-labelers.csv`;
+    const whole = archive.content.get(path) ?? Buffer.alloc(0);
+    const { url } = await serveInTest();
+    expect(Buffer.from(await archiveFile(url, day, 'labels-labelers.csv')).equals(whole)).toBe(true);
+    const proxy = createServer((request, response) => {
+      const asked = (request.url ?? '').replace('/archive/', '');
+      const coded = gzipSync(archive.content.get(asked) ?? Buffer.alloc(0));
+      const part = asked === path ? coded.subarray(0, coded.length >> 1) : coded;
+      response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(part);
+    });
+    const base = `http://127.0.0.1:${(await listenForTest(proxy)).port}/archive`;
+    const received = await (await fetch(`${base}/${path}`)).text();
+    expect(received).not.toBe('');
+    expect(whole.toString('utf8').startsWith(received)).toBe(true);
+    expect(received.length).toBeLessThan(whole.length);
+    await expect(archiveFile(base, day, 'labels-labelers.csv')).rejects.toThrow(`${path} does not match its digest`);
+    // The rows of the other files are complete.
+    await expect(archiveFile(base, day, 'gaps.json')).resolves.toBeDefined();
   });
 
   it.skipIf(isMissing('curl') || isMissing('python3'))(

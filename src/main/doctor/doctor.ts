@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { httpSchemes } from '../../input/url.ts';
 import { integer, optionalInteger, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import { archiveSettings } from '../archive/archive-settings.ts';
@@ -6,7 +8,7 @@ import { type Command, packageRoot } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
 import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
-import { userAgentFor } from '../shared-settings.ts';
+import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { type Finding, type Level, line, ok, warn, worst } from './finding.ts';
 
@@ -21,6 +23,11 @@ const doctorSettings = {
   host: factsSettings.host,
   port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
   basePath: factsSettings.basePath,
+  publicUrl: optionalText(
+    'public-url',
+    'URL',
+    'public URL of the facts API, whose proxies and caches are checked; default: not checked',
+  ),
   accountPort: integer('account-port', 'PORT', 8401, { min: 1, max: 65_535 }, 'port of the account-view surface'),
   metricsPort: optionalInteger(
     'metrics-port',
@@ -64,7 +71,7 @@ export const doctorCommand: Command = {
   },
 };
 
-/** Runs all checks, the slow ones concurrently. Takes at most 10 s, even if no host responds. */
+/** Runs all checks, the slow ones concurrently. Takes at most 10 s, even if no host responds, and at most 20 s with a public address. */
 async function examine(values: DoctorValues): Promise<Finding[]> {
   const asked = examineUpstreams(values);
   const here = examineMachine(values);
@@ -152,7 +159,21 @@ async function examinePorts(values: DoctorValues, generation: string | null): Pr
     ...metrics.map((part, i) => ports.checkPort(ports.metricsPort(part, (metricsPort ?? 0) + i))),
   ]);
   const trust = metricsPort === null ? null : await ports.checkProxyTrust(metricsPort + 3);
-  return [...listeners, ...(trust ? [trust] : [])];
+  // The check of the public address may listen on the port of the facts, so it follows the check of the ports.
+  return [...listeners, ...(trust ? [trust] : []), ...(await examinePublicUrl(values))];
+}
+
+/** Checks the proxies and caches in front of the facts API, if its public address is configured. */
+async function examinePublicUrl({ publicUrl, host, port, basePath }: DoctorValues): Promise<Finding[]> {
+  if (publicUrl === null) return [];
+  const url = operatorUrl('public-url', publicUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
+  const { checkPublicUrl } = await import('./public-url.ts');
+  return checkPublicUrl({
+    publicUrl: url,
+    service: { host, port, basePath },
+    wait: (ms) => delay(ms),
+    clock: Date.now,
+  });
 }
 
 function artifactsOf({ artifacts, data }: DoctorValues): string {

@@ -99,11 +99,17 @@ function whyNotListen(host: string, port: number): Promise<string | null> {
   });
 }
 
+/** Returns the host part of a URL that reaches a listener on an address of this machine. */
+export function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /** Requests a path from the listener over loopback. Resolves with null if there is no usable response. */
 async function ask(host: string, port: number, path: string): Promise<string | null> {
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
-    const response = await serviceFetch(`http://${name}:${port}${path}`, {
+    const response = await serviceFetch(`http://${hostInUrl(host)}:${port}${path}`, {
       signal: AbortSignal.timeout(answerMs),
       redirect: 'manual',
     });

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { root } from '../process/imports.ts';
+import { toolPath } from '../process/tools.ts';
+import { until } from '../process/until.ts';
+import { writeNginxConfig } from './nginx.ts';
+import { freePort } from './ports.ts';
+
+/** A change to a configuration: each text is replaced by the one next to it. */
+export type Changes = readonly (readonly [before: string, after: string])[];
+
+/**
+ * Starts a proxy with its configuration in `deploy/` in front of a port of the facts API, without TLS and with the clock
+ * of this machine. Resolves with its address, and stops it after the test.
+ */
+export async function startFactsProxy(proxy: 'nginx' | 'caddy', facts: number, changes: Changes): Promise<string> {
+  const port = await freePort();
+  const folder = proxy === 'nginx' ? await nginxFolder(port, facts, changes) : await caddyFolder(port, facts, changes);
+  const args =
+    proxy === 'nginx'
+      ? ['-p', folder, '-c', join(folder, 'nginx.conf')]
+      : ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
+  const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const child = spawn(toolPath(proxy), args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+  const said: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    await gone;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(`${proxy} answers`, async () => {
+    if (child.exitCode !== null) throw new Error(`${proxy} exited: ${Buffer.concat(said).toString()}`);
+    return fetch(`${url}/up`).then(
+      () => true,
+      () => false,
+    );
+  });
+  return url;
+}
+
+function changed(text: string, changes: Changes): string {
+  return changes.reduce((so, [before, after]) => {
+    if (!so.includes(before)) throw new Error(`the configuration does not contain ${before}`);
+    return so.replaceAll(before, after);
+  }, text);
+}
+
+async function nginxFolder(port: number, facts: number, changes: Changes): Promise<string> {
+  const folder = writeNginxConfig({ tls: port, plain: await freePort(), facts, account: await freePort() });
+  const path = join(folder, 'almanac.conf');
+  const plain = readFileSync(path, 'utf8').replaceAll(`:${port} ssl http2;`, `:${port};`);
+  writeFileSync(path, changed(plain, changes));
+  return folder;
+}
+
+async function caddyFolder(port: number, facts: number, changes: Changes): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-caddy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const plain = readFileSync(join(root, 'deploy/caddy/Caddyfile'), 'utf8')
+    .replace('{\n\tservers', '{\n\tadmin off\n\tauto_https off\n\tservers')
+    .replace('facts.example.org {', `http://127.0.0.1:${port} {`)
+    .replace('account.example.org {', `http://127.0.0.1:${await freePort()} {`)
+    .replace('{$ALMANAC_FACTS:127.0.0.1:8400}', `127.0.0.1:${facts}`);
+  writeFileSync(join(folder, 'Caddyfile'), changed(plain, changes));
+  return folder;
+}

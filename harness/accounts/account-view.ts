@@ -6,12 +6,13 @@ import type { Definition } from '../../src/account/view/definitions.ts';
 import { readParts } from '../../src/account/view/rows.ts';
 import { timelineOf } from '../../src/account/view/timeline.ts';
 import type { AccountView } from '../../src/account/view/view.ts';
-import type { DayCounts } from '../../src/store/account-counts.ts';
+import type { DayCounts, LabelerGroup } from '../../src/store/account-counts.ts';
+import { GroupSums } from '../../src/store/common/group-sums.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { Observation, StoredGap } from '../../src/store/port.ts';
 import type { Removals } from '../../src/store/removals.ts';
 import { targetOf } from '../../src/store/subject.ts';
-import { day, hour, micros } from '../../src/store/time.ts';
+import { day, dayOf, hour, micros } from '../../src/store/time.ts';
 import type { Language } from '../../src/web/language/language.ts';
 
 /** Creates account views for rendering tests. Only the store is simulated. */
@@ -49,7 +50,7 @@ export async function viewOf({
   );
   const interval = { start: micros(now - 7 * day), end: now };
   const days = daysOf(interval, observations);
-  const tally = { days, labelers: countsOf(observations), values: [] };
+  const tally = { days, labelers: countsOf(observations), values: [], groups: groupsOf(observations) };
   const query = { account, asked: { kind: 'days', days: 7 } as const, filters: {} };
   const store = {
     readAccount: ({ filter }: { filter?: { target?: string } }) =>
@@ -119,6 +120,15 @@ function countsOf(observations: readonly Observation[]) {
     labeler,
     ...eventsOf(rows),
   }));
+}
+
+function groupsOf(observations: readonly Observation[]): LabelerGroup[] {
+  const sums = new GroupSums();
+  for (const { label, observedAt } of observations) {
+    const removed = label.neg === true ? 1 : 0;
+    sums.add(label.src, label.val, dayOf(observedAt), { applied: 1 - removed, removed });
+  }
+  return sums.result();
 }
 
 function eventsOf(rows: readonly Observation[]) {

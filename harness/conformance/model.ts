@@ -100,6 +100,7 @@ export class StoreModel {
       days,
       labelers: by((row) => row.label.src).map(([labeler, counts]) => ({ labeler, ...counts })),
       values: by((row) => row.label.val).map(([value, counts]) => ({ value, ...counts })),
+      groups: groupsOf(this.account(account, interval, 'oldest', filter)),
     };
   }
 
@@ -160,6 +161,23 @@ export class StoreModel {
 function countBy(verdicts: readonly SignatureVerdict[]): Record<SignatureVerdict, number> {
   const counts = signatureVerdicts.map((verdict) => [verdict, verdicts.filter((one) => one === verdict).length]);
   return Object.fromEntries(counts) as Record<SignatureVerdict, number>;
+}
+
+/** Returns the groups of a tally of rows. Valid only while there are so few groups that the store lists all of them. */
+export function groupsOf(rows: readonly Observation[]): AccountTally['groups'] {
+  const bySize = (keyOf: (row: Observation) => string, of: readonly Observation[]) =>
+    [...Map.groupBy(of, keyOf)].sort(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1));
+  const spanOf = (of: readonly Observation[]) => ({
+    ...events(of),
+    firstDay: micros(dayStart(dayOf(of[0]?.observedAt ?? 0))),
+    lastDay: micros(dayStart(dayOf(of.at(-1)?.observedAt ?? 0))),
+  });
+  return bySize((row) => row.label.src, rows).map(([labeler, own]) => ({
+    labeler,
+    ...spanOf(own),
+    values: bySize((row) => row.label.val, own).map(([value, of]) => ({ value, ...spanOf(of) })),
+    otherValues: 0,
+  }));
 }
 
 function valuesOf(rows: readonly Observation[]): ValueCount[] {

@@ -24,7 +24,7 @@ function timeline(change: Partial<Parameters<typeof timelineOf>[0]>) {
     start: at(0),
     end: at(3),
     available: { start: at(0), end: at(3) },
-    tally: { days: [counted(0, 2, 1), counted(1, 0, 0), counted(2, 5, 0)], labelers: [], values: [] },
+    tally: { days: [counted(0, 2, 1), counted(1, 0, 0), counted(2, 5, 0)], labelers: [], values: [], groups: [] },
     whole: [],
     some: [],
     ...change,
@@ -57,7 +57,7 @@ describe('timelineOf', () => {
   it('shows time before the retained data as unobserved', () => {
     const { days, unseen, total } = timeline({
       available: { start: micros(at(2) + 6 * hour), end: at(3) },
-      tally: { days: [{ ...counted(2, 5, 0), start: micros(at(2) + 6 * hour) }], labelers: [], values: [] },
+      tally: { days: [{ ...counted(2, 5, 0), start: micros(at(2) + 6 * hour) }], labelers: [], values: [], groups: [] },
     });
     expect(days.map(({ counts, unseen: hidden }) => [counts, hidden / hour])).toEqual([
       [null, 24],
@@ -100,6 +100,7 @@ describe('timelineOf', () => {
       days: [counted(0, 1, 0), { start: at(1), end: at(2), counts: null }, counted(2, 1, 0)],
       labelers: [],
       values: [],
+      groups: [],
     };
     const { days, uncounted, total } = timeline({ tally });
     expect([days[1]?.counts, uncounted, total]).toEqual([null, 1, { applied: 2, removed: 0 }]);

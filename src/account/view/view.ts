@@ -164,7 +164,7 @@ function continuedTo(tally: AccountTally, end: Micros): AccountTally {
 }
 
 function nothingUntil(interval: Interval): AccountTally {
-  return { days: emptyDays(interval), labelers: [], values: [] };
+  return { days: emptyDays(interval), labelers: [], values: [], groups: [] };
 }
 
 function emptyDays({ start, end }: Interval): AccountDay[] {

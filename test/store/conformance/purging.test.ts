@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
+import { groupsOf } from '../../../harness/conformance/model.ts';
 import { everyRow, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
 import type { Batch, Observation, StoreReader, StoreWriter } from '../../../src/store/port.ts';
@@ -80,6 +81,7 @@ async function without(store: StoreReader, source: string) {
       days: tally.days.map(({ start, end }) => ({ start, end, counts: countsOf(rows, subjects[i] ?? '', start, end) })),
       labelers: tally.labelers.filter(isOther),
       values: valuesOf(rows, subjects[i] ?? ''),
+      groups: groupsOf(rows.filter((row) => isAbout(row, subjects[i] ?? ''))),
     })),
   };
 }

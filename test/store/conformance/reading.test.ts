@@ -161,6 +161,21 @@ describe.each(kinds)('in a $name store,', (kind) => {
       await check({ start: later(today, 1_200), end: later(today, 5_300) });
     });
 
+    it('name the 200 values with the most rows, and include the other values in the sum of their labeler', async () => {
+      const rowsOf = (src: string, values: number, times: number) =>
+        Array.from({ length: values * times }, (_, i) =>
+          labelNumber(i, { src, uri: alice, neg: false, val: `v${1_000 + (i % values)}` }),
+        );
+      const labels = [...rowsOf(mod, 150, 2), ...rowsOf(other, 90, 1)];
+      await on.store.append({ ...batch(noon, []), observations: labels.map(observationOf) });
+      const { groups } = await on.store.tallyAccount({ account: alice, ...around(noon), budget: 1_000 });
+      const today = { firstDay: dayStart(20_000), lastDay: dayStart(20_000) };
+      expect(groups.map(({ values, ...labeler }) => [labeler, values.length, values.at(-1)?.value])).toEqual([
+        [{ labeler: mod, applied: 300, removed: 0, ...today, otherValues: 0 }, 150, 'v1149'],
+        [{ labeler: other, applied: 90, removed: 0, ...today, otherValues: 40 }, 50, 'v1049'],
+      ]);
+    });
+
     it('are refused for an interval that begins before the floor', async () => {
       const asked = { account: alice, start: micros(noon - 1), end: later(noon, 1), budget: 1 };
       await expect(on.store.tallyAccount(asked)).rejects.toMatchObject({ code: 'out_of_window' });

@@ -1,4 +1,11 @@
-import { type AccountDay, type AccountTally, type DayCounts, maxTallyValues } from '../../account-counts.ts';
+import {
+  type AccountDay,
+  type AccountTally,
+  type DayCounts,
+  type EventCount,
+  maxTallyValues,
+} from '../../account-counts.ts';
+import { GroupSums } from '../../common/group-sums.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';
@@ -42,7 +49,7 @@ export function tallyAccount(session: Session, query: TallyQuery): Promise<Accou
       };
       days.push({ ...part, counts: of && countsOf(of, filter) });
     }
-    return { days, labelers: labelersOf(groups), values: valuesOf(groups) };
+    return { days, labelers: labelersOf(groups), values: valuesOf(groups), groups: groupsOf(groups, filter) };
   });
 }
 
@@ -162,15 +169,27 @@ function rowsIn(groups: readonly Group[]): number {
 
 function countsOf(groups: readonly Group[], filter: AccountFilter): DayCounts {
   const counts = { account: zero(), post: zero(), record: zero() };
-  for (const { did, val, target, applied, removed } of groups) {
-    const name = targets[target] ?? 'record';
-    const isMatch =
-      (filter.labeler ?? did) === did && (filter.value ?? val) === val && (filter.target ?? name) === name;
-    if (!isMatch) continue;
-    counts[name].applied += filter.removed === true ? 0 : applied;
-    counts[name].removed += filter.removed === false ? 0 : removed;
+  for (const group of groups) {
+    const { applied, removed } = matching(group, filter);
+    const name = targets[group.target] ?? 'record';
+    counts[name].applied += applied;
+    counts[name].removed += removed;
   }
   return { rows: rowsIn(groups), ...counts };
+}
+
+/** Returns the number of a group's rows that match the filter. */
+function matching({ did, val, target, applied, removed }: Group, filter: AccountFilter): EventCount {
+  const name = targets[target] ?? 'record';
+  const isMatch = (filter.labeler ?? did) === did && (filter.value ?? val) === val && (filter.target ?? name) === name;
+  if (!isMatch) return zero();
+  return { applied: filter.removed === true ? 0 : applied, removed: filter.removed === false ? 0 : removed };
+}
+
+function groupsOf(groups: readonly Group[], filter: AccountFilter): AccountTally['groups'] {
+  const sums = new GroupSums();
+  for (const group of groups) sums.add(group.did, group.val, group.day, matching(group, filter));
+  return sums.result();
 }
 
 function labelersOf(groups: readonly Group[]): AccountTally['labelers'] {

@@ -35,19 +35,22 @@ describe('the page of an account', () => {
     ).toEqual([
       'On the account itself',
       '(1)',
-      ...observation('20 Nov 2026, 09:00:00 UTC', ['Subject', 'The account itself']),
+      'The account itself',
+      ...observation('20 Nov 2026, 09:00:00 UTC'),
       'On posts',
       '(1)',
-      ...observation('20 Nov 2026, 10:00:00 UTC', ['Subject', post, 'version', 'bafyrei']),
+      post,
+      ...observation('20 Nov 2026, 10:00:00 UTC', ['Version', 'bafyrei']),
       'On other records',
       '(1)',
-      ...observation('20 Nov 2026, 11:00:00 UTC', ['Collection', 'app.bsky.actor.profile', 'Subject', profile]),
+      ...[profile, 'Collection', 'app.bsky.actor.profile'],
+      ...observation('20 Nov 2026, 11:00:00 UTC'),
     ]);
   });
 
   it('shows the common meaning of a value that the labeler does not define', async () => {
     const label = { src: labelers[1], val: '!warn', cts: 'yesterday' };
-    expect(await lines({ labels: [label], definitions: [spam] }, 'Applied', 'Subject')).toEqual([
+    expect(await lines({ labels: [label], definitions: [spam] }, 'Applied', 'Observed (Almanac’s clock)')).toEqual([
       'Applied',
       '!warn',
       'by labeler',
@@ -64,8 +67,6 @@ describe('the page of an account', () => {
       'by labeler',
       labelers[1],
       'No definition of this value by the labeler was observed.',
-      'Subject',
-      'The account itself',
       'Observed (Almanac’s clock)',
       '20 Nov 2026, 11:00:00 UTC',
       'Authored (as the labeler wrote it)',
@@ -110,9 +111,18 @@ describe('the page of an account', () => {
     },
   );
 
-  it('shows the result after the heading, before the forms and the sections', async () => {
+  it('begins with the result and the table of labelers and values, before the forms, the days and the lists', async () => {
     const html = bodyOf(await viewOf({ labels: [{}] }));
-    const places = ['<h1', 'applied and 0 removed', '<form', '<h2'].map((part) => html.indexOf(part));
+    const order = [
+      '<h1',
+      'applied and 0 removed',
+      '<table',
+      '<form',
+      'id="timeline"',
+      '<ol class="rows"',
+      'id="coverage"',
+    ];
+    const places = order.map((part) => html.indexOf(part));
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(places).not.toContain(-1);
   });
@@ -127,9 +137,9 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
     expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
     expect(said).toContain(`by labeler bsky.app (claimed, not confirmed) ${labelers[1]}`);
-    // Each name occurs three times: at the observation, in the filter field and in the list of labelers.
-    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(4);
-    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(4);
+    // Each name occurs four times: in the table, in the filter field, at the observation and in the list of labelers.
+    expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(5);
+    expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(5);
   });
 
   it('states that labels may exist, and shows the empty interval, if there are no observations', async () => {
@@ -374,7 +384,7 @@ describe('the page of an account', () => {
   });
 });
 
-function observation(observed: string, subject: readonly string[]): string[] {
+function observation(observed: string, version: readonly string[] = []): string[] {
   return [
     'Applied',
     'spam',
@@ -382,7 +392,7 @@ function observation(observed: string, subject: readonly string[]): string[] {
     labelers[0],
     'Spam',
     'Unwanted advertising.',
-    ...subject,
+    ...version,
     'Observed (Almanac’s clock)',
     observed,
     'Authored (as the labeler wrote it)',

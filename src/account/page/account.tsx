@@ -2,6 +2,7 @@ import type { Texts } from '../texts/texts.ts';
 import type { Part } from '../view/rows.ts';
 import { wholeRows } from '../view/rows.ts';
 import type { AccountView } from '../view/view.ts';
+import { AnswerSection } from './answer.tsx';
 import { CoverageSection } from './coverage.tsx';
 import type { DownloadLink } from './download.tsx';
 import { DownloadSection } from './download.tsx';
@@ -9,7 +10,7 @@ import { Choices } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
 import { Appeals } from './labeler-links.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
-import { Instant, ObservationItem } from './observation.tsx';
+import { Instant, SubjectItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
 
 /** Data for rendering the page of an account. */
@@ -50,6 +51,7 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
           {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
         </p>
       ) : null}
+      {before === null ? <AnswerSection view={view} links={links} t={t} /> : null}
       <Choices view={view} links={links} frame={frame} />
       {before === null ? <TimelineSection timeline={view.timeline} t={t} /> : null}
       {parts.map((part) => (
@@ -126,9 +128,9 @@ function PartSection({ part, view, links, t, isLive }: PartProps) {
       {rows.length === 0 ? (
         <p>{unseen ? t.intervalNotObserved : next === null ? noneText : t.noneOfPartYet}</p>
       ) : (
-        <ol class="rows">
-          {rows.map((observation) => (
-            <ObservationItem key={observation.observedAt} {...{ observation, view, t, isLive }} />
+        <ol class="subjects">
+          {[...Map.groupBy(rows, ({ label }) => label.uri)].map(([uri, observations]) => (
+            <SubjectItem key={uri} {...{ uri, observations, view, t, isLive }} />
           ))}
         </ol>
       )}

@@ -91,7 +91,8 @@ function LabelerItem({
   );
 }
 
-function stateSentence(t: Texts, state: string, past: boolean): string {
+/** Describes the state of one labeler. `past` selects the past tense, for a state that is out of date. */
+export function stateSentence(t: Texts, state: string, past: boolean): string {
   const text = describeState(t, { state, n: 1, past });
   return past ? t.statePast(text) : t.state(text);
 }

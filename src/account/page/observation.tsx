@@ -1,6 +1,5 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { AccountRow } from '../../contract/account.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Observation } from '../../store/port.ts';
@@ -30,9 +29,10 @@ interface ObservationProps {
 }
 
 /**
- * Renders one observation: the event, the labeler and its definition of the value, the subject, times and signature.
+ * Renders one observation: the event, the labeler and its definition of the value, times and signature. The subject is
+ * the heading of its card.
  */
-export function ObservationItem({ observation, view: { definitions, network }, t, isLive }: ObservationProps) {
+function ObservationItem({ observation, view: { definitions, network }, t, isLive }: ObservationProps) {
   const row = rowOf(observation);
   const { labeler_did: labeler, value } = row;
   const removed = row.action === 'removal_observed';
@@ -44,7 +44,13 @@ export function ObservationItem({ observation, view: { definitions, network }, t
       <p class="by">{t.by(<Labeler did={labeler} name={network.names.get(labeler)} t={t} />)}</p>
       <DefinitionText definition={definitions.get(labeler)?.byValue.get(value)} value={value} t={t} />
       <dl class="particulars">
-        <Subject row={row} t={t} />
+        {row.cid === undefined ? null : (
+          <Particular name={t.version} wide>
+            <code>
+              <Foreign text={row.cid} max={100} shortened={t.shortened} />
+            </code>
+          </Particular>
+        )}
         <Particular name={t.observedAt}>
           <Instant at={observation.observedAt} t={t} />
         </Particular>
@@ -63,38 +69,64 @@ export function ObservationItem({ observation, view: { definitions, network }, t
   );
 }
 
-function Subject({ row: { uri, cid }, t }: { readonly row: AccountRow; readonly t: Texts }) {
+/** Number of a subject's observations that are shown without opening its card. */
+const newestOfSubject = 5;
+
+/** Data for rendering the observations of one subject. */
+interface SubjectProps extends Omit<ObservationProps, 'observation'> {
+  readonly uri: string;
+  /** Observations of the subject in a list, newest first. */
+  readonly observations: readonly Observation[];
+}
+
+/** Renders one subject with its observations: the newest ones, and the others in an element that opens. */
+export function SubjectItem({ uri, observations, ...rest }: SubjectProps) {
+  const { t } = rest;
+  const earlier = observations.slice(newestOfSubject);
+  return (
+    <li class="subject">
+      <SubjectHead uri={uri} t={t} />
+      {observations.length > 1 ? <p class="soft">{t.ofSubject(observations.length)}</p> : null}
+      <ObservationList observations={observations.slice(0, newestOfSubject)} {...rest} />
+      {earlier.length === 0 ? null : (
+        <details>
+          <summary>{t.earlierOfSubject(earlier.length)}</summary>
+          <ObservationList observations={earlier} {...rest} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function ObservationList({ observations, ...rest }: Omit<SubjectProps, 'uri'>) {
+  return (
+    <ol class="rows">
+      {observations.map((observation) => (
+        <ObservationItem key={observation.observedAt} observation={observation} {...rest} />
+      ))}
+    </ol>
+  );
+}
+
+function SubjectHead({ uri, t }: { readonly uri: string; readonly t: Texts }) {
   const parts = splitUri(uri);
-  if (parts?.kind === 'account') {
-    return (
-      <Particular name={t.subject} wide>
-        {t.accountItself}
-      </Particular>
-    );
-  }
+  if (parts?.kind === 'account') return <p class="subject-head">{t.accountItself}</p>;
   const collection = parts?.kind === 'record' && targetOf(uri) === 'record' ? parts.collection : null;
   return (
     <>
-      {collection === null ? null : (
-        <Particular name={t.collection}>
-          <code>
-            <Foreign text={collection} max={200} shortened={t.shortened} />
-          </code>
-        </Particular>
-      )}
-      <Particular name={t.subject} wide>
+      <p class="subject-head">
         <code>
           <Foreign text={uri} shortened={t.shortened} />
         </code>
-        {cid === undefined ? null : (
-          <span class="cid">
-            {t.version}{' '}
-            <code>
-              <Foreign text={cid} max={100} shortened={t.shortened} />
-            </code>
-          </span>
-        )}
-      </Particular>
+      </p>
+      {collection === null ? null : (
+        <p class="soft">
+          {t.collection}{' '}
+          <code>
+            <Foreign text={collection} max={200} shortened={t.shortened} />
+          </code>
+        </p>
+      )}
     </>
   );
 }
@@ -153,7 +185,7 @@ function primary(tag: string): string | undefined {
 }
 
 /** Renders a label's value, or a placeholder for an empty value. */
-function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) {
+export function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) {
   if (value === '') return <em>{t.emptyValue}</em>;
   return (
     <strong class="value">

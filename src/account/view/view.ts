@@ -177,12 +177,18 @@ function emptyDays({ start, end }: Interval): AccountDay[] {
   return days;
 }
 
-/** Returns the labelers to be listed: those with the most rows, or only the labeler of the filter. */
-function labelersShown(tally: AccountTally, asked: string | undefined): LabelerCount[] {
+/**
+ * Returns the labelers to be listed: those with the most rows, beginning with rows that match the filters, or only the
+ * labeler of the filter.
+ */
+function labelersShown({ labelers, groups }: AccountTally, asked: string | undefined): LabelerCount[] {
   if (asked !== undefined) {
-    return [tally.labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
+    return [labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
   }
-  return tally.labelers.slice(0, maxLabelersShown);
+  if (labelers.length <= maxLabelersShown) return [...labelers];
+  const names = new Set([...groups, ...labelers].map(({ labeler }) => labeler));
+  const chosen = new Set([...names].slice(0, maxLabelersShown));
+  return labelers.filter(({ labeler }) => chosen.has(labeler));
 }
 
 function viewOf(

@@ -40,6 +40,22 @@ export const viewDe: ViewTexts = {
   matching: (events) => ['Mit diesen Filtern: ', events, '. '],
   eventsExplained:
     'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Es kann Labels geben, die hier nicht erscheinen.',
+  answer: {
+    heading: 'Nach Labeler und Wert',
+    caption: (events) => `${events}, nach Labeler und Wert`,
+    columns: { name: 'Labeler und Wert', span: 'Erste und letzte' },
+    allValues: 'Alle Werte',
+    onlyLabeler: 'Nur diesen Labeler anzeigen',
+    onlyValue: '(nur diese anzeigen)',
+    moreValues: (n) =>
+      `${counted(n, { one: 'weiterer Wert', other: 'weitere Werte' })} mit weniger Beobachtungen ${plural(n, { one: 'ist', other: 'sind' })} hier nicht aufgeführt.`,
+    missed: (missing) => `In diesem Zeitraum nicht beobachtet: ${missing}.`,
+    noneMissed: 'In diesem Zeitraum ist für diesen Labeler keine unbeobachtete Zeit verzeichnet.',
+    daysOnly: 'Nur der UTC-Tag ist angegeben, wo diese Seite nicht alle Beobachtungen aufführt.',
+  },
+  ofSubject: (n) => `${counted(n, { one: 'Beobachtung', other: 'Beobachtungen' })} in dieser Liste`,
+  earlierOfSubject: (n) =>
+    `${counted(n, { one: 'frühere Beobachtung', other: 'frühere Beobachtungen' })} dazu in dieser Liste`,
   target: { account: 'Am Konto selbst', post: 'An Beiträgen', record: 'An anderen Einträgen' },
   notObserved: 'nicht beobachtet',
   notAllCounted: 'nicht alle gezählt',
@@ -64,7 +80,6 @@ export const viewDe: ViewTexts = {
   globalMeaning: (meaning) =>
     `Allgemeine Bedeutung, da keine Definition durch den Labeler beobachtet wurde: ${meaning}`,
   emptyValue: 'ein leerer Wert',
-  subject: 'Betrifft',
   accountItself: 'Das Konto selbst',
   collection: 'Sammlung',
   version: 'Version',

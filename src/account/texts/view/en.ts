@@ -11,6 +11,7 @@ import type { LinkOf, Piece } from '../piece.ts';
 
 const { count, counted, plural } = formatsOf('en');
 const labelers = { one: 'labeler', other: 'labelers' };
+const observations = { one: 'observation', other: 'observations' };
 const rows = { one: 'row', other: 'rows' };
 
 /** Source state of a labeler as the page describes it; `unknown` for a state that the page does not know. */
@@ -61,6 +62,22 @@ export const viewEn = {
   matching: (events: Piece): Piece => [events, ' match the filters. '],
   eventsExplained:
     'These are events: an applied label may have been removed without being observed, or have expired. If no label of some kind was observed, such labels may still exist.',
+  answer: {
+    heading: 'By labeler and value',
+    caption: (events: string) => `${events}, by labeler and value`,
+    columns: { name: 'Labeler and value', span: 'First and last' },
+    allValues: 'All values',
+    onlyLabeler: 'Show only this labeler',
+    onlyValue: '(show only these)',
+    moreValues: (n: number) =>
+      `${counted(n, { one: 'more value', other: 'more values' })} with fewer observations ${plural(n, { one: 'is', other: 'are' })} not listed here.`,
+    missed: (missing: string) => `Not observed for ${missing} of this interval.`,
+    noneMissed: 'No unobserved time of this labeler is recorded in this interval.',
+    daysOnly: 'Only the UTC day is given where this page does not list every observation.',
+  },
+  ofSubject: (n: number) => `${counted(n, observations)} in this list`,
+  earlierOfSubject: (n: number) =>
+    `${counted(n, { one: 'earlier observation', other: 'earlier observations' })} of this subject in this list`,
   target: {
     account: 'On the account itself',
     post: 'On posts',
@@ -74,7 +91,7 @@ export const viewEn = {
   noneOfPartYet: 'No matching events found so far; older observations have not been read yet.',
   more: ({ shown, newest, total }: ShownRows) => {
     const part = shown === 0 ? 'None' : `The ${newest ? 'newest' : 'next'} ${count(shown)}`;
-    const of = total === null ? '' : ` of ${counted(total, { one: 'observation', other: 'observations' })}`;
+    const of = total === null ? '' : ` of ${counted(total, observations)}`;
     return `${part}${of} shown; this list is incomplete.`;
   },
   older: 'Older observations',
@@ -91,10 +108,9 @@ export const viewEn = {
   noDefinition: 'No definition of this value by the labeler was observed.',
   globalMeaning: (meaning: string) => `Common meaning, as no definition by the labeler was observed: ${meaning}`,
   emptyValue: 'an empty value',
-  subject: 'Subject',
   accountItself: 'The account itself',
   collection: 'Collection',
-  version: 'version',
+  version: 'Version',
   observedAt: 'Observed (Almanac’s clock)',
   authored: 'Authored (as the labeler wrote it)',
   expires: 'Expires (as the labeler wrote it)',

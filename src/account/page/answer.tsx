@@ -1,0 +1,138 @@
+import { maxValueBytes } from '../../contract/account.ts';
+import { isDid } from '../../contract/identifiers.ts';
+import { formatMicros } from '../../contract/timestamp.ts';
+import { isoDay } from '../../web/language/formats.ts';
+import type { Texts } from '../texts/texts.ts';
+import { type AnswerLabeler, type AnswerSpan, answerOf, type ObservedTime } from '../view/answer.ts';
+import { hasFallenSilent } from '../view/unread.ts';
+import type { AccountView } from '../view/view.ts';
+import { stateSentence } from './coverage.tsx';
+import { formatMissed } from './describe.ts';
+import type { AccountLinks } from './links.ts';
+import { Labeler, ValueText } from './observation.tsx';
+
+interface AnswerProps {
+  readonly view: AccountView;
+  readonly links: AccountLinks;
+  readonly t: Texts;
+}
+
+/**
+ * Renders the table of labelers and values: the numbers of applications and removals, the first and the last
+ * observation, links that filter, and the coverage of each labeler. Renders nothing without observations.
+ */
+export function AnswerSection({ view, links, t }: AnswerProps) {
+  const { labelers, otherLabelers } = answerOf(view);
+  if (labelers.length === 0) return null;
+  const { total, uncounted } = view.timeline;
+  const isExact = labelers.every(({ values }) => values.every(({ first, last }) => first.isExact && last.isExact));
+  return (
+    <section aria-labelledby="answer">
+      <h2 id="answer">{t.answer.heading}</h2>
+      <table class="answer">
+        <caption>{t.answer.caption(t.events(total, uncounted))}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t.answer.columns.name}</th>
+            <th scope="col" class="number">
+              {t.columns.applied}
+            </th>
+            <th scope="col" class="number">
+              {t.columns.removed}
+            </th>
+            <th scope="col">{t.answer.columns.span}</th>
+          </tr>
+        </thead>
+        {labelers.map((labeler) => (
+          <LabelerRows key={labeler.labeler.labeler} found={labeler} {...{ view, links, t }} />
+        ))}
+      </table>
+      {otherLabelers > 0 ? <p class="soft">{t.moreLabelers(otherLabelers)}</p> : null}
+      {isExact ? null : <p class="soft">{t.answer.daysOnly}</p>}
+    </section>
+  );
+}
+
+function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: AnswerLabeler }) {
+  const { labeler, sum, values, otherValues } = found;
+  const did = labeler.labeler;
+  // No filter accepts an invalid DID.
+  const isValid = isDid(did);
+  return (
+    <tbody>
+      <tr class="labeler">
+        <th scope="rowgroup" colSpan={4}>
+          <Labeler did={did} name={view.network.names.get(did)} t={t} />
+          <span class="soft">
+            {coverageText(found, view, t)}{' '}
+            {isValid && view.query.filters.labeler === undefined ? (
+              <a href={links.filtered({ labeler: did })}>{t.answer.onlyLabeler}</a>
+            ) : null}
+          </span>
+        </th>
+      </tr>
+      {values.length + otherValues > 1 ? (
+        <tr>
+          <th scope="row">{t.answer.allValues}</th>
+          <SpanCells span={sum} t={t} />
+        </tr>
+      ) : null}
+      {values.map(({ value, ...span }) => (
+        <tr key={value}>
+          <th scope="row">
+            {isValid && isFilter(value) ? (
+              <a href={links.filtered({ labeler: did, value })}>
+                <ValueText value={value} t={t} /> <span class="unseen-text">{t.answer.onlyValue}</span>
+              </a>
+            ) : (
+              <ValueText value={value} t={t} />
+            )}
+          </th>
+          <SpanCells span={span} t={t} />
+        </tr>
+      ))}
+      {otherValues > 0 ? (
+        <tr>
+          <td colSpan={4}>{t.answer.moreValues(otherValues)}</td>
+        </tr>
+      ) : null}
+    </tbody>
+  );
+}
+
+/** Describes the coverage of a labeler: its unobserved time in the interval, and its state if it is not being read. */
+function coverageText({ labeler: { state }, unseen }: AnswerLabeler, view: AccountView, t: Texts): string {
+  const missed = unseen === 0 ? t.answer.noneMissed : t.answer.missed(formatMissed(t, unseen));
+  if (state === 'established') return missed;
+  const isPast = hasFallenSilent(view.frontier, view);
+  return missed + t.formats.sentenceSpace + (state === null ? t.notReadNow : stateSentence(t, state, isPast));
+}
+
+function SpanCells({ span: { applied, removed, first, last }, t }: { readonly span: AnswerSpan; readonly t: Texts }) {
+  const { count } = t.formats;
+  const isOne = timeText(first, t) === timeText(last, t);
+  return (
+    <>
+      <td class="number">{count(applied)}</td>
+      <td class="number">{count(removed)}</td>
+      <td>
+        <ObservedAt time={first} t={t} />
+        {isOne ? null : ' '}
+        {isOne ? null : <ObservedAt time={last} t={t} />}
+      </td>
+    </>
+  );
+}
+
+function ObservedAt({ time, t }: { readonly time: ObservedTime; readonly t: Texts }) {
+  return <time dateTime={time.isExact ? formatMicros(time.at) : isoDay(time.at)}>{timeText(time, t)}</time>;
+}
+
+function timeText({ at, isExact }: ObservedTime, { formats }: Texts): string {
+  return isExact ? formats.minute(at) : formats.day(at);
+}
+
+/** Returns true if a filter can select a value. The query ignores an empty value and refuses a long one. */
+function isFilter(value: string): boolean {
+  return value !== '' && Buffer.byteLength(value) <= maxValueBytes;
+}

@@ -31,6 +31,30 @@ describe('the formats of a language', () => {
     expect(clock((at - 12 * 3_600_000_000) as Micros)).toBe('00:03');
   });
 
+  it('write every instant as Intl writes it, in any order of days', () => {
+    const locales = { en: 'en-GB', de: 'de', es: 'es', pt: 'pt', ja: 'ja' };
+    const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const;
+    const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
+    const options = {
+      day: date,
+      minute: { ...date, ...time },
+      second: { ...date, ...time, second: '2-digit' },
+    } as const;
+    // Years from 1970 to 2100, often within few days, so that the texts of days are reused.
+    const instants = fc.oneof(fc.integer({ min: 0, max: 4.1e12 }), fc.integer({ min: 1.7e12, max: 1.7e12 + 4e8 }));
+    for (const language of languages) {
+      for (const name of ['day', 'minute', 'second'] as const) {
+        const intl = new Intl.DateTimeFormat(locales[language], options[name]);
+        const format = formatsOf(language)[name];
+        fc.assert(
+          fc.property(instants, (ms) => {
+            expect(format((ms * 1000 + 999) as Micros)).toBe(intl.format(ms));
+          }),
+        );
+      }
+    }
+  });
+
   it('mark an instant as UTC in every language', () => {
     for (const language of languages) {
       const { minute, second } = formatsOf(language);

@@ -48,6 +48,9 @@ const locales: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de', es:
 const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const;
 const time = { timeZone: 'UTC', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 
+/** Length of a day in milliseconds. */
+const dayLength = 86_400_000;
+
 const made = new Map<Language, Formats>();
 
 /** Returns the formats of a language; all callers share one object. */
@@ -84,17 +87,21 @@ function createFormats(language: Language): Formats {
   };
   const names = once(() => new Intl.DisplayNames(locale, { type: 'language', fallback: 'none' }));
   const plural = (n: number, forms: PluralForms): string => forms[plurals().select(n)] ?? forms.other;
+  const durations = new Map<string, string>();
   const duration = (parts: readonly SpanUnit[], isUnderOne: boolean): string => {
-    const text = lists().format(parts.map(({ name, value }) => units[name]().format(value)));
+    const key = parts.map(({ name, value }) => `${value}${name}`).join(' ');
+    const text = cached(durations, key, () =>
+      lists().format(parts.map(({ name, value }) => units[name]().format(value))),
+    );
     return isUnderOne ? `< ${text}` : text;
   };
   return {
     count: (n) => numbers().format(n),
     plural,
     counted: (n, forms) => `${numbers().format(n)} ${plural(n, forms)}`,
-    day: (at) => days().format(milliseconds(at)),
-    minute: (at) => minutes().format(milliseconds(at)),
-    second: (at) => seconds().format(milliseconds(at)),
+    day: cachedByDay(days, ''),
+    minute: cachedByDay(minutes, '00:00'),
+    second: cachedByDay(seconds, '00:00:00'),
     dayTick: (at) => dayTicks().format(milliseconds(at)),
     monthTick: (at) => {
       const isJanuary = new Date(milliseconds(at)).getUTCMonth() === 0;
@@ -106,6 +113,36 @@ function createFormats(language: Language): Formats {
     missed: (length) => duration(missedUnits(length), isUnderSecond(length)),
     languageName: (tag) => nameIn(names(), tag),
     sentenceSpace: locale === 'ja' ? '' : ' ',
+  };
+}
+
+/** Maximum number of texts that a format caches. A page shows the days of one window, and few different durations. */
+const maxCached = 500;
+
+/** Returns the cached text of a key, or creates and caches it. */
+function cached<Key>(texts: Map<Key, string>, key: Key, create: () => string): string {
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = create();
+  if (texts.size >= maxCached) texts.clear();
+  texts.set(key, text);
+  return text;
+}
+
+/**
+ * Returns a function that formats instants as `format` does. It formats each day only once, because `Intl` takes
+ * microseconds for an instant and a page has up to a thousand of them. `midnight` is the time of day in the text of the
+ * first instant of a day; it is replaced with the time of the instant.
+ */
+function cachedByDay(format: () => Intl.DateTimeFormat, midnight: '' | '00:00' | '00:00:00'): (at: Micros) => string {
+  const texts = new Map<number, string>();
+  return (at) => {
+    const instant = milliseconds(at);
+    const day = Math.floor(instant / dayLength) * dayLength;
+    const text = cached(texts, day, () => format().format(day));
+    return midnight === ''
+      ? text
+      : text.replace(midnight, new Date(instant).toISOString().slice(11, 11 + midnight.length));
   };
 }
 

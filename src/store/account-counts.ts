@@ -35,7 +35,7 @@ export interface AccountTally {
 /** Maximum number of values in a tally. */
 export const maxTallyValues = 200;
 /** Maximum number of values in all groups of a tally. The values with the most rows are listed. */
-export const maxTallyGroups = 200;
+export const maxTallyGroups = 100;
 
 /** Number of rows, and the UTC days (their starts) of the first and the last of these rows. */
 export interface EventSpan extends EventCount {

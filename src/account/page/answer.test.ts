@@ -28,18 +28,18 @@ describe('the table of labelers and values', () => {
     );
     expect(linesOf(tableOf(bodyOf({ ...view, labelers: gapped })))).toEqual([
       'By labeler and value',
-      '4 applied and 1 removed, by labeler and value',
+      '4 applied and 1 removed, by labeler and value. Each value links to its observations.',
       ...['Labeler and value', 'Applied', 'Removed', 'First and last'],
       careful,
       'No unobserved time of this labeler is recorded in this interval.',
       'Show only this labeler',
       ...['All values', '3', '1', '20 Nov 2026, 08:00 UTC', '20 Nov 2026, 11:00 UTC'],
-      ...['spam', '(show only these)', '2', '1', '20 Nov 2026, 09:00 UTC', '20 Nov 2026, 11:00 UTC'],
-      ...['rude', '(show only these)', '1', '0', '20 Nov 2026, 08:00 UTC'],
+      ...['spam', '2', '1', '20 Nov 2026, 09:00 UTC', '20 Nov 2026, 11:00 UTC'],
+      ...['rude', '1', '0', '20 Nov 2026, 08:00 UTC'],
       web,
       'Not observed for 3 hours of this interval. State: does not respond.',
       'Show only this labeler',
-      ...['spam', '(show only these)', '1', '0', '20 Nov 2026, 07:00 UTC'],
+      ...['spam', '1', '0', '20 Nov 2026, 07:00 UTC'],
     ]);
   });
 
@@ -67,9 +67,9 @@ describe('the table of labelers and values', () => {
     const view = await viewOf({ labels: [{}, {}, { val: 'rude' }] });
     const parts = view.parts.map((part) => ({ ...part, rows: part.rows.slice(1) }));
     const said = linesOf(tableOf(bodyOf({ ...view, parts })));
-    expect(said.slice(-11)).toEqual([
-      ...['spam', '(show only these)', '2', '0', '20 Nov 2026'],
-      ...['rude', '(show only these)', '1', '0', '20 Nov 2026, 09:00 UTC'],
+    expect(said.slice(-9)).toEqual([
+      ...['spam', '2', '0', '20 Nov 2026'],
+      ...['rude', '1', '0', '20 Nov 2026, 09:00 UTC'],
       'Only the UTC day is given where this page does not list every observation.',
     ]);
   });
@@ -77,7 +77,9 @@ describe('the table of labelers and values', () => {
   it('counts only in part if days were not counted, and then names only days', async () => {
     const view = await viewOf({ labels: [{}] });
     const said = linesOf(tableOf(bodyOf({ ...view, timeline: { ...view.timeline, uncounted: 2 } })));
-    expect(said[1]).toBe('At least 1 applied and 0 removed (2 days not counted), by labeler and value');
+    expect(said[1]).toBe(
+      'At least 1 applied and 0 removed (2 days not counted), by labeler and value. Each value links to its observations.',
+    );
     expect(said).toContain('20 Nov 2026');
   });
 

@@ -57,7 +57,7 @@ function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: 
   const { labeler, sum, values, otherValues } = found;
   const did = labeler.labeler;
   // No filter accepts an invalid DID.
-  const isValid = isDid(did);
+  const own = isDid(did) ? links.ofLabeler(did) : null;
   return (
     <tbody>
       <tr class="labeler">
@@ -65,8 +65,8 @@ function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: 
           <Labeler did={did} name={view.network.names.get(did)} t={t} />
           <span class="soft">
             {coverageText(found, view, t)}{' '}
-            {isValid && view.query.filters.labeler === undefined ? (
-              <a href={links.filtered({ labeler: did })}>{t.answer.onlyLabeler}</a>
+            {own !== null && view.query.filters.labeler === undefined ? (
+              <a href={own.all}>{t.answer.onlyLabeler}</a>
             ) : null}
           </span>
         </th>
@@ -80,9 +80,9 @@ function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: 
       {values.map(({ value, ...span }) => (
         <tr key={value}>
           <th scope="row">
-            {isValid && isFilter(value) ? (
-              <a href={links.filtered({ labeler: did, value })}>
-                <ValueText value={value} t={t} /> <span class="unseen-text">{t.answer.onlyValue}</span>
+            {own !== null && isFilter(value) ? (
+              <a href={own.withValue(value)}>
+                <ValueText value={value} t={t} />
               </a>
             ) : (
               <ValueText value={value} t={t} />
@@ -110,26 +110,26 @@ function coverageText({ labeler: { state }, unseen }: AnswerLabeler, view: Accou
 
 function SpanCells({ span: { applied, removed, first, last }, t }: { readonly span: AnswerSpan; readonly t: Texts }) {
   const { count } = t.formats;
-  const isOne = timeText(first, t) === timeText(last, t);
+  const [from, to] = [timeText(first, t), timeText(last, t)];
   return (
     <>
       <td class="number">{count(applied)}</td>
       <td class="number">{count(removed)}</td>
       <td>
-        <ObservedAt time={first} t={t} />
-        {isOne ? null : ' '}
-        {isOne ? null : <ObservedAt time={last} t={t} />}
+        <time dateTime={machineTime(first)}>{from}</time>
+        {from === to ? null : ' '}
+        {from === to ? null : <time dateTime={machineTime(last)}>{to}</time>}
       </td>
     </>
   );
 }
 
-function ObservedAt({ time, t }: { readonly time: ObservedTime; readonly t: Texts }) {
-  return <time dateTime={time.isExact ? formatMicros(time.at) : isoDay(time.at)}>{timeText(time, t)}</time>;
-}
-
 function timeText({ at, isExact }: ObservedTime, { formats }: Texts): string {
   return isExact ? formats.minute(at) : formats.day(at);
+}
+
+function machineTime({ at, isExact }: ObservedTime): string {
+  return isExact ? formatMicros(at) : isoDay(at);
 }
 
 /** Returns true if a filter can select a value. The query ignores an empty value and refuses a long one. */

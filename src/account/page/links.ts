@@ -20,6 +20,17 @@ export function accountLinks(base: string, query: AskedQuery, selected: Language
     days: (days: DayShortcut): string => link({ asked: { kind: 'days', days } }),
     interval: ({ start, end }: Interval): string => link({ asked: { kind: 'explicit', start, end } }),
     filtered: (filters: AccountFilters): string => link({ filters: { ...query.filters, ...filters } }),
+    /** Returns the link to a labeler's observations, and a function for links to those with one value. */
+    ofLabeler: (labeler: string) => {
+      const { value: _, ...filters } = query.filters;
+      // A page has many of these links, so format the common part only once.
+      const search = searchText({ ...query, filters: { ...filters, labeler } });
+      return {
+        all: link({ filters: { ...query.filters, labeler } }),
+        withValue: (value: string): string =>
+          `${base}/account?${search}&value=${encodeURIComponent(value.toWellFormed())}${rest}`,
+      };
+    },
     without: (name: keyof AccountFilters): string => {
       const { [name]: _, ...filters } = query.filters;
       return link({ filters });

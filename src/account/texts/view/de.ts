@@ -42,11 +42,10 @@ export const viewDe: ViewTexts = {
     'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Es kann Labels geben, die hier nicht erscheinen.',
   answer: {
     heading: 'Nach Labeler und Wert',
-    caption: (events) => `${events}, nach Labeler und Wert`,
+    caption: (events) => `${events}, nach Labeler und Wert. Jeder Wert führt zu seinen Beobachtungen.`,
     columns: { name: 'Labeler und Wert', span: 'Erste und letzte' },
     allValues: 'Alle Werte',
     onlyLabeler: 'Nur diesen Labeler anzeigen',
-    onlyValue: '(nur diese anzeigen)',
     moreValues: (n) =>
       `${counted(n, { one: 'weiterer Wert', other: 'weitere Werte' })} mit weniger Beobachtungen ${plural(n, { one: 'ist', other: 'sind' })} hier nicht aufgeführt.`,
     missed: (missing) => `In diesem Zeitraum nicht beobachtet: ${missing}.`,

@@ -64,11 +64,10 @@ export const viewEn = {
     'These are events: an applied label may have been removed without being observed, or have expired. If no label of some kind was observed, such labels may still exist.',
   answer: {
     heading: 'By labeler and value',
-    caption: (events: string) => `${events}, by labeler and value`,
+    caption: (events: string) => `${events}, by labeler and value. Each value links to its observations.`,
     columns: { name: 'Labeler and value', span: 'First and last' },
     allValues: 'All values',
     onlyLabeler: 'Show only this labeler',
-    onlyValue: '(show only these)',
     moreValues: (n: number) =>
       `${counted(n, { one: 'more value', other: 'more values' })} with fewer observations ${plural(n, { one: 'is', other: 'are' })} not listed here.`,
     missed: (missing: string) => `Not observed for ${missing} of this interval.`,

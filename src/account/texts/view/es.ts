@@ -38,11 +38,10 @@ export const viewEs: ViewTexts = {
     'Son eventos: una etiqueta aplicada puede haberse retirado sin que se observara, o puede haber caducado. Que no se haya observado ninguna de un tipo no significa que no exista.',
   answer: {
     heading: 'Por etiquetador y valor',
-    caption: (events) => `${events}, por etiquetador y valor`,
+    caption: (events) => `${events}, por etiquetador y valor. Cada valor enlaza con sus observaciones.`,
     columns: { name: 'Etiquetador y valor', span: 'Primera y última' },
     allValues: 'Todos los valores',
     onlyLabeler: 'Mostrar solo este etiquetador',
-    onlyValue: '(mostrar solo estas)',
     moreValues: (n) =>
       `${counted(n, { one: 'valor más', other: 'valores más' })} con menos observaciones no ${plural(n, { one: 'figura', other: 'figuran' })} aquí.`,
     missed: (missing) => `Sin observar en este intervalo: ${missing}.`,

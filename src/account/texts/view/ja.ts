@@ -35,11 +35,10 @@ export const viewJa: ViewTexts = {
     'これらはイベントです。付与されたラベルは、観測されないまま解除されたり、期限が切れたりしている可能性があります。ある種類が観測されなかったことは、それが存在しないことを意味しません。',
   answer: {
     heading: 'ラベラーと値の別',
-    caption: (events) => `${events}（ラベラーと値の別）`,
+    caption: (events) => `${events}（ラベラーと値の別）。値のリンクは、その値の観測だけを表示します。`,
     columns: { name: 'ラベラーと値', span: '最初と最後' },
     allValues: 'すべての値',
     onlyLabeler: 'このラベラーだけを表示',
-    onlyValue: '（これだけを表示）',
     moreValues: (n) => `観測がより少ない${count(n)}個の値は、ここに挙げていません。`,
     missed: (missing) => `この期間に観測されなかった時間：${missing}。`,
     noneMissed: 'この期間に、このラベラーが観測されなかった時間は記録されていません。',

@@ -40,11 +40,10 @@ export const viewPt: ViewTexts = {
     'São eventos: um rótulo aplicado pode ter sido removido sem ser observado, ou pode ter expirado. Se nenhum de um tipo foi observado, isso não significa que nenhum exista.',
   answer: {
     heading: 'Por rotulador e valor',
-    caption: (events) => `${events}, por rotulador e valor`,
+    caption: (events) => `${events}, por rotulador e valor. Cada valor leva às suas observações.`,
     columns: { name: 'Rotulador e valor', span: 'Primeira e última' },
     allValues: 'Todos os valores',
     onlyLabeler: 'Mostrar apenas este rotulador',
-    onlyValue: '(mostrar apenas estas)',
     moreValues: (n) =>
       `Mais ${counted(n, { one: 'valor', other: 'valores' })} com menos observações não ${plural(n, { one: 'está listado', other: 'estão listados' })} aqui.`,
     missed: (missing) => `Sem observação neste intervalo: ${missing}.`,

@@ -13,12 +13,11 @@ import { accountError } from '../replies.ts';
 import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';
 import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
-import type { DownloadLink } from './download.tsx';
+import { type DownloadLink, downloadParts } from './download.tsx';
 import { didIn, type FindHandle, handleIn } from './handle.ts';
 import { HomeBody } from './home.tsx';
 import { FactsUrl } from './observation.tsx';
 import { type OriginMark, originMark } from './origin.ts';
-import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
 import { createRenderer, htmlType, pageHeaders, type Renderer } from './render.tsx';
 

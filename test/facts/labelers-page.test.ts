@@ -98,6 +98,16 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     }
   });
 
+  it('fit a phone even if every table is open', async () => {
+    const { page, close } = await open(`/labelers/${busy?.did}`, { viewport: { width: 320, height: 800 } });
+    await page.locator('details').evaluateAll((all) => {
+      for (const one of all) one.setAttribute('open', '');
+    });
+    expect(await page.locator('.day-table small').count()).toBeGreaterThan(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await close();
+  });
+
   it('contain no script and no inline style', async () => {
     for (const [name, path] of pages()) {
       const html = await (await fetch(`${program.url}${path}`)).text();

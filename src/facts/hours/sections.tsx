@@ -109,17 +109,21 @@ function ChartFigure({ chart, files }: ChartFigureProps) {
 }
 
 /** Returns the legend's symbols: only of what the picture contains, and always the strip below the plot. */
-function signsOf({ series: { bins, shape, holes, through }, columns }: PageChart): (readonly [Sign, string])[] {
+export function signsOf({ series: { bins, shape, holes, through }, columns }: PageChart): (readonly [Sign, string])[] {
   const isPart = bins.some(({ start, end, observed }) => start < through && (end > through || observed < 1));
   return [
     shape === 'line' ? ['line', columns.value.toLowerCase()] : ['up', columns.value.toLowerCase()],
     ...(columns.below === undefined ? [] : [['down', columns.below.toLowerCase()] as const]),
     ...(columns.apart === undefined ? [] : [['apart', columns.apart.toLowerCase()] as const]),
     ...(bins.some(({ usual }) => usual) ? [['usual', 'usual at this time of day'] as const] : []),
-    ...(isPart && shape === 'bars' ? [['faint', 'counted in a part of the hour'] as const] : []),
+    ...(isPart && shape === 'bars' ? [['faint', `counted in a part of the ${periodName(bins)}`] as const] : []),
     ...(holes.length === 0 ? [] : [['unseen', signText.unseen] as const]),
     ['seen', 'strip below: observed share of the time'],
   ];
+}
+
+function periodName([first]: readonly Bin[]): string {
+  return first !== undefined && first.end - first.start > 3_600_000 ? 'day' : 'hour';
 }
 
 /** Lists the values of a chart, newest first. Time that has not passed yet has no row. */

@@ -3,7 +3,7 @@ import { percent } from '../bar.tsx';
 import { Hatch } from '../hatch.tsx';
 import type { Formats } from '../language/formats.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
-import type { TimeSeries } from './series.ts';
+import type { Bin, TimeSeries } from './series.ts';
 
 /** Content of a chart. */
 export interface TimeChartProps {
@@ -14,6 +14,8 @@ export interface TimeChartProps {
   readonly summary: string;
   /** Formats of the reader's language. All times are in UTC. */
   readonly formats: Formats;
+  /** Describes a period; shown when it is pointed at. Absent for a chart that shows its values in another way. */
+  readonly titleOf?: (bin: Bin) => string;
 }
 
 /** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
@@ -28,7 +30,7 @@ const wordsFrom = 160;
  * stretched to the width of the page, texts are not. The style sheet defines colours and size (classes `plot` and
  * `plot-…`); an image defines them in its own style.
  */
-export function TimeChart({ series, unit, summary, formats }: TimeChartProps) {
+export function TimeChart({ series, unit, summary, formats, titleOf }: TimeChartProps) {
   const layout = layChart(series);
   const hatch = `${series.id}-hatch`;
   return (
@@ -61,7 +63,24 @@ export function TimeChart({ series, unit, summary, formats }: TimeChartProps) {
             </text>
           ))}
       </g>
+      {titleOf === undefined ? null : <Titles series={series} titleOf={titleOf} />}
     </svg>
+  );
+}
+
+/** Covers each period that has begun with an invisible area that shows its description. */
+function Titles({ series: { bins, through }, titleOf }: { series: TimeSeries; titleOf: (bin: Bin) => string }) {
+  return (
+    <>
+      {bins
+        .filter(({ start }) => start < through)
+        .map((bin, at) => (
+          <g key={bin.start}>
+            <title>{titleOf(bin)}</title>
+            <rect class="chart-touch" x={percent((at / bins.length) * 100)} width={percent(100 / bins.length)} />
+          </g>
+        ))}
+    </>
   );
 }
 

@@ -1,17 +1,19 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
-import { parseTimestamp } from '../../../contract/timestamp.ts';
-import { type ChartBar, type ChartSpan, DayChart } from '../../../web/day-chart.tsx';
+import { TimeChart } from '../../../web/chart/time-chart.tsx';
 import { Count, Percent } from '../../../web/figures.tsx';
-import { countText, dateText } from '../../../web/format.ts';
-import { Legend, type Sign, signText } from '../../../web/legend.tsx';
+import { countText } from '../../../web/format.ts';
+import { formatsOf } from '../../../web/language/formats.ts';
+import { Legend } from '../../../web/legend.tsx';
+import { signsOf } from '../../hours/sections.tsx';
+import { type PageChart, summaryOf } from '../../hours/hours-chart.ts';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
+import { activityChart, dayTitle, unreadReasons } from './activity-chart.ts';
 import { at } from './places.ts';
-
-const dayMs = 86_400_000;
 
 /** Shows the events of each day as a picture and as a table, with holes where the labeler was not read. */
 export function Activity({ facts }: { facts: LabelerFacts }) {
   const { repeats } = facts;
+  const chart = activityChart(facts);
   return (
     <section aria-labelledby="activity">
       <h2 id="activity">Activity by day</h2>
@@ -25,7 +27,7 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
           <Stat figure={<Events facts={facts} span="week" />}>in the last 7 days</Stat>
           <Stat figure={<Events facts={facts} span="window" />}>in the window</Stat>
         </dl>
-        <Chart facts={facts} />
+        {chart === null ? null : <Chart chart={chart} facts={facts} />}
         {repeats === 0 ? null : (
           <p class="soft">
             Not counted: <Count value={repeats} at={`${at}/repeats`} /> rows that repeat known labels after a change of
@@ -33,7 +35,7 @@ export function Activity({ facts }: { facts: LabelerFacts }) {
           </p>
         )}
         <LateDays days={facts.days} />
-        <DayTable days={facts.days} />
+        <DayTable days={facts.days} reasons={unreadReasons(chart)} />
       </Picture>
     </section>
   );
@@ -45,49 +47,21 @@ function Events({ facts, span }: { facts: LabelerFacts; span: keyof LabelerFacts
   return events === null ? <Unknown>not read</Unknown> : <Count value={events} at={`${at}/events/${span}`} />;
 }
 
-function Chart({ facts }: { facts: LabelerFacts }) {
-  const { days, gaps, window } = facts;
-  const start = millis(window.start);
-  const length = millis(window.end) - start;
-  if (!(length > 0)) return null;
-  const place = (instant: number): number => Math.min(1, Math.max(0, (instant - start) / length));
-  const bars = days.map(({ day, applied, removed, read_late: late = false }): ChartBar => {
-    const from = Date.parse(`${day}T00:00:00Z`);
-    const counted = applied === null || removed === null ? null : { up: applied, down: removed };
-    const words = counted
-      ? `${countText(counted.up)} applied, ${countText(counted.down)} removed`
-      : 'not read: the counts are not known';
-    return {
-      from: place(from),
-      to: place(from + dayMs),
-      counts: counted,
-      title: `${day}: ${words}${late ? ', read late' : ''}`,
-    };
-  });
-  const spans = gaps.map(
-    (gap): ChartSpan => ({ from: place(millis(gap.start)), to: place(millis(gap.end)), unseen: 'whole' }),
-  );
-  const signs: (readonly [Sign, string])[] = [
-    ['up', 'applied'],
-    ['down', 'removed'],
-    ...(spans.length === 0 ? [] : [['unseen', signText.unseen] as const]),
-    ...(bars.some(({ counts }) => counts === null) ? [['uncounted', 'nothing read: counts not known'] as const] : []),
-  ];
+function Chart({ chart, facts }: { chart: PageChart; facts: LabelerFacts }) {
   return (
-    <div data-name="chart">
-      <DayChart bars={bars.filter(({ from, to }) => to > from)} spans={spans} summary={summaryOf(facts)} />
-      <p class="chart-ends">
-        <span>{dateText(window.start)}</span>
-        <span>{dateText(window.end)}</span>
-      </p>
-      <Legend signs={signs} />
-    </div>
+    <figure class="chart-figure" data-name="chart">
+      <TimeChart
+        series={chart.series}
+        unit={chart.unit}
+        summary={`${summaryOf(chart)} The table below lists the same numbers.`}
+        formats={formatsOf('en')}
+        titleOf={(bin) => dayTitle(bin, facts)}
+      />
+      <figcaption>
+        <Legend signs={signsOf(chart)} />
+      </figcaption>
+    </figure>
   );
-}
-
-function summaryOf({ gaps }: LabelerFacts): string {
-  const holes = gaps.length === 0 ? 'without gaps' : 'with holes where the labeler was not read';
-  return `Applications above the line and removals below it, by day, ${holes}. The table below lists the same numbers.`;
 }
 
 /** Explains the days on which the labeler was read late; nothing if there are none. */
@@ -103,7 +77,7 @@ function LateDays({ days }: { days: LabelerFacts['days'] }) {
   );
 }
 
-function DayTable({ days }: { days: LabelerFacts['days'] }) {
+function DayTable({ days, reasons }: { days: LabelerFacts['days']; reasons: ReadonlyMap<string, string> }) {
   return (
     <details>
       <summary>The same numbers as a table</summary>
@@ -129,6 +103,7 @@ function DayTable({ days }: { days: LabelerFacts['days'] }) {
                 <time dateTime={day} data-said={`${at}/days/${index}/day`}>
                   {day}
                 </time>
+                {reasons.has(day) ? <small>Not read: {reasons.get(day)}</small> : null}
               </th>
               <Cell value={applied} at={`${at}/days/${index}/applied`} />
               <Cell value={removed} at={`${at}/days/${index}/removed`} />
@@ -146,8 +121,4 @@ function DayTable({ days }: { days: LabelerFacts['days'] }) {
 
 function Cell({ value, at: where }: { value: number | null; at: string }) {
   return <td class="number">{value === null ? <Unknown>not known</Unknown> : <Count value={value} at={where} />}</td>;
-}
-
-function millis(timestamp: string): number {
-  return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
 }

@@ -226,9 +226,9 @@ describe('the activity of a labeler', () => {
 
   it('shows an unread day as unknown, never as zero', () => {
     const lines = textOf(<Activity facts={aLabeler({ days })} />);
-    expect(lines.slice(lines.indexOf('2026-11-18'))).toEqual([
-      ...['2026-11-18', 'not known', 'not known', '0\u00a0%'],
-      ...['2026-11-19', '7', '0', '50\u00a0%'],
+    expect(lines.slice(lines.findIndex((line) => line.startsWith('2026-11-18')))).toEqual([
+      ...['2026-11-18Not read: reason not recorded', 'not known', 'not known', '0\u00a0%'],
+      ...['2026-11-19Not read: reason not recorded', '7', '0', '50\u00a0%'],
       ...['Not shown here', 'What the labeler did while it was not read, and which labels are active now.'],
     ]);
   });
@@ -263,10 +263,11 @@ describe('the activity of a labeler', () => {
     const legendOf = (facts: LabelerFacts) =>
       textOf(<Activity facts={facts} />).filter((line) => /not read|not known|not observed/i.test(line));
     const drawn = renderToString(<Activity facts={aLabeler({ days, gaps: [...gaps] })} />);
-    expect(drawn).toContain('<title>2026-11-18: not read: the counts are not known</title>');
-    expect(drawn).toContain('<title>2026-11-19: 7 applied, 0 removed</title>');
-    expect(drawn).toContain('with holes where the labeler was not read');
-    expect(renderToString(<Activity facts={aLabeler()} />)).toContain('without gaps');
+    const reason = 'maintenance of Almanac, or its operator removed the labels';
+    expect(drawn).toContain(`<g class="plot-hole"><title>${reason}</title>`);
+    expect(drawn).toContain(`<title>2026-11-18: counts not known, nothing read: ${reason}</title>`);
+    expect(drawn).toContain('<title>2026-11-19: 7 applied, 0 removed, 50\u00a0% read: reason not recorded</title>');
+    expect(drawn).toContain('30 days not observed, 1 day observed in part');
     expect(legendOf(aLabeler({ days })).length).toBeGreaterThan(legendOf(aLabeler()).length);
   });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from './clock.ts';
+import { beginWithDownload } from './events/download.ts';
 import { GeneratedSource } from './events/generated.ts';
 import { RecordedSource } from './events/recorded.ts';
 import { Faults } from './jetstream/faults.ts';
@@ -52,6 +53,10 @@ export interface SimOptions {
    * Default true. A host that replays a file serves only the legacy protocol.
    */
   readonly hasMethod?: boolean;
+  /**
+   * Number of rows of a download of the repositories with which the history begins, as on a new host. Default 0.
+   */
+  readonly downloadedRows?: number;
   /** Share of the creates and updates older than four hours that a replay omits, from 0 to 1. Default 0. */
   readonly compactedShare?: number;
   /**
@@ -169,6 +174,8 @@ function sourceOf(options: SimOptions, nowUs: () => number) {
   if (replay === undefined) {
     const cache = options.cacheMegabytes === undefined ? {} : { cacheMegabytes: options.cacheMegabytes };
     const generated = new GeneratedSource({ seed, rate, historyHours, seqCursors, variedKeys, ...cache });
+    const rows = options.downloadedRows ?? 0;
+    if (rows > 0) beginWithDownload(generated, { style: { seqCursors, variedKeys }, seed, rows, nowUs: nowUs() });
     return { source: generated, generated };
   }
   const recorded = new RecordedSource({ frames: readFrames(replay), as: replayAs, rate, startUs: nowUs() });

@@ -82,7 +82,8 @@ export const metricNames: readonly MetricName[] = [
 export interface Species {
   /**
    * Outcome of the frame. An `event` has a usable time. A frame with the outcome `not_json` or `no_time` cannot be
-   * assigned to a time. A `resync` repeats a record of a repository after a `sync` and is not a new action.
+   * assigned to a time. A `resync` repeats a record of a repository, after a `sync` or in a
+   * download, and is not a new action.
    */
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
   /** True if the legacy protocol does not send frames of this species. */

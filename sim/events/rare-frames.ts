@@ -60,6 +60,14 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
   return { sync: { name: 'announced sync', text: envelope('sync', body, style, chance), species }, rows };
 }
 
+/** Returns rows of a download of the repositories. Both protocols send them as creates without a mark. */
+export function downloadFrames(style: FrameStyle, chance: Dice): RareFrame[] {
+  return [...trackedCollections.keys()].map((collection) => {
+    const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
+    return { name: `downloaded ${collection}`, text, species: { outcome: 'resync', collection, metrics: [] } };
+  });
+}
+
 /**
  * Returns events with kinds, operations and shapes that ordinary traffic lacks, and events of each ordinary kind.
  * Together, the events increment every metric. All of them have a usable time.

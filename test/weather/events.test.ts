@@ -115,6 +115,18 @@ describe('a subscribeEvents host', () => {
     expect(observed).toHaveLength(2);
   });
 
+  test.each(['jetstream.legacy', 'jetstream.subscribeEvents'] as const)(
+    'is counted exactly over %s if its history begins with a download of the repositories',
+    async (wire) => {
+      const sim = { historyHours: 0.04, downloadedRows: 2_000, seqCursors: true };
+      const one = await station({ wire, sim });
+      const { rows, fromUs } = await compareWithTruth(one);
+      const { resync } = one.sim.truth.deliveredBetween(0, fromUs, wire);
+      expect(resync).toBeGreaterThan(1_000);
+      expect(rows.reduce((sum, row) => sum + row.resync, 0)).toBe(0);
+    },
+  );
+
   test('is counted exactly after a position in its future, which is abandoned with a recorded gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });

@@ -216,7 +216,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
       return;
     }
     facts.timeUs = us;
-    learn(us, payload === payloadCommit && body.creates);
+    facts.creates = payload === payloadCommit && body.creates;
+    learn(us, facts.creates);
     if (payload === payloadCommit && isRow()) {
       facts.outcome = 'resync';
       return;
@@ -268,6 +269,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     facts.notice = 'none';
     facts.timeUs = 0;
     facts.seq = null;
+    facts.creates = false;
     facts.metricCount = 0;
     scan.load(bytes);
     const first = scan.space(0);

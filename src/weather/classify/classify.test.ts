@@ -209,6 +209,7 @@ it('the classifier returns only numbers and fixed words, in one object that it r
     notice: 'none',
     timeUs: 7,
     seq: 3,
+    creates: false,
     metrics: [metricNames.indexOf('identity.event')],
     metricCount: 1,
   });

@@ -83,6 +83,7 @@ export function createClassifier(): Classifier {
     body.forgetAccount();
     facts.timeUs = 0;
     facts.seq = null;
+    facts.creates = false;
     facts.metricCount = 0;
 
     scan.load(frame);
@@ -100,6 +101,7 @@ export function createClassifier(): Classifier {
     facts.outcome = 'counted';
     facts.timeUs = timeUs;
     if (kind === kindCommit) {
+      facts.creates = body.creates;
       if (commitSeen) body.countCommit(facts);
       else count(facts, metricIndex['malformed.commit']);
     } else if (kind === kindAccount) body.countAccount(facts);

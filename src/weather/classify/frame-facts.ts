@@ -21,6 +21,11 @@ export interface FrameFacts {
   timeUs: number;
   /** The host's sequence number of the event, an integer from 1 to 2^53 - 1, or null if the frame has none. */
   seq: number | null;
+  /**
+   * True if the event creates a record, so that it may be a row of a download: a host that downloads all repositories
+   * sends its copy as creates without a mark.
+   */
+  creates: boolean;
   /** Indexes into `metricNames`. Only the first `metricCount` entries are valid, and each index occurs at most once. */
   metrics: Uint8Array;
   /** Number of metrics: at least 1 for a counted frame, 0 for any other frame. */
@@ -36,5 +41,5 @@ const maxMetrics = 4;
 /** Creates the facts about a frame, with no metrics. */
 export function emptyFacts(): FrameFacts {
   const metrics = new Uint8Array(maxMetrics);
-  return { outcome: 'counted', notice: 'none', timeUs: 0, seq: null, metrics, metricCount: 0 };
+  return { outcome: 'counted', notice: 'none', timeUs: 0, seq: null, creates: false, metrics, metricCount: 0 };
 }

@@ -4,8 +4,13 @@ import { allAtValue, isUsable, type Position, Progress, type Verdict } from './p
 /** Feeds times (or [seq, time] pairs) to a position. Returns the verdicts. */
 function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {
   return events.map((event) =>
-    typeof event === 'number' ? progress.take(null, event) : progress.take(event[0], event[1]),
+    typeof event === 'number' ? progress.take(null, event, false) : progress.take(event[0], event[1], false),
   );
+}
+
+/** Feeds creates with numbers and times to a position. Returns the verdicts. */
+function feedCreates(progress: Progress, events: readonly (readonly [number, number])[]): Verdict[] {
+  return events.map(([seq, timeUs]) => progress.take(seq, timeUs, true));
 }
 
 function resumedAt(position: Position): Progress {
@@ -149,11 +154,74 @@ describe('continuous reading', () => {
   });
 });
 
+describe('creates, which may be rows of a download of the repositories,', () => {
+  const bySeq: Position = { kind: 'seq', value: 7, counted: 1, timeUs: 100 };
+
+  test('are skipped at the beginning of a backfill, even if the host sends earlier events, until an event of another kind', () => {
+    for (const before of [[], [[40, 90]]] as const) {
+      const progress = resumedAt(at(100, 0));
+      expect(feedCreates(progress, [...before, [41, 101], [42, 102]]).slice(before.length)).toEqual([
+        'skipped',
+        'skipped',
+      ]);
+      expect(progress.position).toEqual(at(100, 0));
+      expect(feed(progress, [[43, 102]])).toEqual(['counted']);
+      expect(progress.continuous).toBe(false);
+      expect(feedCreates(progress, [[44, 103]])).toEqual(['counted']);
+      expect(progress.continuous).toBe(true);
+    }
+  });
+
+  test('are counted if the replay continues the position', () => {
+    expect(feedCreates(resumedAt(bySeq), [[8, 101]])).toEqual(['counted']);
+    expect(
+      feedCreates(resumedAt(bySeq), [
+        [7, 100],
+        [8, 101],
+      ]),
+    ).toEqual(['skipped', 'counted']);
+  });
+
+  test('are skipped after numbers that are used again', () => {
+    const reused = resumedAt(bySeq);
+    expect(
+      feedCreates(reused, [
+        [7, 200],
+        [264, 250],
+      ]),
+    ).toEqual(['reused', 'skipped']);
+    expect(feed(reused, [[265, 251]])).toEqual(['counted']);
+    expect(reused.continuous).toBe(false);
+  });
+
+  test('are skipped after a position that was abandoned during a replay, unless the stream is certainly live', () => {
+    const replay = resumedAt(bySeq);
+    replay.reset(false);
+    expect(feedCreates(replay, [[1, 300]])).toEqual(['skipped']);
+    expect(replay.position).toBeNull();
+    expect(feed(replay, [[2, 301]])).toEqual(['counted']);
+    const live = resumedAt(bySeq);
+    live.reset(true);
+    expect(feedCreates(live, [[1, 300]])).toEqual(['counted']);
+  });
+
+  test('are counted at the present', () => {
+    const progress = new Progress(null);
+    progress.goLive(false);
+    expect(
+      feedCreates(progress, [
+        [1, 100],
+        [2, 101],
+      ]),
+    ).toEqual(['counted', 'counted']);
+  });
+});
+
 describe('an implausible number', () => {
   const following = (): Progress => {
     const progress = new Progress(null);
     progress.goLive(false);
-    progress.take(5_000, 1_000_000);
+    progress.take(5_000, 1_000_000, false);
     return progress;
   };
 

@@ -71,6 +71,10 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' | 'reusing' = 'starting';
   #leaveFirst = false;
+  /** True if the connection replays history, which may begin with a download of the repositories. */
+  #isReplay = false;
+  /** True if creates of this connection were skipped because they may be rows of a download. */
+  #doubted = false;
   /** Number of events at the position to skip, because the host went back in the stream. */
   #owed = 0;
   #rewound = false;
@@ -124,6 +128,8 @@ export class Progress {
   /** Starts a connection that resumes at the position or earlier. */
   resume(): void {
     this.#state = 'resuming';
+    this.#isReplay = true;
+    this.#doubted = false;
     this.#owed = this.#counted;
     this.#rewound = false;
     this.#sawAt = false;
@@ -135,6 +141,7 @@ export class Progress {
    */
   goLive(leaveFirst: boolean): void {
     this.#state = 'starting';
+    this.#isReplay = false;
     this.#leaveFirst = leaveFirst;
     this.#rewound = false;
   }
@@ -147,8 +154,12 @@ export class Progress {
     this.#counted = allAtValue;
   }
 
-  /** Abandons the position because it was wrong. The next event starts a new position. */
-  reset(): void {
+  /**
+   * Abandons the position because it was wrong. The next event starts a new position. `isLive` is true if that event is
+   * certainly not part of the host's history.
+   */
+  reset(isLive: boolean): void {
+    if (isLive) this.#isReplay = false;
     this.#has = false;
     this.#bySeq = false;
     this.#value = 0;
@@ -177,11 +188,16 @@ export class Progress {
   /** Records a row that is not an event. The row advances the number but not the time, and cannot start a position. */
   pass(seq: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
-    return this.#judge(seq, this.#timeUs);
+    return this.#judge(seq, this.#timeUs, true);
   }
 
-  take(seq: number | null, timeUs: number): Verdict {
-    const verdict = this.#judge(seq, timeUs);
+  /**
+   * Records an event. `creates` is true if it may be a row of a download. A host sends its download before all of its
+   * events, and as creates only. Where a replay may begin within a download, creates are therefore skipped until the
+   * first event of another kind.
+   */
+  take(seq: number | null, timeUs: number, creates: boolean): Verdict {
+    const verdict = this.#judge(seq, timeUs, creates);
     if (verdict === 'counted' && this.#missed) {
       this.continuous = false;
       this.#missed = false;
@@ -189,11 +205,11 @@ export class Progress {
     return verdict;
   }
 
-  #judge(seq: number | null, timeUs: number): Verdict {
+  #judge(seq: number | null, timeUs: number, creates: boolean): Verdict {
     this.leftOut = 0;
     if (seq !== null && seq >= firstTimeCursor) return this.#implausible(timeUs);
     if (this.#end !== null && isBeyond(this.#end, seq, timeUs)) return 'beyond_end';
-    if (!this.#has) return this.#start(seq, timeUs);
+    if (!this.#has) return this.#start(seq, timeUs, creates);
     const inKind = !this.#bySeq || seq !== null;
     const key = this.#bySeq && seq !== null ? seq : timeUs;
     const value = inKind ? this.#value : this.#timeUs;
@@ -205,7 +221,7 @@ export class Progress {
       if (seq - this.#value > jumpAtOnce + jumpPerSecond * seconds) return this.#implausible(timeUs);
       if (this.#state === 'following') this.leftOut = seq - this.#value - 1;
     }
-    return this.#ahead(seq, timeUs, key);
+    return this.#ahead({ seq, timeUs, key, creates });
   }
 
   /**
@@ -260,21 +276,28 @@ export class Progress {
     return 'counted';
   }
 
-  #ahead(seq: number | null, timeUs: number, key: number): Verdict {
-    if (this.#state === 'starting') return this.#start(seq, timeUs);
-    if (this.#state === 'resuming') {
+  #ahead({ seq, timeUs, key, creates }: Ahead): Verdict {
+    if (this.#state === 'starting') return this.#start(seq, timeUs, creates);
+    if (this.#state === 'following') this.continuous = true;
+    else {
       const passedOver = this.#counted === 0 ? this.#sawBefore : this.#bySeq && key === this.#value + 1;
-      this.continuous = this.#sawAt || passedOver;
+      this.continuous = this.#state === 'resuming' && !this.#doubted && (this.#sawAt || passedOver);
+      // A position at which nothing was counted is only a time, which may lie within a download.
+      const isCertain = this.#state === 'resuming' && this.#counted > 0;
+      if (creates && !isCertain) return this.#doubt();
       this.#state = 'following';
-    } else if (this.#state === 'reusing') {
-      this.continuous = false;
-      this.#state = 'following';
-    } else this.continuous = true;
+    }
     this.#move(seq, timeUs, 1);
     return 'counted';
   }
 
-  #start(seq: number | null, timeUs: number): Verdict {
+  #doubt(): Verdict {
+    this.#doubted = true;
+    return 'skipped';
+  }
+
+  #start(seq: number | null, timeUs: number, creates: boolean): Verdict {
+    if (creates && this.#isReplay) return this.#doubt();
     this.#state = 'following';
     this.continuous = false;
     this.#move(seq, timeUs, this.#leaveFirst ? allAtValue : 1);
@@ -297,6 +320,14 @@ export class Progress {
     this.#counted = counted;
     this.#timeUs = timeUs;
   }
+}
+
+/** An event after the position. `key` is its number or its time, whichever the position is. */
+interface Ahead {
+  readonly seq: number | null;
+  readonly timeUs: number;
+  readonly key: number;
+  readonly creates: boolean;
 }
 
 /** Returns true if an event is after `end`, the last event that this reader counts. */

@@ -36,6 +36,11 @@ const oldestLiveUs = 24 * hourUs;
  * repeats are still arriving.
  */
 const overlap = { seq: 20_000, time: 60_000_000 } as const;
+/**
+ * Overlap with the legacy protocol, in sequence numbers. If the host has a new numbering, a number before the position
+ * has a later time than the position. The number of the position itself may have been compacted.
+ */
+const legacyOverlap = { seq: 1_000, time: 0 } as const;
 
 /** Dependencies and settings of a session. */
 export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
@@ -252,7 +257,7 @@ class Session {
   }
 
   #withOverlap({ kind, value }: Position): number {
-    return this.#isPresent ? Math.max(1, value - overlap[kind]) : value;
+    return Math.max(1, value - (this.#isPresent ? overlap : legacyOverlap)[kind]);
   }
 
   #rateAt(position: Position | null): number | null {

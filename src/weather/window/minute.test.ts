@@ -61,7 +61,7 @@ describe('a minute of the weather history', () => {
 
 test('a minute is not complete if a frame could not be read, even if it was observed throughout', () => {
   const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
-    ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
+    ...{ outcome, notice: 'none', timeUs, seq: null, creates: false, metrics: Uint8Array.of(0), metricCount: 1 },
   });
   for (const broken of ['parse_error', 'no_time_us'] as const) {
     const track = new Track({ position: null, end: null, rate: 1, clockUs: () => start + 2 * windowUs });

@@ -10,7 +10,7 @@ const second = 1_000_000;
 const base = 1_780_000_020 * second;
 
 function facts(timeUs: number, seq: number | null = null): FrameFacts {
-  return { outcome: 'counted', notice: 'none', timeUs, seq, metrics: Uint8Array.of(3), metricCount: 1 };
+  return { outcome: 'counted', notice: 'none', timeUs, seq, creates: false, metrics: Uint8Array.of(3), metricCount: 1 };
 }
 
 function live(clockUs: () => number = () => base): Track {

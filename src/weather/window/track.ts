@@ -211,17 +211,17 @@ export class Track {
   }
 
   #heed(notice: Notice): void {
-    if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered();
+    if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered(true);
   }
 
   /** Handles a restart of the host's numbering. A backfill cannot continue, and live reading starts again. */
-  #renumbered(): void {
+  #renumbered(isLive: boolean): void {
     if (this.#standstill === null) this.#done = true;
-    else this.#giveUp(0);
+    else this.#giveUp(0, isLive);
   }
 
-  #giveUp(gapUs: number): void {
-    this.#progress.reset();
+  #giveUp(gapUs: number, isLive: boolean): void {
+    this.#progress.reset(isLive);
     this.#rate = new StreamRate();
     this.#gapUs += gapUs;
     this.#resets += 1;
@@ -253,7 +253,7 @@ export class Track {
       if (timeUs < this.#floorUs && !(facts.seq !== null && this.#progress.numbered)) return this.#unusable('past');
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
-    let verdict = this.#progress.take(facts.seq, timeUs);
+    let verdict = this.#progress.take(facts.seq, timeUs, facts.creates);
     if (verdict === 'reused') {
       // The position stays, so that nothing up to it is counted again. A backfill has no such position.
       this.#resets += 1;
@@ -261,15 +261,15 @@ export class Track {
       return this.#done ? 'beyond_end' : 'skipped';
     }
     if (verdict === 'renumbered') {
-      this.#renumbered();
+      this.#renumbered(false);
       if (this.#done) return 'beyond_end';
-      verdict = this.#progress.take(facts.seq, timeUs);
+      verdict = this.#progress.take(facts.seq, timeUs, facts.creates);
     }
     if (verdict === 'counted') this.#count(facts, before);
     else if (verdict === 'late_or_repeat') this.#late(timeUs);
     else if (verdict === 'implausible') this.#unusable(verdict);
     else if (verdict === 'beyond_end') this.#done = true;
-    else if (before === null || this.#progress.timeUs > before) this.#begin(facts.seq, timeUs);
+    else if (this.#progress.timeUs > (before ?? 0)) this.#begin(facts.seq, timeUs);
     if (this.#standstill !== null && !this.#progress.reusing) this.#judgePosition(this.#standstill, timeUs, before);
     return verdict === 'renumbered' || verdict === 'reused' ? 'skipped' : verdict;
   }
@@ -284,7 +284,7 @@ export class Track {
     this.#nowUs = this.#clockUs();
     const wrongUs = standstill.event(timeUs, position, this.#nowUs);
     if (wrongUs === 0) return;
-    this.#giveUp(wrongUs);
+    this.#giveUp(wrongUs, true);
   }
 
   #count(facts: FrameFacts, before: number | null): void {

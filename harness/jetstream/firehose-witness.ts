@@ -4,6 +4,9 @@ import { WebSocket } from 'ws';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Path of the stream of a relay. */
+export const subscribePath = '/xrpc/com.atproto.sync.subscribeRepos';
+
 /** One event of a relay: an operation of a commit, or a frame of another kind. */
 export interface RelayEvent {
   /** Identifies the event in the relay's stream and in Jetstream's. */
@@ -24,24 +27,21 @@ export class FirehoseWitness {
   readonly problems: string[] = [];
   readonly #socket: WebSocket;
 
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.binaryType = 'nodebuffer';
-    socket.on('message', (data) => {
+  private constructor(relay: string) {
+    this.#socket = openFirehose(`${relay}${subscribePath}?witness=true`, (frame) => {
       try {
-        for (const event of eventsOf(toBytes(data), Date.now() * 1000)) this.events.set(event.key, event);
+        for (const event of eventsOf(frame, Date.now() * 1000)) this.events.set(event.key, event);
       } catch (error) {
         this.problems.push(String(error));
       }
     });
-    socket.on('error', (error) => this.problems.push(String(error)));
+    this.#socket.on('error', (error) => this.problems.push(String(error)));
   }
 
   /** Connects to a relay. Resolves once the relay sends events. */
   static async connect(relay: string): Promise<FirehoseWitness> {
-    const socket = new WebSocket(`${relay.replace(/^http/, 'ws')}/xrpc/com.atproto.sync.subscribeRepos`);
-    const witness = new FirehoseWitness(socket);
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    const witness = new FirehoseWitness(relay);
+    await new Promise((resolve, reject) => witness.#socket.once('open', resolve).once('error', reject));
     return witness;
   }
 
@@ -55,6 +55,13 @@ export class FirehoseWitness {
 function toBytes(data: unknown): Uint8Array {
   if (data instanceof Uint8Array) return data;
   throw new Error('the relay sent a frame that is not binary');
+}
+
+/** Opens the stream at a URL (`http:`), and calls `take` with each frame. */
+export function openFirehose(url: string, take: (frame: Uint8Array) => void): WebSocket {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'));
+  socket.binaryType = 'nodebuffer';
+  return socket.on('message', (data) => take(toBytes(data)));
 }
 
 function isFields(value: unknown): value is Fields {
@@ -75,16 +82,32 @@ function canonical(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('a26174', 'hex'), text, Buffer.from('626f7001', 'hex'), frame.subarray(textEnd)]);
 }
 
-function eventsOf(frame: Uint8Array, arrivedUs: number): RelayEvent[] {
+/** Kind of a relay's frame (`#commit`), and its fields. */
+export interface Frame {
+  readonly kind: string;
+  readonly body: Fields;
+}
+
+/** Decodes a frame with a library. Throws an error for a frame that is not a message. */
+export function decodeFrame(frame: Uint8Array): Frame {
   const [header, rest]: [unknown, Uint8Array] = decodeFirst(canonical(frame));
   const body: unknown = decode(rest);
   if (!isFields(header) || !isFields(body)) throw new Error('the frame is not a pair of objects');
   if (header.op !== 1) throw new Error(`the relay ended the stream: ${String(body.error)}`);
-  if (header.t === '#commit') return operationsOf(body, arrivedUs);
-  const kind = String(header.t).slice(1);
-  if (!['identity', 'account', 'sync'].includes(kind)) return [];
-  return [{ key: frameKey(kind, String(body.did), Number(body.seq)), what: kind, arrivedUs }];
+  return { kind: String(header.t), body };
 }
+
+function eventsOf(frame: Uint8Array, arrivedUs: number): RelayEvent[] {
+  const { kind, body } = decodeFrame(frame);
+  if (kind === '#commit') return operationsOf(body, arrivedUs);
+  if (!['#identity', '#account', '#sync'].includes(kind)) return [];
+  const what = kind.slice(1);
+  return [{ key: frameKey(what, String(body.did), Number(body.seq)), what, arrivedUs }];
+}
+
+/** Form of the collections and keys of records. The adversarial traffic has others, whose records are not theirs. */
+const nsid = /^[a-zA-Z][a-zA-Z0-9-]*(?:\.[a-zA-Z][a-zA-Z0-9-]*){2,}$/;
+const recordKey = /^(?!\.\.?$)[A-Za-z0-9._:~-]{1,512}$/;
 
 /** Decodes the operations of a commit, and checks that each record in its blocks belongs to its collection. */
 function operationsOf({ repo, rev, ops, blocks }: Fields, arrivedUs: number): RelayEvent[] {
@@ -95,7 +118,8 @@ function operationsOf({ repo, rev, ops, blocks }: Fields, arrivedUs: number): Re
     const [collection = '', rkey = ''] = String(path).split('/');
     const block = isCidLink(cid) ? records.get(cid.$link) : undefined;
     const record: unknown = block === undefined ? null : decode(block);
-    if (action !== 'delete' && !(isFields(record) && record.$type === collection)) {
+    const isValid = isFields(record) && record.$type === collection;
+    if (action !== 'delete' && !isValid && nsid.test(collection) && recordKey.test(rkey)) {
       throw new Error(`the record of ${String(path)} is missing or belongs to another collection`);
     }
     const operation = String(action);

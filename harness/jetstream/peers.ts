@@ -53,16 +53,19 @@ export interface NetworkOptions {
   readonly accounts?: number;
   /** Number of events that the relay keeps for consumers that resume. */
   readonly history?: number;
+  /** Mean number of adversarial frames per second. It requires the network of `adversary/main.go`. */
+  readonly adversity?: number;
 }
 
 /** Starts Jetstream's own simulator of a network: a directory, a host and a relay on one port. */
 export async function startNetwork(file: string, home: string, options: NetworkOptions) {
   const port = await freePort();
-  const { rate, accounts = 100, history = 100_000 } = options;
+  const { rate, accounts = 100, history = 100_000, adversity } = options;
   const peer = startPeer(
     file,
     [
-      ...['--log-format', 'text', 'serve', '--addr', `127.0.0.1:${port}`, '--data-dir', `${home}/network`],
+      ...(adversity === undefined ? ['--log-format', 'text', 'serve'] : ['--adversity', String(adversity)]),
+      ...['--addr', `127.0.0.1:${port}`, '--data-dir', `${home}/network`],
       ...['--accounts', String(accounts), '--commits-per-sec', String(rate), '--firehose-history', String(history)],
     ],
     home,
@@ -90,7 +93,7 @@ export async function startJetstream(place: JetstreamPlace): Promise<Peer> {
     [
       ...['--log-format', 'text', 'serve', '--addr', `127.0.0.1:${place.port}`],
       ...['--debug-addr', `127.0.0.1:${place.debugPort}`, '--relay-url', place.relay, '--plc-url', place.directory],
-      ...['--data-dir', `${place.home}/jetstream`, '--skip-merge-discovery', ...place.args],
+      ...['--data-dir', `${place.home}/jetstream`, ...place.args],
     ],
     place.home,
   );

@@ -6,7 +6,9 @@ import { freePort } from '../net/ports.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { readStore } from '../weather/weather-kept.ts';
+import { AlteredRelay } from './altered-relay.ts';
 import { type Comparison, compare } from './compare.ts';
+import { mountDisk } from './disk.ts';
 import { FirehoseWitness } from './firehose-witness.ts';
 import {
   type JetstreamPlace,
@@ -27,12 +29,14 @@ const quietMs = 2_000;
 export interface Files {
   readonly jetstream: string;
   readonly network: string;
+  /** Network with adversarial traffic, or null to leave its cases out. */
+  readonly adversary: string | null;
   /** Dictionary of Jetstream's legacy protocol, or null to leave the compressed legacy protocol out. */
   readonly dictionary: string | null;
 }
 
 /** One way to observe a Jetstream. */
-interface Wire {
+export interface Wire {
   readonly name: string;
   readonly protocol: Protocol;
   readonly args: readonly string[];
@@ -54,6 +58,8 @@ export interface SceneResult extends Comparison {
   readonly gapSeconds: number;
   /** Number of events that Jetstream says it has stored. */
   readonly claimed: number;
+  /** Frames that are not events, and ends of connections, that the witness of this protocol saw. */
+  readonly notices: string;
   readonly processorUs: number;
 }
 
@@ -63,6 +69,8 @@ export interface Scene {
   readonly place: JetstreamPlace;
   readonly network: Peer;
   readonly relay: FirehoseWitness;
+  /** The relay between the network and Jetstream, or null if Jetstream reads the network itself. */
+  readonly altered: AlteredRelay | null;
   readonly witnesses: Readonly<Record<Protocol, StreamWitness>>;
   readonly instruments: readonly Instrument[];
   jetstream: Peer;
@@ -73,6 +81,14 @@ export interface Scene {
 /** Settings of a scene. */
 export interface SceneOptions extends NetworkOptions {
   readonly jetstreamArgs?: readonly string[];
+  /** True if Jetstream reads the network through a relay that the case can alter. */
+  readonly altered?: boolean;
+  /** True if Jetstream does not send all events of its relay in this case. */
+  readonly leavesOut?: boolean;
+  /** Size of the file system of Jetstream's directory, in megabytes. By default it is the directory of the case. */
+  readonly diskMb?: number;
+  /** True if Jetstream looks for further accounts at the end of its download. By default it does not. */
+  readonly discovery?: boolean;
   /** Arguments of each instrument's first start. By default it reads nothing that Jetstream received earlier. */
   readonly firstArgs?: readonly string[];
 }
@@ -88,7 +104,7 @@ export async function runScene(
   try {
     const scene = await startScene(files, home, options, cleaning);
     await act(scene);
-    return await endScene(scene);
+    return await endScene(scene, options);
   } finally {
     for (const clean of cleaning.reverse()) await clean();
   }
@@ -100,15 +116,20 @@ async function startScene(
   options: SceneOptions,
   cleaning: (() => unknown)[],
 ): Promise<Scene> {
-  const { peer: network, url } = await startNetwork(files.network, home, options);
+  const program = options.adversity === undefined ? files.network : (files.adversary ?? '');
+  const { peer: network, url } = await startNetwork(program, home, options);
   cleaning.push(() => network.signal('SIGKILL'));
-  const relay = await FirehoseWitness.connect(url);
+  const altered = options.altered === true ? await AlteredRelay.start(url) : null;
+  cleaning.push(() => altered?.stop());
+  const relayUrl = altered?.url ?? url;
+  const relay = await FirehoseWitness.connect(relayUrl);
   cleaning.push(() => relay.stop());
   const [port, debugPort] = [await freePort(), await freePort()];
-  const args = options.jetstreamArgs ?? [];
-  const place = { file: files.jetstream, home, relay: url, directory: url, port, debugPort, args };
+  const args = [...(options.discovery === true ? [] : ['--skip-merge-discovery']), ...(options.jetstreamArgs ?? [])];
+  if (options.diskMb !== undefined) cleaning.push(mountDisk(join(home, 'jetstream'), options.diskMb));
+  const place = { file: files.jetstream, home, relay: relayUrl, directory: relayUrl, port, debugPort, args };
   const jetstream = await startJetstream(place);
-  const scene = { home, place, network, relay, jetstream };
+  const scene = { home, place, network, relay, altered, jetstream };
   cleaning.push(() => started.jetstream.signal('SIGKILL'));
   const address = `ws://127.0.0.1:${port}`;
   const instruments = wiresOf(files).map((wire) =>
@@ -129,7 +150,8 @@ async function startScene(
   return started;
 }
 
-function wiresOf({ dictionary }: Files): Wire[] {
+/** Returns the ways to observe a Jetstream for which the files exist. */
+export function wiresOf({ dictionary }: Files): Wire[] {
   const legacy = { name: 'legacy', protocol: 'legacy', args: [] } as const;
   const packed = {
     name: 'legacy, zstd',
@@ -147,12 +169,7 @@ function wiresOf({ dictionary }: Files): Wire[] {
 function startInstrument(wire: Wire, address: string, home: string, firstArgs: readonly string[]): Instrument {
   const folder = join(home, wire.name.replace(', ', '-'));
   mkdirSync(folder);
-  const url = wire.protocol === 'legacy' ? `${address}/subscribe` : address;
-  const start = (more: readonly string[] = []): Program =>
-    startProgram([
-      ...['weather', '--jetstream', url, '--data', folder, '--publish-seconds', '1', '--allow-loopback'],
-      ...[...wire.args, ...more],
-    ]);
+  const start = (more: readonly string[] = []): Program => startProgram([...argsOf(wire, address, folder), ...more]);
   const instrument: Instrument = {
     wire,
     folder,
@@ -164,12 +181,21 @@ function startInstrument(wire: Wire, address: string, home: string, firstArgs: r
   return instrument;
 }
 
+/** Returns the arguments of an instrument that observes the Jetstream at an address over a wire. */
+export function argsOf(wire: Wire, address: string, folder: string): string[] {
+  const url = wire.protocol === 'legacy' ? `${address}/subscribe` : address;
+  return [
+    ...['weather', '--jetstream', url, '--data', folder, '--publish-seconds', '1', '--allow-loopback'],
+    ...wire.args,
+  ];
+}
+
 /** Resolves once an instrument has connected. */
 export async function isReading({ stderr }: Program): Promise<void> {
   await until('the instrument is connected', () => stderr.some((line) => line.includes('"connected')));
 }
 
-async function endScene(scene: Scene): Promise<SceneResult[]> {
+async function endScene(scene: Scene, { leavesOut = false }: SceneOptions): Promise<SceneResult[]> {
   await scene.network.signal('SIGSTOP');
   await isQuiet(scene);
   for (const witness of Object.values(scene.witnesses)) witness.restart();
@@ -181,7 +207,8 @@ async function endScene(scene: Scene): Promise<SceneResult[]> {
     const seconds = processorSeconds(program.child.pid);
     const code = await program.stop();
     const kept = readStore(folder, endpointOf(scene.place, wire.protocol));
-    const compared = compare(scene.relay.events, scene.witnesses[wire.protocol].sent, kept);
+    const witness = scene.witnesses[wire.protocol];
+    const compared = compare(sentOver(wire.protocol, scene.relay.events), witness.sent, kept, leavesOut);
     const problems = code === 0 ? compared.problems : [`the instrument ended with ${code}`, ...compared.problems];
     const span = kept.observed.length === 0 ? 0 : ((kept.observed.at(-1)?.to ?? 0) - kept.fromUs) / 1e6;
     const processorUs = Math.round((seconds * 1e6) / Math.max(1, compared.published));
@@ -191,13 +218,20 @@ async function endScene(scene: Scene): Promise<SceneResult[]> {
       wire: wire.name,
       gapSeconds: span - kept.observedSeconds,
       claimed,
+      notices: [...new Set(witness.notices.map((notice) => notice.slice(0, 80)))].join('; '),
       processorUs,
     });
   }
   return results;
 }
 
-function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string {
+/** Returns the relay's events that a protocol carries: the legacy one has no `sync`. */
+function sentOver(protocol: Protocol, events: FirehoseWitness['events']): FirehoseWitness['events'] {
+  return protocol === 'current' ? events : new Map([...events].filter(([, { what }]) => what !== 'sync'));
+}
+
+/** Returns the name of the series of a Jetstream that is read over a protocol. */
+export function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string {
   const path = protocol === 'legacy' ? '/subscribe' : '/xrpc/network.bsky.jetstream.subscribeEvents';
   return `ws://127.0.0.1:${port}${path}`;
 }

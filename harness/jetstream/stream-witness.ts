@@ -32,6 +32,8 @@ export class StreamWitness {
   frames = 0;
   readonly #address: string;
   readonly #protocol: Protocol;
+  /** Accounts and times of each `sync`. The creates of such an account and time repeat its repository. */
+  readonly #syncs = new Set<string>();
   #socket: WebSocket | null = null;
   #seq: number | null = null;
   #stopped = false;
@@ -85,11 +87,14 @@ export class StreamWitness {
   #take(frame: Fields): void {
     const body = this.#protocol === 'current' ? frame.payload : frame;
     const event = isFields(body) ? read(body, this.#protocol) : null;
-    if (event === null) {
+    if (event === null || !isFields(body)) {
       this.notices.push(JSON.stringify(frame));
       return;
     }
     this.#seq = event.seq;
+    const place = `${String(body.did)} ${event.timeUs}`;
+    if (event.what === 'sync') this.#syncs.add(place);
+    if (event.what.endsWith(' create') && this.#syncs.has(place)) return;
     const sent = this.sent.get(event.key);
     if (sent === undefined) this.sent.set(event.key, { what: event.what, timesUs: [event.timeUs] });
     else if (!sent.timesUs.includes(event.timeUs)) sent.timesUs.push(event.timeUs);

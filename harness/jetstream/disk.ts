@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+const filler = 'filler';
+
+/** Mounts a small file system at a new directory. Returns the function that removes it. Requires root. */
+export function mountDisk(folder: string, megabytes: number): () => void {
+  mkdirSync(folder);
+  run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
+  return () => run('umount', ['--lazy', folder]);
+}
+
+/** Fills a file system with one file. */
+export function fillDisk(folder: string): void {
+  const file = openSync(join(folder, filler), 'w');
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4_096));
+  } catch {
+    // The disk is full.
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Removes the file that fills a file system. */
+export function freeDisk(folder: string): void {
+  rmSync(join(folder, filler));
+}
+
+function run(command: string, args: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
+}

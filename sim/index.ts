@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from './clock.ts';
 import { beginWithDownload } from './events/download.ts';
+import type { FrameStyle } from './events/frames.ts';
 import { GeneratedSource } from './events/generated.ts';
 import { RecordedSource } from './events/recorded.ts';
 import { Faults } from './jetstream/faults.ts';
@@ -57,6 +58,11 @@ export interface SimOptions {
    * Number of rows of a download of the repositories with which the history begins, as on a new host. Default 0.
    */
   readonly downloadedRows?: number;
+  /**
+   * True if `subscribeEvents` is that of Jetstream's commit `9a30def`: its frames have no `witnessedAt`, and a cursor in
+   * the future begins at the present without a notice. Default false: the form of the public hosts.
+   */
+  readonly isUnwitnessed?: boolean;
   /** Share of the creates and updates older than four hours that a replay omits, from 0 to 1. Default 0. */
   readonly compactedShare?: number;
   /**
@@ -122,7 +128,7 @@ export interface Sim {
 
 /** Creates a simulated network. It does not listen until `start` is called. */
 export function createSim(options: SimOptions = {}): Sim {
-  const { seed = 1, host = '127.0.0.1', clock = Date.now, seqCursors = false, variedKeys = false } = options;
+  const { seed = 1, host = '127.0.0.1', clock = Date.now, seqCursors = false } = options;
   const nowUs = (): number => Math.floor(clock() * 1000);
   const { source, generated } = sourceOf(options, nowUs);
   const truth = new Truth(source);
@@ -134,12 +140,13 @@ export function createSim(options: SimOptions = {}): Sim {
     zstdDictionary: options.zstdDictionary ?? null,
     hasMethod: generated !== null && (options.hasMethod ?? true),
     compactedShare: options.compactedShare ?? 0,
+    announcesFuture: options.isUnwitnessed !== true,
     patienceMs: options.patienceMs === undefined ? patienceMs : options.patienceMs,
     truth,
     nowUs,
   });
   const connections = () => server.connections;
-  const faults = new Faults({ source, generated, style: { seqCursors, variedKeys }, seed, truth, connections, nowUs });
+  const faults = new Faults({ source, generated, style: styleOf(options), seed, truth, connections, nowUs });
   server.meet(faults);
   const labelers = labelersOf(options, generated, nowUs);
   return {
@@ -167,15 +174,20 @@ export function createSim(options: SimOptions = {}): Sim {
   };
 }
 
+function styleOf({ seqCursors = false, variedKeys = false, isUnwitnessed = false }: SimOptions): FrameStyle {
+  return { seqCursors, variedKeys, unwitnessed: isUnwitnessed };
+}
+
 /** Returns the event source: generated traffic or a recording. */
 function sourceOf(options: SimOptions, nowUs: () => number) {
-  const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
+  const { seed = 1, historyHours = 24, replay, replayAs = 'live' } = options;
   const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
   if (replay === undefined) {
     const cache = options.cacheMegabytes === undefined ? {} : { cacheMegabytes: options.cacheMegabytes };
-    const generated = new GeneratedSource({ seed, rate, historyHours, seqCursors, variedKeys, ...cache });
+    const style = styleOf(options);
+    const generated = new GeneratedSource({ seed, rate, historyHours, ...style, ...cache });
     const rows = options.downloadedRows ?? 0;
-    if (rows > 0) beginWithDownload(generated, { style: { seqCursors, variedKeys }, seed, rows, nowUs: nowUs() });
+    if (rows > 0) beginWithDownload(generated, { style, seed, rows, nowUs: nowUs() });
     return { source: generated, generated };
   }
   const recorded = new RecordedSource({ frames: readFrames(replay), as: replayAs, rate, startUs: nowUs() });

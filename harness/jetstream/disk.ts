@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const filler = 'filler';
@@ -26,6 +26,11 @@ export function fillDisk(folder: string): void {
 /** Removes the file that fills a file system. */
 export function freeDisk(folder: string): void {
   rmSync(join(folder, filler));
+}
+
+/** Removes all files of a file system. */
+export function emptyDisk(folder: string): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
 }
 
 function run(command: string, args: readonly string[]): void {

@@ -66,7 +66,7 @@ function lineOf(what: string, { name }: Wire, { events, almanac, jetstream }: Co
   return [what, name, events, each(almanac), each(jetstream), (almanac / jetstream).toFixed(2)].join(' | ');
 }
 
-/** A Jetstream, and the instrument that is measured beside it. */
+/** A Jetstream, and the instrument that is measured with it. */
 class Bench {
   readonly #place: JetstreamPlace;
   readonly #jetstream: Peer;

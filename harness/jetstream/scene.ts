@@ -89,6 +89,8 @@ export interface SceneOptions extends NetworkOptions {
   readonly diskMb?: number;
   /** True if Jetstream looks for further accounts at the end of its download. By default it does not. */
   readonly discovery?: boolean;
+  /** True if the instruments start after Jetstream serves events and the witnesses are connected. */
+  readonly startsLate?: boolean;
   /** Arguments of each instrument's first start. By default it reads nothing that Jetstream received earlier. */
   readonly firstArgs?: readonly string[];
 }
@@ -132,6 +134,15 @@ async function startScene(
   const scene = { home, place, network, relay, altered, jetstream };
   cleaning.push(() => started.jetstream.signal('SIGKILL'));
   const address = `ws://127.0.0.1:${port}`;
+  const connect = () => ({
+    legacy: new StreamWitness(address, 'legacy'),
+    current: new StreamWitness(address, 'current'),
+  });
+  const early = options.startsLate === true ? connect() : null;
+  if (early !== null) {
+    await servesSubscriptions(place);
+    await wait(quietMs);
+  }
   const instruments = wiresOf(files).map((wire) =>
     startInstrument(wire, address, home, options.firstArgs ?? ['--backfill-hours', '0']),
   );
@@ -139,7 +150,7 @@ async function startScene(
   const started: Scene = {
     ...scene,
     instruments,
-    witnesses: { legacy: new StreamWitness(address, 'legacy'), current: new StreamWitness(address, 'current') },
+    witnesses: early ?? connect(),
     async restartJetstream() {
       started.jetstream = await startJetstream(place);
     },

@@ -38,7 +38,7 @@ export class FirehoseSource implements EventSource {
     this.#timeUs.push(timeUs);
     this.#blocks.push({
       'jetstream.legacy': block(text),
-      'jetstream.subscribeEvents': block(stamped(eventsTemplate(legacy, false))),
+      'jetstream.subscribeEvents': block(stamped(eventsTemplate(legacy, { variedKeys: false }))),
     });
   }
 

@@ -24,7 +24,14 @@ export async function startJetstreamBridge(host: string): Promise<JetstreamBridg
   const nowUs = (): number => Date.now() * 1000;
   const server = new JetstreamServer({
     ...{ host: '127.0.0.1', port: 0, source, truth: new Truth(source), nowUs },
-    ...{ seqCursors: true, hasMethod: true, zstdDictionary: null, compactedShare: 0, patienceMs: 5_000 },
+    ...{
+      seqCursors: true,
+      hasMethod: true,
+      zstdDictionary: null,
+      compactedShare: 0,
+      announcesFuture: true,
+      patienceMs: 5_000,
+    },
   });
   const port = await server.start();
   const upstream = new WebSocket(`${host.replace('http', 'ws')}/xrpc/com.atproto.sync.subscribeRepos?cursor=0`);

@@ -49,7 +49,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
     const legacy = templates[index];
     const text = texts[index];
     if (wire === 'jetstream.legacy' || legacy === undefined || typeof text !== 'string') return legacy;
-    ofMethod[index] ??= compileTemplate(eventsTemplate(text, style.variedKeys), legacy.species);
+    ofMethod[index] ??= compileTemplate(eventsTemplate(text, style), legacy.species);
     return ofMethod[index];
   };
   const add = (text: string | Uint8Array, meaning: Species): number => {

@@ -15,6 +15,8 @@ export interface FrameStyle {
   readonly seqCursors: boolean;
   /** True if the keys of the envelope and the commit are in random order; production uses a fixed order. */
   readonly variedKeys: boolean;
+  /** True if frames of `subscribeEvents` have no `witnessedAt`. Default false. */
+  readonly unwitnessed?: boolean;
 }
 
 /**

@@ -57,13 +57,13 @@ export class GeneratedSource implements EventSource {
   #lastSecond = epochSecond;
 
   constructor(options: GeneratedOptions) {
-    const { seed, rate, historyHours, seqCursors, variedKeys, cacheMegabytes = defaultCacheMegabytes } = options;
+    const { seed, rate, historyHours, cacheMegabytes = defaultCacheMegabytes } = options;
     this.#seed = seed;
     this.#cacheBytes = cacheMegabytes * 1_000_000;
     this.#historyUs = historyHours * 3_600_000_000;
     this.#rhythm = createRhythm(seed, rate);
     this.#stamper = new Stamper(accountBytes(seed));
-    this.catalogue = createCatalogue(seed, { seqCursors, variedKeys });
+    this.catalogue = createCatalogue(seed, options);
   }
 
   get species(): readonly Species[] {

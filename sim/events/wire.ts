@@ -20,15 +20,21 @@ export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Properties of the frames of `subscribeEvents` that differ between hosts. */
+interface EventsStyle {
+  readonly variedKeys: boolean;
+  readonly unwitnessed?: boolean;
+}
+
 /** Placeholder numbers for slots in places where JSON requires a number. */
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
  * Converts the legacy template of an event to a `subscribeEvents` template of the same event. Returns `legacy`
- * unchanged if it is not a JSON object whose `time_us` is the time slot. With `varied`, the order of the keys differs
+ * unchanged if it is not a JSON object whose `time_us` is the time slot. With `variedKeys`, the order of the keys differs
  * from production.
  */
-export function eventsTemplate(legacy: string, varied: boolean): string {
+export function eventsTemplate(legacy: string, { variedKeys, unwitnessed = false }: EventsStyle): string {
   let frame: unknown;
   try {
     frame = JSON.parse(legacy.replaceAll(slot.time, String(numbers.time)).replaceAll(slot.seq, String(numbers.seq)));
@@ -40,14 +46,19 @@ export function eventsTemplate(legacy: string, varied: boolean): string {
   const kind = typeof event.kind === 'string' ? event.kind : 'unknown';
   const commit = kind === 'commit' ? fields(event.commit) : null;
   const inner: Fields = commit ?? { [kind]: event[kind] };
-  const payload: Fields = { ...inner, did: event.did, time: slot.iso, witnessedAt: slot.iso };
+  const payload: Fields = {
+    ...inner,
+    did: event.did,
+    time: slot.iso,
+    ...(unwitnessed ? {} : { witnessedAt: slot.iso }),
+  };
   const keys = Object.keys(payload).filter((key) => payload[key] !== undefined);
   const members = [...keys, 'seq']
     .toSorted()
     .map((key) => `"${key}":${key === 'seq' ? slot.seq : productionJson(payload[key])}`);
   const all = [`"$type":"${subscribeEvents}#${kind}"`, ...members];
-  const parts = ['"$type":"message"', `"payload":{${(varied ? all.toReversed() : all).join(',')}}`];
-  return `{${(varied ? parts.toReversed() : parts).join(',')}}`;
+  const parts = ['"$type":"message"', `"payload":{${(variedKeys ? all.toReversed() : all).join(',')}}`];
+  return `{${(variedKeys ? parts.toReversed() : parts).join(',')}}`;
 }
 
 /** Builds an `#info` frame. */

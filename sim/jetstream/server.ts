@@ -30,6 +30,8 @@ export interface JetstreamOptions {
   readonly zstdDictionary: Buffer | null;
   /** True if `subscribeEvents` is served in addition to the legacy protocol. */
   readonly hasMethod: boolean;
+  /** True if `subscribeEvents` sends a notice if a cursor is in the future. */
+  readonly announcesFuture: boolean;
   /** Share of the creates and updates that a replay of old history omits, from 0 to 1. */
   readonly compactedShare: number;
   /** Timeout of `subscribeEvents` for a write and for a pong, in milliseconds; null for no timeout. */
@@ -204,7 +206,7 @@ export class JetstreamServer {
    * `subscribeEvents` refuses a sequence number that is too old.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
-    const { source, truth, seqCursors, nowUs } = this.#options;
+    const { source, truth, seqCursors, announcesFuture, nowUs } = this.#options;
     const edge = source.edge(nowUs());
     if (cursor === null) return { from: edge, greeting: null };
     const method = wire === 'jetstream.subscribeEvents';
@@ -220,7 +222,7 @@ export class JetstreamServer {
       const message = `cursor ${cursor} below lookback floor ${from}`;
       return { status: 400, error: 'CursorTooOld', message };
     }
-    if (bySeq && (moved || asked > edge)) {
+    if (bySeq && announcesFuture && (moved || asked > edge)) {
       return { from, greeting: infoFrame('FutureCursor', `cursor ${cursor} is ahead; starting at seq ${from}`) };
     }
     const clamped = !bySeq && from > asked;

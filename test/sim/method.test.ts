@@ -71,6 +71,24 @@ describe('the subscribeEvents method', () => {
     expect(consumer.frames.every((frame) => frame.includes('"collection":"app.bsky.feed.like"'))).toBe(true);
   });
 
+  it('lacks the time of the witness and the notice of a future cursor in the form of commit 9a30def', async () => {
+    const { clock, url } = await startSim({ isUnwitnessed: true });
+    const live = await subscribe(url, { kinds: ['commit'], collections: ['app.bsky.graph.follow'] });
+    const future = await subscribe(url, {
+      cursor: '900000000000000',
+      kinds: ['commit'],
+      collections: ['app.bsky.graph.follow'],
+    });
+    clock.advance(5000);
+    await Promise.all([live.received(5), future.received(5)]);
+    expect(future.frames[0]).toContain('#commit"');
+    // Recorded from the real program, with the values of the strings left out.
+    expect(live.frames[0]?.replace(/:(?:"[^"]*"|\d+)/g, '')).toBe(
+      '{"$type","payload":{"$type","cid","collection","did","operation","record":{"$type","createdAt","subject"},' +
+        '"rev","rkey","seq","time"}}',
+    );
+  });
+
   it('is not served by a host of the first version', async () => {
     const { host } = await startSim({ hasMethod: false });
     const socket = new WebSocket(host + method);

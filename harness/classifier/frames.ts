@@ -206,6 +206,7 @@ const eventFrame: Text = objectWith({
     collection: oneSpelled([...trackedCollections.map(([, nsid]) => nsid), ...posts, 'com.example.thing', '']),
     record,
     account,
+    sync: objectWith({ seq: fc.constantFrom('0', '0', '7', '"0"') }),
   }),
 });
 

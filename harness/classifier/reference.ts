@@ -56,7 +56,10 @@ export function meaningOf(frame: Buffer): Meaning {
 
 const method = 'network.bsky.jetstream.subscribeEvents';
 
-/** Computes the meaning of a `subscribeEvents` frame with a full parse. Rows of a re-sync count as events. */
+/**
+ * Computes the meaning of a `subscribeEvents` frame with a full parse. Rows of a re-sync count as events, but not a
+ * `sync` that the host has made itself.
+ */
 export function eventMeaningOf(frame: Buffer): Meaning {
   const top = topOf(frame);
   if (top === null) return parseError;
@@ -74,6 +77,7 @@ export function eventMeaningOf(frame: Buffer): Meaning {
   if (seq === null && timeUs === 0) return isKnown ? nothing : notice;
   if (seq === null || timeUs === 0) return { ...nothing, seq };
   const isBare = kind === 'commit' && !isWord(payload.operation) && !isWord(payload.collection);
+  if (kind === 'sync' && isZero(asObject(payload.sync)?.seq)) return { outcome: 'resync', timeUs, seq, metrics: [] };
   const metrics = metricsOf({ kind, commit: isBare ? null : payload, account: payload.account });
   return { outcome: 'counted', timeUs, seq, metrics: inOrder(metrics) };
 }
@@ -136,6 +140,10 @@ function accountMetrics({ active, status }: Record<string, unknown>): string[] {
 function asObject(value: unknown): Record<string, unknown> | null {
   const object = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Spelled);
   return object ? (value as Record<string, unknown>) : null;
+}
+
+function isZero(value: unknown): boolean {
+  return value instanceof Spelled && value.source === '0';
 }
 
 function positiveInteger(value: unknown): number | null {

@@ -48,7 +48,10 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** Returns a `sync` event, and the rows that repeat a repository after it. The legacy protocol sends none of them. */
+/**
+ * Returns a `sync` that the host makes itself, and the rows that repeat a repository after it. None of them is an event
+ * of the network, and the legacy protocol sends none of them.
+ */
 export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame; rows: RareFrame[] } {
   const rows = [...trackedCollections.keys()].map((collection) => {
     const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
@@ -56,7 +59,7 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
     return { name: `resync ${collection}`, text, species };
   });
   const body = `{"blocks":{"$bytes":"OqJlcm9vdHM"},"did":"did:plc:${slot.actor}","rev":"${slot.rev}","seq":0,"time":""}`;
-  const species = { outcome: 'event', methodOnly: true, collection: null, metrics: ['sync.event'] } as const;
+  const species = { outcome: 'resync', methodOnly: true, collection: null, metrics: [] } as const;
   return { sync: { name: 'announced sync', text: envelope('sync', body, style, chance), species }, rows };
 }
 

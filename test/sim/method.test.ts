@@ -154,7 +154,7 @@ describe('a re-sync', () => {
     const { fromSeq } = sim.faults.resync({ rows: 60 });
     clock.advance(3000);
     const { events } = sim.truth.countsBetween(noonUs + 1, noonUs + 3_000_001);
-    await Promise.all([old.received(events - 1), present.received(events + 60)]);
+    await Promise.all([old.received(events), present.received(events + 61)]);
     const bySeq = new Map(present.frames.map((frame) => [parseMethodFrame(frame).cursor, frame]));
     const sync = bySeq.get(fromSeq) ?? '';
     const stamp = /"did":"(?<did>[^"]+)".*"time":"(?<time>[^"]{27})"/.exec(sync.replace(/"sync":{.*?}},/, ''));
@@ -162,7 +162,7 @@ describe('a re-sync', () => {
       (frame) => frame.includes(`"time":"${stamp?.groups?.time}"`) && frame.includes(`"did":"${stamp?.groups?.did}"`),
     );
     expect(rows).toHaveLength(61);
-    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'jetstream.subscribeEvents').resync).toBe(60);
+    expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'jetstream.subscribeEvents').resync).toBe(61);
     expect(sim.truth.deliveredBetween(noonUs + 1, noonUs + 3_000_001, 'jetstream.legacy').resync).toBe(0);
   });
 });

@@ -53,7 +53,7 @@ describe('frames of the subscribeEvents method', () => {
       'account.active.true',
       'account.status.other',
     ]);
-    expect(read(message('sync', { sync: { seq: 0, time: '' } })).metrics).toEqual(['sync.event']);
+    expect(read(message('sync', { sync: { seq: 17, time: 'x' } })).metrics).toEqual(['sync.event']);
   });
 
   it('do not count as events if they are notices of the host', () => {
@@ -106,6 +106,17 @@ describe('the rows that repeat a repository after a sync', () => {
     expect(read(like({ did: 'did:plc:b' })).outcome).toBe('counted');
     expect(read(like({ time: later, witnessedAt: later })).outcome).toBe('counted');
     expect(read(like({ seq: 900 }))).toMatchObject({ outcome: 'resync', seq: 900, metrics: [] });
+  });
+
+  it('follow a sync that the host has made itself, which has no number of a relay and is no event', () => {
+    const read = reader();
+    expect(read(message('sync', { sync: { blocks: '', rev: '3', seq: 0, time: '' } }))).toMatchObject({
+      outcome: 'resync',
+      seq: 7,
+      metrics: [],
+    });
+    expect(read(like()).outcome).toBe('resync');
+    for (const seq of [1, 10, '0', null]) expect(read(message('sync', { sync: { seq } })).outcome).toBe('counted');
   });
 
   it('are detected by their old time if the sync was not read, except for the first row of an account at that time if witnessedAt is missing', () => {

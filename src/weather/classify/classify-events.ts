@@ -15,6 +15,7 @@ import type { ResyncMemory } from './resync-memory.ts';
 const slackUs = 5_000_000;
 
 const quote = 0x22;
+const zero = 0x30;
 const method = 'network.bsky.jetstream.subscribeEvents';
 const frameWords = byteWords(['message', 'error']);
 const frameMessage = 0;
@@ -45,7 +46,9 @@ const payloadKeys = [
   'record',
   'account',
   'name',
+  'sync',
 ];
+const syncKeys = ['seq'];
 const payloadOrder = [
   '$type',
   'cid',
@@ -86,6 +89,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let didFrom = 0;
   let didTo = 0;
   let settled = false;
+  /** True if the number of the relay in a `sync` is 0, because the host has made the `sync` itself. */
+  let isOwnSync = false;
 
   function forgetPayload(): void {
     payload = absent;
@@ -93,6 +98,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     read.timeUs = 0;
     read.witnessedUs = 0;
     info = absent;
+    isOwnSync = false;
     didFrom = 0;
     didTo = 0;
     body.forgetCommit();
@@ -149,6 +155,16 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     return end;
   }
 
+  const syncLevel: Level = {
+    keys: byteWords(syncKeys),
+    expected: expectedKeys(syncKeys, ['blocks', 'did', 'rev', 'seq', 'time']),
+    take(_, from) {
+      const end = scan.value(from);
+      isOwnSync = scan.bytes[from] === zero && end === from + 1;
+      return end;
+    },
+  };
+
   const payloadLevel: Level = {
     keys: byteWords(payloadKeys),
     expected: expectedKeys(payloadKeys, payloadOrder),
@@ -185,6 +201,9 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
           return body.takeRecord(from);
         case 8:
           return body.takeAccount(from);
+        case 10:
+          isOwnSync = false;
+          return body.isObject(from) ? members(scan, from, syncLevel) : scan.value(from);
         default:
           end = body.word(from, infoWords);
           info = body.found;
@@ -218,12 +237,12 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     facts.timeUs = us;
     facts.creates = payload === payloadCommit && body.creates;
     learn(us, facts.creates);
-    if (payload === payloadCommit && isRow()) {
+    if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, read.timeUs);
+    if ((payload === payloadCommit && isRow()) || (payload === payloadSync && isOwnSync)) {
       facts.outcome = 'resync';
       return;
     }
     facts.outcome = 'counted';
-    if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, read.timeUs);
     countEvent(facts);
   }
 

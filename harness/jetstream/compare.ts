@@ -53,11 +53,7 @@ export function compare(
   { rows, observed }: Published,
   mayLeaveOut: boolean,
 ): Comparison {
-  const within = (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to);
-  const isInside = (us: number): boolean => observed.some(({ from, to }) => us - slackUs >= from && us + slackUs < to);
-  const isAround = (us: number): boolean => observed.some(({ from, to }) => us + slackUs >= from && us - slackUs < to);
-  const isAtEnd = (us: number): boolean => observed.some(({ to }) => Math.abs(us - to) < slackUs);
-  const isNear = (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to + lateUs);
+  const { within, isInside, isAround, isAtEnd, isNear } = placesIn(observed);
   const [least, most]: [Counts, Counts] = [new Map(), new Map()];
   const startUs = observed[0]?.from ?? Number.MAX_SAFE_INTEGER;
   let [relay, jetstream, certain, unobserved, lost] = [0, 0, 0, 0, 0];
@@ -67,7 +63,7 @@ export function compare(
     // An event that Jetstream sent before the first observed one may reach the witness after it.
     const isLater = Math.max(...(times.length > 0 ? times : [arrivedUs])) >= startUs;
     if (isLater || seen.length > 0) relay += 1;
-    const isLost = times.length === 0 && (mayLeaveOut ? isAround(arrivedUs) : isInside(arrivedUs));
+    const isLost = times.length === 0 && (mayLeaveOut ? isLater && isAround(arrivedUs) : isInside(arrivedUs));
     if (isLost) lost += 1;
     // A killed Jetstream may have sent an event to another connection that it later leaves out.
     if (isLost && mayLeaveOut && isAtEnd(arrivedUs)) add(most, placeOf(arrivedUs, what));
@@ -103,6 +99,17 @@ export function compare(
   if (lost > 0 && !mayLeaveOut) problems.push(`${lost} events did not arrive, at times that are published as observed`);
   const invented = [...sent.keys()].filter((key) => !truth.has(key)).length;
   return { relay, jetstream, published, unobserved, leftOut: lost, invented, problems };
+}
+
+/** Returns functions that compare a time, in microseconds, with the observed spans. */
+function placesIn(observed: Published['observed']) {
+  return {
+    within: (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to),
+    isInside: (us: number): boolean => observed.some(({ from, to }) => us - slackUs >= from && us + slackUs < to),
+    isAround: (us: number): boolean => observed.some(({ from, to }) => us + slackUs >= from && us - slackUs < to),
+    isAtEnd: (us: number): boolean => observed.some(({ to }) => Math.abs(us - to) < slackUs),
+    isNear: (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to + lateUs),
+  };
 }
 
 function add(counts: Counts, place: string): void {

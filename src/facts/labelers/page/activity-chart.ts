@@ -2,8 +2,8 @@ import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { type Bin, type Hole, observedParts } from '../../../web/chart/series.ts';
 import { countText, percentText } from '../../../web/format.ts';
-import { unlistedReason } from '../../hours/bins.ts';
 import type { PageChart } from '../../hours/hours-chart.ts';
+import { unlistedReason } from '../../hours/shown-hours.ts';
 import { gapParts } from './gap-parts.ts';
 
 const dayMs = 86_400_000;

@@ -1,8 +1,7 @@
 import type { LabelsOverview, WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { ConditionState, Confidence, Origin } from '../../contract/vocabulary.ts';
 import { countText } from '../../web/format.ts';
-import { currencyOf, isNow } from '../page/currency.ts';
-import { isRecent, type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
+import { currencyOf, isNow, isRecent, type ObservatoryFacts, originOf, type Shown } from '../page/model.ts';
 import { Line, renderImage, textWidth } from './image.tsx';
 import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
 

@@ -4,8 +4,15 @@ import type { CollectionName, ConditionState, Origin } from '../../contract/voca
 import { countText, rateText } from '../../web/format.ts';
 import { layTimeline, timelineWidth } from '../../web/timeline.ts';
 import { collectionWords } from '../hours/collection-words.ts';
-import { currencyOf, isNow } from '../page/currency.ts';
-import { isRecent, type ObservatoryFacts, originsShown, type RecentEnvelope, type Shown } from '../page/model.ts';
+import {
+  currencyOf,
+  isNow,
+  isRecent,
+  type ObservatoryFacts,
+  originsShown,
+  type RecentEnvelope,
+  type Shown,
+} from '../page/model.ts';
 import { confidenceText, scale } from '../page/words.ts';
 import { conditionNames } from './badge.tsx';
 import { chartWidth, innerWidth, left, Plate, refusedText, Section } from './chart-section.tsx';

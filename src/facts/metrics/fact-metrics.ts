@@ -14,9 +14,10 @@ import {
   confidences,
   coverageStatuses,
 } from '../../contract/vocabulary.ts';
-import { currencyOf, isNow } from '../page/currency.ts';
 import {
+  currencyOf,
   isLegacy,
+  isNow,
   isRecent,
   type LegacyEnvelope,
   type ObservatoryFacts,

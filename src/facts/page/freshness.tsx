@@ -2,8 +2,7 @@ import type { Currency } from '../../client/currency.ts';
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { Count, Instant, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
-import { currencyOf } from './currency.ts';
-import { isRecent, type ObservatoryFacts, type Shown } from './model.ts';
+import { currencyOf, isRecent, type ObservatoryFacts, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
 
 /** Shows the freshness of each instrument's artifact and the reason for it. */

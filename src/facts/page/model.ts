@@ -1,3 +1,4 @@
+import { type AgedFact, type Currency, currencyAfter } from '../../client/currency.ts';
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { LegacyLabelFacts, RecentLabelFacts } from '../../contract/labels.ts';
@@ -53,4 +54,21 @@ export function originsShown({ conditions, metrics, labels }: ObservatoryFacts):
 /** Returns the distinct origins that pages must mark. */
 export function markedOrigins(origins: readonly Origin[]): Exclude<Origin, 'live'>[] {
   return (['simulated', 'sample'] as const).filter((origin) => origins.includes(origin));
+}
+
+/** Returns the currency of a weather fact at the time of the response. */
+export function currencyOf(fact: AgedFact): Currency {
+  return currencyAfter(fact, 0);
+}
+
+/** Explanations of why a weather fact is not current, by currency. */
+export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
+  old: 'The newest artifact is older than its instrument allows, so it does not describe the present.',
+  unavailable: 'The instrument itself reports its newest data as unavailable.',
+  not_said: 'The newest artifact does not state its age, so it cannot be presented as current.',
+};
+
+/** Returns true if a fact with this currency may be shown as current. */
+export function isNow(currency: Currency): currency is 'current' | 'partial' {
+  return currency === 'current' || currency === 'partial';
 }

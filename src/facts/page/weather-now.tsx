@@ -3,8 +3,7 @@ import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { WeatherConditions } from '../../contract/weather.ts';
 import { Instant } from '../../web/figures.tsx';
-import { currencyOf, isNow, notNow } from './currency.ts';
-import type { Shown } from './model.ts';
+import { currencyOf, isNow, notNow, type Shown } from './model.ts';
 import { NotMeasured, Quote, Refused } from './pieces.tsx';
 import { confidenceText, scale } from './words.ts';
 

@@ -5,8 +5,7 @@ import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
 import { collectionWords } from '../hours/collection-words.ts';
-import { currencyOf, isNow, notNow } from './currency.ts';
-import type { Shown } from './model.ts';
+import { currencyOf, isNow, notNow, type Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 
 /** Shows the number of events by collection and the observed part of the interval. */

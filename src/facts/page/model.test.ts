@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WeatherFreshness } from '../../contract/freshness.ts';
-import { currencyOf } from './currency.ts';
+import { currencyOf } from './model.ts';
 
 const then: WeatherFreshness = {
   state: 'current',

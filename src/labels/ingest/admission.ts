@@ -5,8 +5,7 @@ import { labelBytes, type ReceivedLabel } from '../../store/label.ts';
 import type { RefusalReason } from '../../store/port.ts';
 import { isSpaceUri } from '../../store/subject.ts';
 import { hour, second } from '../../store/time.ts';
-import { parseAuthored } from '../label/authored-time.ts';
-import { readLabel } from '../label/label-fields.ts';
+import { parseAuthored, readLabel } from '../label/label-fields.ts';
 
 /** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
 export const maxLateness = 48 * hour;

@@ -5,8 +5,7 @@ import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port
 import { micros } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import { readDenyFile } from './deny-file.ts';
-import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
+import { type DenyEntry, type DenyList, emptyDenyList, readDenyFile } from './deny-file.ts';
 
 /** Dependencies of `Denials`. */
 interface DenialsOptions {

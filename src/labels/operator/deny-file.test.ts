@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeDenyFile, denyPath, formatDenyList, parseDenyList, readDenyFile, requireDenyList } from './deny-file.ts';
-import { type DenyEntry, DenyList, maxDenyEntries } from './deny-list.ts';
+import {
+  changeDenyFile,
+  type DenyEntry,
+  DenyList,
+  denyPath,
+  formatDenyList,
+  maxDenyEntries,
+  parseDenyList,
+  readDenyFile,
+  requireDenyList,
+} from './deny-file.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const since = '2026-11-22T10:00:00.000Z';

@@ -2,7 +2,7 @@ import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
-import type { DenyList } from './deny-list.ts';
+import type { DenyList } from './deny-file.ts';
 
 /** Dependencies of `removeRequested`. */
 interface PurgesOptions {

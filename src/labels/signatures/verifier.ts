@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
 import type { LabelKey } from '../../network/identity/label-key.ts';
-import { parseAuthored } from '../label/authored-time.ts';
+import { parseAuthored } from '../label/label-fields.ts';
 import { type ReceivedLabel, separateSignature } from '../label/label-signature.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { priorityWeights, type ShareKey } from '../shares/shares.ts';

@@ -7,8 +7,7 @@ import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
-import { type DayCount, type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
-import { HourRuns, type Run } from './hour-runs.ts';
+import { type DayCount, type DayCounts, dayCounts, type EdgeCounts, HourRuns, type Run } from './day-counts.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
 import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
 

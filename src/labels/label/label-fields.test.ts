@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAuthored } from './authored-time.ts';
+import { parseAuthored } from './label-fields.ts';
 
 const micros = (text: string, fraction = 0) => Date.parse(text) * 1000 + fraction;
 

@@ -1,6 +1,11 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
-import { type DenyEntry, DenyList, maxDenyReasonLength } from '../../labels/operator/deny-list.ts';
+import {
+  changeDenyFile,
+  type DenyEntry,
+  DenyList,
+  maxDenyReasonLength,
+  requireDenyList,
+} from '../../labels/operator/deny-file.ts';
 import { parseDenyOperand, targetText } from '../../labels/operator/deny-target.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';

@@ -1,6 +1,5 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
-import { DenyList } from '../../labels/operator/deny-list.ts';
+import { changeDenyFile, DenyList, requireDenyList } from '../../labels/operator/deny-file.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';

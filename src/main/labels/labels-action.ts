@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { OperatorError } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
+import { StoreError } from '../../store/errors.ts';
 import { companionFolder, parseStoreUrl } from '../../store/open.ts';
 import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
@@ -29,4 +30,18 @@ export function storeFolder({ store, state }: Pick<LabelsValues, 'store' | 'stat
     throw new OperatorError(`${folder} is not a directory; set the directory of the instrument with --state DIR`);
   }
   throw new OperatorError(`${folder} contains no store; set it with --store sqlite:DIR`);
+}
+
+/** Opens a store with `open`. Converts a StoreError to a one-line OperatorError, and rethrows any other error. */
+export async function opened<T>(url: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw refused(url, error);
+  }
+}
+
+/** Converts a store error to a one-line OperatorError. Returns any other error unchanged. */
+export function refused(url: string, error: unknown): unknown {
+  return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
 }

@@ -21,8 +21,7 @@ import { micros } from '../../store/time.ts';
 import { type CommandContext, packageRoot } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { directoriesOf, operatorUrl, userAgentFor } from '../shared-settings.ts';
-import type { LabelsValues } from './labels-action.ts';
-import { opened, refused } from './opened-store.ts';
+import { type LabelsValues, opened, refused } from './labels-action.ts';
 
 const windowDays = 30;
 

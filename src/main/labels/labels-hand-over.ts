@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { askWriterToStop, parseStoreUrl, storeProcesses } from '../../store/open.ts';
 import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.ts';
-import { type LabelsAction, storeFolder } from './labels-action.ts';
-import { refused } from './opened-store.ts';
+import { type LabelsAction, refused, storeFolder } from './labels-action.ts';
 
 /** Interval between two checks of the processes, in milliseconds. */
 const lookMs = 100;

@@ -8,8 +8,7 @@ import {
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { type LabelsAction, storeFolder } from './labels-action.ts';
-import { opened } from './opened-store.ts';
+import { type LabelsAction, opened, storeFolder } from './labels-action.ts';
 
 /** One source, or all sources of a domain, with their rows in the window. */
 interface Line

@@ -7,8 +7,8 @@ import { companionFolder, openStoreReader, repair, restore, setAside } from '../
 import type { DayReport } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { CommandContext } from '../command.ts';
+import { opened } from './labels-action.ts';
 import type { labelsSettings } from './labels-settings.ts';
-import { opened } from './opened-store.ts';
 
 /**
  * Restores the store from a backup after verifying the backup, and records a gap for the time that the backup does

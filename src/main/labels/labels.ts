@@ -76,7 +76,7 @@ const actions: Readonly<Record<string, ActionEntry>> = {
     optional: 'DID',
     operands: many,
     does: 'remove the rows of a denied labeler; without operand: show the progress',
-    load: async () => (await import('./labels-purge.ts')).purge,
+    load: async () => (await import('./labels-deny.ts')).purge,
   },
 };
 const names = Object.keys(actions);

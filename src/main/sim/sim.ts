@@ -137,7 +137,7 @@ async function writeHistory({ labelers }: Sim, url: string, signal: AbortSignal)
   const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
     await Promise.all([
       import('../../store/open.ts'),
-      import('../labels/opened-store.ts'),
+      import('../labels/labels-action.ts'),
       import('../../store/origin.ts'),
       import('../../store/time.ts'),
       import('./label-history.ts'),

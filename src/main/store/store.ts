@@ -58,7 +58,7 @@ async function init(values: Values<typeof settings>, print: CommandContext['prin
   const [{ parseStoreUrl }, { initializeStore }, { refused }] = await Promise.all([
     import('../../store/open.ts'),
     import('../../store/postgres/schema/roles.ts'),
-    import('../labels/opened-store.ts'),
+    import('../labels/labels-action.ts'),
   ]);
   const place = parseStoreUrl(values.store);
   if (place.kind !== 'postgres') {

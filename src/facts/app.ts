@@ -13,7 +13,7 @@ import { archivePage, archivePagePath } from './archive/archive-page.tsx';
 import { archiveCharts } from './archive/day-charts.ts';
 import type { ArchivedDays } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
-import { chartDocuments, hoursEmbedPath } from './embeds/chart-documents.ts';
+import { chartDocuments, hoursEmbedPath } from './embeds/chart-documents.tsx';
 import { factFormats } from './formats/formats.ts';
 import { renderedFacts } from './formats/rendered.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';

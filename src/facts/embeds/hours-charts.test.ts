@@ -11,7 +11,7 @@ import { errorTable } from '../../contract/errors.ts';
 import { gapReasons, weatherGapReasons } from '../../contract/vocabulary.ts';
 import { rateText } from '../../web/format.ts';
 import { labelReasons, labelsChart, unlistedReason, weatherChart, weatherReasons } from '../hours/shown-hours.ts';
-import { chartNames, hoursEmbedPath } from './chart-documents.ts';
+import { chartNames, hoursEmbedPath } from './chart-documents.tsx';
 
 /** The charts of the last 72 hours show what the hours files contain, and nothing where nothing was observed. */
 

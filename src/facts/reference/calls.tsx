@@ -1,11 +1,10 @@
 import { Fragment } from 'preact';
 import { typeOf } from './fields.ts';
 import type { Call, Content, ResponseObject } from './openapi.ts';
-import { callAnchor, errorAnchor, type Part } from './parts.ts';
+import { callAnchor, errorAnchor, type Part, Text } from './parts.tsx';
 import { allErrors, isErrorCode } from './remedies.ts';
 import { exampleTarget, samplesOf } from './samples.ts';
 import { TypeText } from './schemas.tsx';
-import { Text } from './text.tsx';
 
 /** Shows every call of one part of the reference. */
 export function Calls({ part }: { part: Part }) {

@@ -2,10 +2,9 @@ import { Fragment } from 'preact';
 import type { PageParts } from '../../web/page-body.tsx';
 import { Calls } from './calls.tsx';
 import { type ApiDocument, parseDocument } from './openapi.ts';
-import { arranged, callAnchor, errorAnchor, type Part } from './parts.ts';
+import { arranged, callAnchor, errorAnchor, Paragraphs, type Part, Text } from './parts.tsx';
 import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
 import { Schemas } from './schemas.tsx';
-import { Paragraphs, Text } from './text.tsx';
 
 /** Addresses that the sample programs on the page use. */
 export interface ReferenceAddresses {

@@ -1,8 +1,7 @@
 import { Fragment } from 'preact';
 import { fieldsOf, type TypePart, typeOf } from './fields.ts';
 import type { Schema } from './openapi.ts';
-import type { Part } from './parts.ts';
-import { Text } from './text.tsx';
+import { type Part, Text } from './parts.tsx';
 
 /** Shows a type with its units and values, and links to other schemas. */
 export function TypeText({ type, anchors }: { type: readonly TypePart[]; anchors: Part['anchors'] }) {

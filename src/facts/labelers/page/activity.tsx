@@ -8,7 +8,7 @@ import { type PageChart, summaryOf } from '../../hours/hours-chart.ts';
 import { signsOf } from '../../hours/sections.tsx';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
 import { activityChart, dayTitle, unreadReasons } from './activity-chart.ts';
-import { at } from './places.ts';
+import { at } from './gap-parts.ts';
 
 /** Shows the events of each day as a picture and as a table, with holes where the labeler was not read. */
 export function Activity({ facts }: { facts: LabelerFacts }) {

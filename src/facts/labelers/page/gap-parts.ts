@@ -1,6 +1,5 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import type { Gap } from '../../../contract/labels.ts';
-import { at } from './places.ts';
 import { labelerGapText } from './words.ts';
 
 /** End of a part of a gap, with the place of its value in the documents of the page. */
@@ -45,3 +44,6 @@ export function gapParts(facts: Pick<LabelerFacts, 'state' | 'state_since' | 'ga
 function isPartlyDenied({ state, state_since: since }: Pick<LabelerFacts, 'state' | 'state_since'>, gap: Gap): boolean {
   return state === 'denied' && gap.reason === 'source_unavailable' && Date.parse(gap.end) > Date.parse(since);
 }
+
+/** Prefix of the JSON pointers on a labeler's page. */
+export const at = 'labeler/facts';

@@ -9,8 +9,7 @@ import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { Activity } from './activity.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
-import { type GapPart, gapParts } from './gap-parts.ts';
-import { at } from './places.ts';
+import { at, type GapPart, gapParts } from './gap-parts.ts';
 import { Values } from './values.tsx';
 import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
 

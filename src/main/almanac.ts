@@ -1,8 +1,7 @@
 import { unknown } from '../ops/settings.ts';
 import { packageVersion } from './command.ts';
-import { commandNames, commands, knownFlags } from './commands.ts';
+import { commandHelp, commandNames, commands, knownFlags, overview } from './commands.ts';
 import { exitWithCodeOf } from './exit-code.ts';
-import { commandHelp, overview } from './help.ts';
 
 /**
  * Runs the command that the first argument names, or prints the help or the version. Resolves with the exit code.

@@ -1,13 +1,15 @@
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../../artifact/file-source.ts';
 import { recogniseLabels, recogniseWeather } from '../../artifact/recognise.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import { defaultMaxArtifactBytes } from '../../contract/limits.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
+import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 import type { Running } from '../serve.ts';
 import { readReport, type WeatherReport } from '../weather/weather-report.ts';
-import type { ObservatoryLog } from './observatory-log.ts';
 import { listeningAt } from './observatory-parts.ts';
 import { type Display, plainDisplay, screenDisplay } from './screen.ts';
 import { isUnanswered, statusOf } from './status.ts';
@@ -152,4 +154,42 @@ export function createHostCheck(tryHosts: () => Promise<readonly TriedHost[]>): 
       return tried;
     },
   };
+}
+
+/** The log of an observatory and its parts. */
+interface ObservatoryLog {
+  readonly log: Log;
+  /** Destination of the parts' stderr: inherited, or the descriptor of the log file. */
+  readonly stderr: 'inherit' | number;
+  /** Path of the log file, or null if the log goes to stderr. */
+  readonly file: string | null;
+  /**
+   * Returns the plain-text messages that the parts have written since the log was opened. Returns an empty list if the
+   * log is not a file.
+   */
+  messages(): string[];
+  close(): void;
+}
+
+/**
+ * Opens the log: on stderr, or in a file of the data directory if the terminal shows a screen. Throws OperatorError if
+ * the directory cannot be used.
+ */
+export function openLog(name: string, level: LogLevel, data: string, screen: boolean): ObservatoryLog {
+  if (!screen || !process.stderr.isTTY) {
+    return { log: createLog(name, level), stderr: 'inherit', file: null, messages: () => [], close: () => undefined };
+  }
+  const file = join(data, 'almanac.log');
+  makeFolder(data);
+  try {
+    // Truncate the file at each start. An operator who needs a permanent log redirects stderr.
+    const fd = openSync(file, 'w');
+    const messages = (): string[] =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('almanac: '));
+    return { log: createLog(name, level, fd), stderr: fd, file, messages, close: () => closeSync(fd) };
+  } catch (error) {
+    throw new OperatorError(`cannot write ${file}: ${systemWords(error)}`);
+  }
 }

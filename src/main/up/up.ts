@@ -9,8 +9,7 @@ import { labelsSettings } from '../labels/labels-settings.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
-import { startObservatory } from './observatory.ts';
-import { openLog } from './observatory-log.ts';
+import { openLog, startObservatory } from './observatory.ts';
 import { configOf, dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
 import { showsScreen } from './screen.ts';
 

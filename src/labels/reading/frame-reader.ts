@@ -1,8 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
-import { DeliveryAccount, type RowsTaken } from '../ingest/delivery-account.ts';
 import { reservedMemory } from '../ingest/input-memory.ts';
-import type { SourceIntake } from '../ingest/intake.ts';
+import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';

@@ -6,9 +6,8 @@ import { labelerStates } from '../labeler-vocabulary.ts';
 import * as labelers from '../labelers.ts';
 import { Acquisition, Gap } from '../labels.ts';
 import { openApiFrame, pathItemsOf, type Resource } from '../openapi/frame.ts';
-import { headerComponents, headers } from '../openapi/headers.ts';
 import { parameterComponents as factsParameters } from '../openapi/paths.ts';
-import { jsonContent } from '../openapi/responses.ts';
+import { headerComponents, headers, jsonContent } from '../openapi/responses.ts';
 import { labelerExamples as examples } from './examples.ts';
 import { htmlContent, response, responseComponents } from './responses.ts';
 

@@ -1,6 +1,5 @@
 import { examples } from '../openapi/examples.ts';
-import { headers } from '../openapi/headers.ts';
-import { responseComponents as factsResponses, jsonContent } from '../openapi/responses.ts';
+import { responseComponents as factsResponses, headers, jsonContent } from '../openapi/responses.ts';
 import { labelerExamples } from './examples.ts';
 
 /** Responses that the operations on labelers share. */

@@ -6,9 +6,8 @@ import { Health, InstrumentEntry, InstrumentIndex } from '../instruments.ts';
 import * as labels from '../labels.ts';
 import * as weather from '../weather.ts';
 import { openApiFrame } from './frame.ts';
-import { headerComponents } from './headers.ts';
 import { parameterComponents, pathItems } from './paths.ts';
-import { responseComponents } from './responses.ts';
+import { headerComponents, responseComponents } from './responses.ts';
 
 /** OpenAPI 3.1 document of the facts API, built from the schemas of its types. */
 

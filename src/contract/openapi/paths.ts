@@ -1,8 +1,7 @@
 import { paths } from '../identifiers.ts';
 import { examples } from './examples.ts';
 import { pathItemsOf, type Resource } from './frame.ts';
-import { headers } from './headers.ts';
-import { jsonContent, response } from './responses.ts';
+import { headers, jsonContent, response } from './responses.ts';
 
 /** Paths of the contract. The OpenAPI document describes no other paths. */
 

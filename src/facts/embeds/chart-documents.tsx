@@ -20,8 +20,7 @@ import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import type { FactOutcomes } from '../outcomes.ts';
 import { cacheControl } from '../representation.ts';
 import { chartWidth, innerWidth, left, Plate } from './chart-section.tsx';
-import { Line, renderImage, svgType } from './image.tsx';
-import { chartHeaders, chartStyle } from './style.ts';
+import { chartHeaders, chartStyle, Line, renderImage, svgType } from './image.tsx';
 import { networkNames } from './texts.ts';
 
 const hourCharts = ['events', 'labels', ...collectionNames] as const;

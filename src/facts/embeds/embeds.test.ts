@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { headerOf } from '../../../harness/process/headers.ts';
-import { embedStyle } from './style.ts';
+import { embedStyle } from './image.tsx';
 
 const now = fixtureNow.recent;
 const conditions = '/embed/conditions.svg';

@@ -1,11 +1,19 @@
+import Negotiator from 'negotiator';
+import type { HeaderList } from '../../http/headers.ts';
+import type { ReadRequest } from '../../http/read-request.ts';
+import { type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
+import { encode } from '../../http/representation/compress.ts';
+import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
 import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
-import { svgType } from '../embeds/image.tsx';
-import { embedHeaders } from '../embeds/style.ts';
+import { embedHeaders, svgType } from '../embeds/image.tsx';
+import { entityTag } from '../entity-tag.ts';
 import { factMetricsPath, factOpenMetrics, factPrometheusText } from '../metrics/fact-metrics.ts';
 import { openMetricsType, prometheusTextType } from '../metrics/open-metrics.ts';
+import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
 import type { ObservatoryFacts } from '../page/model.ts';
-import type { FactFormat, FactName } from './rendered.ts';
+import { cacheControl } from '../representation.ts';
 
 const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
 
@@ -28,3 +36,79 @@ export const factFormats: readonly FactFormat[] = [
   image('/embed/labels.svg', ['labels'], labelsBadge),
   image('/embed/observatory.svg', all, observatoryChart),
 ];
+
+/** Name of one of the three facts. */
+type FactName = keyof FactOutcomes;
+
+/** A document in one media type. */
+interface Rendering {
+  readonly contentType: string;
+  readonly render: (facts: ObservatoryFacts) => string;
+}
+
+/** A format of the facts other than JSON and the page. */
+interface FactFormat {
+  /** Path of the document. It is part of the validator, so that validators of different documents differ. */
+  readonly path: string;
+  /** Facts that the document shows. */
+  readonly uses: readonly FactName[];
+  /** The document in each media type; a client that states no preference gets the first one. */
+  readonly representations: readonly [Rendering, ...Rendering[]];
+  readonly headers: HeaderList;
+}
+
+type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding' | 'accept'>;
+
+/**
+ * Creates the resource of a format, which is cacheable like the facts. A document that shows a refusal has status 200,
+ * but no cache may store it and it has no validator, so that it is replaced as soon as the fact is served again.
+ * `common` are the headers that every response of the facts API has.
+ */
+export function renderedFacts(format: FactFormat, common: HeaderList) {
+  const { representations } = format;
+  const varies = representations.length > 1 ? 'Accept, Accept-Encoding' : 'Accept-Encoding';
+  const headers = ['Vary', varies, ...format.headers, ...common];
+  const [first, ...others] = representations;
+  const standard = renderedAs(format, first, headers);
+  const alternatives = new Map(others.map((one) => [one.contentType, renderedAs(format, one, headers)]));
+  const types = representations.map(({ contentType }) => contentType);
+
+  return (outcomes: FactOutcomes, conditions: Conditions, now: number): Reply => {
+    const chosen = alternatives.size > 0 ? alternatives.get(preferredType(conditions.accept, types)) : undefined;
+    return (chosen ?? standard)(outcomes, conditions, now);
+  };
+}
+
+/** Maximum length of a parsed `Accept` header, in characters. A longer header states no preference. */
+const longestAccept = 1024;
+
+/** Returns the type that an `Accept` header prefers (RFC 9110, section 12.5.1), or an empty string if it prefers none. */
+function preferredType(accept: string | undefined, types: readonly string[]): string {
+  if (accept === undefined || accept.length > longestAccept) return '';
+  return new Negotiator({ headers: { accept } }).mediaType([...types]) ?? '';
+}
+
+function renderedAs({ path, uses }: FactFormat, { contentType, render }: Rendering, always: HeaderList) {
+  const documentAt = keepPerOutcomes((facts, outcomes) => {
+    const tags = uses.map((name) => {
+      const outcome = outcomes[name];
+      return outcome.kind === 'served' ? outcome.representation.etag : null;
+    });
+    const etag = tags.includes(null) ? null : entityTag(`${path} ${contentType}`, tags.join(' '), 0);
+    const validators = etag === null ? ['Cache-Control', 'no-store'] : ['ETag', etag, 'Cache-Control', cacheControl];
+    const headers = [...validators, ...always];
+    return { body: Buffer.from(render(facts)), etag, headers, replies: new Map<Coding, Reply>() };
+  });
+
+  return (outcomes: FactOutcomes, { ifNoneMatch, acceptEncoding }: Conditions, now: number): Reply => {
+    const { body, etag, headers, replies } = documentAt(outcomes, now);
+    if (etag !== null && matchesEntityTag(ifNoneMatch, etag)) return { status: 304, headers, body: null };
+    const coding = chooseCoding(acceptEncoding);
+    const known = replies.get(coding);
+    if (known) return known;
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const reply = withBody(200, contentType, encode(body, coding), [...codingHeader, ...headers]);
+    replies.set(coding, reply);
+    return reply;
+  };
+}

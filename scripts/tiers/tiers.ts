@@ -67,6 +67,7 @@ export const proofTier: readonly string[] = [
   'test/store/kill.test.ts',
   'test/store/postgres/kill.test.ts',
   'test/store/postgres/opening.test.ts',
+  'test/store/postgres/pgpool.test.ts',
   'test/store/purge-kill.test.ts',
   'test/store/system-call-faults.test.ts',
   'test/turns.test.ts',

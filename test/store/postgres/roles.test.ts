@@ -56,6 +56,29 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
     await writer.close();
   });
 
+  it('is not created in an existing schema that the writer cannot use, and the message states what is missing', async () => {
+    const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
+    const { schema } = place;
+    const admin = await connected('almanac');
+    await admin.query(`CREATE SCHEMA ${schema}`);
+    await expect(initializeStore(place, roles, noon)).rejects.toThrow(
+      `the schema ${schema} exists and belongs to almanac, so ${roles.writer} may not create tables in it: run ALTER SCHEMA ${schema} OWNER TO ${roles.writer}, or choose another schema with ?schema=NAME in the URL`,
+    );
+    // A failed attempt leaves no role.
+    expect((await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [roles.writer])).rows).toEqual([]);
+    await admin.query(`CREATE ROLE ${roles.writer} LOGIN; ALTER SCHEMA ${schema} OWNER TO ${roles.writer}`);
+    await admin.query(`CREATE TABLE ${schema}.day (one integer); CREATE TABLE ${schema}.other (one integer)`);
+    await expect(initializeStore(place, roles, noon)).rejects.toThrow(
+      `the schema ${schema} contains tables of another program (day): remove them, or choose another schema`,
+    );
+    await admin.query(`DROP TABLE ${schema}.day`);
+    await initializeStore(place, roles, noon);
+    await initializeStore(place, roles, noon);
+    await admin.end();
+    const writer = await openStoreWriter(url.replace('almanac@', `${roles.writer}@`), { at: noon, windowDays: 1 });
+    await writer.close();
+  });
+
   it('is reported as missing to a writer that may not create it', async () => {
     const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
     await initializeStore(place, roles, noon);

@@ -45,13 +45,29 @@ export async function migrate(session: Session, at: number, options: MigrateOpti
 
 /**
  * Returns the schema version of the store, or 0 if there is no store. Throws `schema_newer` if this program does not
- * know the version.
+ * know the version, and `misconfigured` if a pooler distributes the statements of a transaction.
  */
 export async function storeVersion(session: Session, versions = migrations): Promise<number> {
   const { schema } = session.place;
-  const version = await session.read(async (queries) => ((await hasTable(queries, schema)) ? versionIn(queries) : 0));
+  const version = await session.read(async (queries) => {
+    await assertOneServer(queries, session);
+    return (await hasTable(queries, schema)) ? versionIn(queries) : 0;
+  });
   assertKnown(version, session.name, versions);
   return version;
+}
+
+/**
+ * Throws `misconfigured` unless this statement runs in the transaction in which the session has set the search path. A
+ * pooler with load balancing may send it to another server.
+ */
+async function assertOneServer(queries: Queries, { place, name }: Session): Promise<void> {
+  const [row] = await queries.rows<{ path: string }>("SELECT current_setting('search_path') AS path");
+  if (row?.path === place.schema) return;
+  throw new StoreError(
+    'misconfigured',
+    `${name}: a pooler sends the statements of one transaction to different servers; switch its load balancing off (pgpool: load_balance_mode = off), or name the servers themselves in the URL`,
+  );
 }
 
 /** Throws unless the schema contains a complete store with a schema version that this program can read. */

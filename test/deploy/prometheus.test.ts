@@ -18,15 +18,28 @@ interface Prometheus {
   /** Returns the current series of an expression. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]>;
   get(path: string): Promise<{ data: unknown }>;
+  readonly port: number;
 }
 
-/** Starts a Prometheus that scrapes a facts API every second with the job in `deploy/prometheus/almanac.scrape.yml`. */
-async function startPrometheus(factsPort: number): Promise<Prometheus> {
+const jobs = readFileSync(join(root, 'deploy/prometheus/almanac.scrape.yml'), 'utf8');
+
+/** Returns the job in `deploy/prometheus/almanac.scrape.yml` that scrapes a facts API, every second. */
+function publishedJob(factsPort: number): string {
+  const published = jobs.slice(jobs.indexOf('  - job_name: almanac-published'));
+  return published.replace('60s', '1s').replace('127.0.0.1:8400', `127.0.0.1:${factsPort}`);
+}
+
+/** Returns the commented job there that copies the facts from another Prometheus, every second. */
+function federatedJob(from: number): string {
+  const [text = ''] = /^ {2}# - job_name: almanac-federated\n(?: {2}# {3}.*\n)+/m.exec(jobs) ?? [];
+  const job = text.replaceAll(/^ {2}# /gm, '  ');
+  return job.replace('60s', '1s').replace('192.0.2.21:9090', `127.0.0.1:${from}`);
+}
+
+/** Starts a Prometheus with one job. */
+async function startPrometheus(job: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-prometheus-'));
   const port = await freePort();
-  const jobs = readFileSync(join(root, 'deploy/prometheus/almanac.scrape.yml'), 'utf8');
-  const published = jobs.slice(jobs.indexOf('  - job_name: almanac-published'));
-  const job = published.replace('60s', '1s').replace('127.0.0.1:8400', `127.0.0.1:${factsPort}`);
   writeFileSync(join(folder, 'prometheus.yml'), `scrape_configs:\n${job}`);
   const child = spawn(
     toolPath('prometheus'),
@@ -53,6 +66,7 @@ async function startPrometheus(factsPort: number): Promise<Prometheus> {
   );
   return {
     get,
+    port,
     async query(expression) {
       const { data } = await get(`/api/v1/query?query=${encodeURIComponent(expression)}`);
       return (data as { result: { metric: Record<string, string>; value: [number, string] }[] }).result;
@@ -75,7 +89,7 @@ describe.skipIf(lacks('prometheus'))('a Prometheus server with the published job
     onTestFinished(folder.remove);
     const facts = startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path]);
     const { port } = await facts.listening();
-    const prometheus = await startPrometheus(port);
+    const prometheus = await startPrometheus(publishedJob(port));
     const labelEvents = 'almanac_fact_labels_events{span="24h"}';
     await until('the facts are stored', async () => (await prometheus.query(labelEvents)).length > 0);
 
@@ -105,5 +119,29 @@ describe.skipIf(lacks('prometheus'))('a Prometheus server with the published job
     folder.put(artifactNames.labels, youngArtifact('recent'));
     await until('the series is back', async () => (await prometheus.query(labelEvents)).length === 1);
     expect(await facts.stop()).toBe(0);
+  });
+
+  it('copies the facts to another server, which drops a refused fact at once only with the shipped job', async () => {
+    const folder = artifactFolder();
+    onTestFinished(folder.remove);
+    const { port } = await startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path]).listening();
+    const prometheus = await startPrometheus(publishedJob(port));
+    const job = federatedJob(prometheus.port);
+    const copies = await startPrometheus(job);
+    const naive = await startPrometheus(job.replace('    honor_timestamps: false\n', ''));
+    const labelEvents = 'almanac_fact_labels_events{span="24h"}';
+    const average = `avg_over_time(${labelEvents}[1h])`;
+    const guarded = `${average} and on (origin) almanac_fact_served{fact="labels_overview"} == 1`;
+    for (const server of [copies, naive]) {
+      await until('the facts are copied', async () => (await server.query(guarded)).length === 1);
+      expect((await server.query(labelEvents)).map(({ metric }) => metric.job)).toEqual(['almanac-published']);
+    }
+    folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
+    for (const server of [copies, naive])
+      await until('the refusal is copied', async () => (await server.query('almanac_fact_refused == 1')).length === 1);
+    await until('the copy has ended', async () => (await copies.query(labelEvents)).length === 0);
+    expect((await naive.query(labelEvents)).length).toBe(1);
+    // A window contains the earlier numbers; the documented query does not use them.
+    expect([(await copies.query(average)).length, (await copies.query(guarded)).length]).toEqual([1, 0]);
   });
 });

@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { root } from '../../harness/process/imports.ts';
@@ -35,7 +36,16 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
   it('passes every response through unchanged, logs no query, and responds with an error if the service is not running', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
-    const args = ['--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'];
+    const archive = mkdtempSync(join(tmpdir(), 'almanac-behind-caddy-'));
+    onTestFinished(() => rmSync(archive, { recursive: true }));
+    const [day = ''] = writeClosedArchive({
+      ...{ before: Date.now(), days: 1 },
+      write(path, bytes) {
+        mkdirSync(join(archive, dirname(path)), { recursive: true });
+        writeFileSync(join(archive, path), bytes);
+      },
+    });
+    const args = ['--artifacts', folder.path, '--archive', archive, '--trust-proxy', '1', '--access-log-clients'];
     const facts = startProgramInTest(['facts', '--port', '0', ...args]);
     const { port } = await facts.listening();
     const { ask, log } = await startCaddy(port);
@@ -47,6 +57,14 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     expect([first.headers.vary, first.headers['accept-ranges']]).toEqual(['Accept-Encoding', 'none']);
     expect(await ask(overview, { 'If-None-Match': String(etag) })).toMatchObject({ status: 304, headers: { etag } });
     expect((await ask('/v1/%6Cabels/overview')).status).toBe(404);
+
+    const size = statSync(join(archive, `days/${day}/labels-totals.parquet`)).size;
+    const end = await ask(`/archive/days/${day}/labels-totals.parquet`, { Range: 'bytes=-4' });
+    expect([end.status, end.headers['content-range'], end.body]).toEqual([
+      206,
+      `bytes ${size - 4}-${size - 1}/${size}`,
+      'PAR1',
+    ]);
 
     folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
     expect((await ask(overview)).body).toContain('"source_held"');
@@ -66,7 +84,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     expect(JSON.parse(gone.body)).toMatchObject({ error: { status: 503, code: 'source_unavailable' } });
 
     // The log has one line per request, including the first requests during startup.
-    await until('the log has every request', () => log().filter((line) => line.includes('"request":')).length >= 7);
+    await until('the log has every request', () => log().filter((line) => line.includes('"request":')).length >= 8);
     expect(log().join('\n')).not.toMatch(/secret|198\.51|"remote_ip"/);
   });
 });

@@ -18,7 +18,7 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
 }
 
 /** Reads a note as a number. Returns null if the note does not exist or is not a safe integer. */
-export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
+export async function numberNote(store: Pick<StoreWriter, 'note'>, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;
 }

@@ -15,7 +15,7 @@ export const cursorNote = 'jetstream-cursor';
 /** Dependencies of `labelerEvents`. */
 interface LabelerEventsOptions {
   readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
-  readonly store: StoreWriter;
+  readonly store: Pick<StoreWriter, 'note'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
   readonly random: () => number;
@@ -30,8 +30,8 @@ interface LabelerEventsOptions {
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clocks, log }: LabelerEventsOptions,
   roster: Pick<Roster, 'add' | 'documentChanged'>,
-  metadata: LabelerMetadata,
-  preconditions: Preconditions,
+  metadata: Pick<LabelerMetadata, 'written'>,
+  preconditions: Pick<Preconditions, 'onUpstreamTime'>,
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;

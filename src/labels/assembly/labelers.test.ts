@@ -1,8 +1,13 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
+import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { operationHandler } from './labelers.ts';
+import { labelerEvents, operationHandler } from './labelers.ts';
 
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -68,4 +73,49 @@ test('seeded and established labelers are not evicted if the directory is floode
   expect([...roster.labelers]).toHaveLength(maxKnown);
   expect(roster.dropped).toBe(5_001);
   expect([roster.labeler(did(0)), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
+});
+
+const nowUs = Date.UTC(2026, 6, 10) * 1000;
+const declaration = {
+  kind: 'commit',
+  commit: { operation: 'create', collection: 'app.bsky.labeler.service', rkey: 'self', record: {} },
+};
+
+test('each event of a DID lets the roster read its document again, and a declaration adds it to the roster', async () => {
+  const host = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  const stop = new AbortController();
+  onTestFinished(async () => {
+    stop.abort();
+    for (const client of host.clients) client.terminate();
+    await new Promise((resolve) => host.close(resolve));
+  });
+  await once(host, 'listening');
+  host.on('connection', (socket) => {
+    for (const event of [{ kind: 'identity' }, { kind: 'account' }, declaration, { kind: 'identity' }]) {
+      socket.send(JSON.stringify({ ...event, did: did(1), time_us: nowUs }));
+    }
+  });
+  const calls: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const note = (call: string): void => {
+    calls.push(call);
+    if (calls.length === 5) resolve();
+  };
+  const events = await labelerEvents(
+    {
+      settings: { jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}`, userAgent: 'Almanac/test' },
+      store: { note: async () => null },
+      policy: { allowLoopback: true },
+      resolve: createNameResolver({ hostsFile: null }).resolve,
+      random: () => 0,
+      clocks: { wall: () => micros(nowUs), monotonic: () => 0 },
+      log: silentLog,
+    },
+    { add: () => note('add'), documentChanged: () => note('documentChanged') },
+    { written: async () => undefined },
+    { onUpstreamTime: () => undefined },
+  );
+  void events?.run(stop.signal);
+  await promise;
+  expect(calls).toEqual(['documentChanged', 'documentChanged', 'add', 'documentChanged', 'documentChanged']);
 });

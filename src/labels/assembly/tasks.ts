@@ -20,8 +20,7 @@ import { isActive } from '../standby/instrument-role.ts';
 import { priorityOf } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 import { writeHeartbeat } from './heartbeat.ts';
-import { cursorNote } from './labeler-events.ts';
-import type { Labelers } from './labelers.ts';
+import { cursorNote, type Labelers } from './labelers.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;

@@ -19,7 +19,16 @@ type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 30_000;
 
-const wait = (milliseconds: number): Promise<void> => delay(milliseconds);
+/** Minimum wait that is reported, in milliseconds. */
+const reportedMs = 5_000;
+
+/** Waits, and reports a long wait on stderr, because the command prints nothing until its end. */
+async function wait(milliseconds: number): Promise<void> {
+  if (milliseconds >= reportedMs) {
+    process.stderr.write(`almanac: waiting ${Math.ceil(milliseconds / 1000)} s before the next request\n`);
+  }
+  await delay(milliseconds);
+}
 
 /**
  * `almanac archive verify URL-or-DIR`: verifies an archive, and stores the checkpoint of an intact archive if

@@ -180,7 +180,8 @@ export function wiresOf({ dictionary }: Files): Wire[] {
 function startInstrument(wire: Wire, address: string, home: string, firstArgs: readonly string[]): Instrument {
   const folder = join(home, wire.name.replace(', ', '-'));
   mkdirSync(folder);
-  const start = (more: readonly string[] = []): Program => startProgram([...argsOf(wire, address, folder), ...more]);
+  const start = (more: readonly string[] = []): Program =>
+    startProgram([...argsOf(wire, address, folder), '--publish-seconds', '1', ...more]);
   const instrument: Instrument = {
     wire,
     folder,
@@ -195,10 +196,7 @@ function startInstrument(wire: Wire, address: string, home: string, firstArgs: r
 /** Returns the arguments of an instrument that observes the Jetstream at an address over a wire. */
 export function argsOf(wire: Wire, address: string, folder: string): string[] {
   const url = wire.protocol === 'legacy' ? `${address}/subscribe` : address;
-  return [
-    ...['weather', '--jetstream', url, '--data', folder, '--publish-seconds', '1', '--allow-loopback'],
-    ...wire.args,
-  ];
+  return ['weather', '--jetstream', url, '--data', folder, '--allow-loopback', ...wire.args];
 }
 
 /** Resolves once an instrument has connected. */

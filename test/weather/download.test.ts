@@ -14,6 +14,8 @@ import { createWeather } from '../../src/weather/weather.ts';
 const lastRow = 150;
 /** Number of the first recorded event that is not a create. */
 const firstCertain = 152;
+/** Smallest cursor that is a time in microseconds. */
+const firstTimeCursor = 1e15;
 /** Number of events that a connection without a cursor receives. */
 const liveEvents = 5;
 
@@ -59,29 +61,63 @@ afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end();
 });
 
+/** A host, and the frames that it sends. */
+interface Host {
+  readonly url: string;
+  frames: readonly Recorded[];
+}
+
 /**
- * Starts a host that sends the recorded frames as the real one does: all of them to a consumer with a cursor, which is
- * older than its history, and only the last ones to a consumer that begins at the present.
+ * Starts a host that sends the recorded frames as the real one does: to a consumer with a cursor from that number, or
+ * all of them if the cursor is a time before them, and only the last ones to a consumer that begins at the present.
  */
-async function startHost(recorded: readonly Recorded[]): Promise<string> {
+async function startHost(recorded: readonly Recorded[]): Promise<Host> {
   const http = createServer((_, response) => response.writeHead(404).end());
   const webSockets = new WebSocketServer({ server: http, handleProtocols: (offered) => [...offered][0] ?? false });
   webSockets.on('connection', (socket, request) => {
-    const isReplay = (request.url ?? '').includes('cursor=');
-    for (const { line } of isReplay ? recorded : recorded.slice(-liveEvents)) socket.send(line);
+    const cursor = new URL(request.url ?? '', 'ws://localhost').searchParams.get('cursor');
+    const from = Number(cursor) < firstTimeCursor ? Number(cursor) : 0;
+    const asked = host.frames.filter(({ seq }) => seq >= from);
+    for (const { line } of cursor === null ? host.frames.slice(-liveEvents) : asked) socket.send(line);
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   ending.push(() => {
     for (const socket of webSockets.clients) socket.terminate();
     http.close();
   });
-  return `ws://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const host: Host = { url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`, frames: recorded };
+  return host;
 }
 
-/** Observes a host from an empty store until its backfill has ended. Returns the content of the store. */
-async function observe(jetstream: string, endpoint: string, nowMs: number) {
+/** The same frames under higher numbers and later times, as a host that has downloaded everything again sends them. */
+function again(recorded: readonly Recorded[], numbers: number, seconds: number): Recorded[] {
+  return recorded.map(({ line, seq, timeUs, metric }) => {
+    const later = { seq: seq + numbers, timeUs: timeUs + seconds * 1_000_000 };
+    const iso = (us: number): string => `${new Date(us / 1000).toISOString().slice(0, 20)}${String(us).slice(-6)}Z`;
+    const renumbered = line
+      .replace(`"cursor":${seq},`, `"cursor":${later.seq},`)
+      .replace(`"time_us":${timeUs},`, `"time_us":${later.timeUs},`)
+      .replace(`"seq":${seq},`, `"seq":${later.seq},`)
+      .replace(`"time":"${iso(timeUs)}"`, `"time":"${iso(later.timeUs)}"`);
+    return { ...later, line: renumbered, metric };
+  });
+}
+
+function newFolder(): string {
   const data = mkdtempSync(join(tmpdir(), 'almanac-download-'));
   ending.push(() => rmSync(data, { recursive: true, force: true }));
+  return data;
+}
+
+/** Observes a host until `isOver` returns true for its log and the number of frames. Returns the content of the store. */
+async function observe(
+  data: string,
+  { url }: Host,
+  [path, method]: readonly [string, string],
+  nowMs: number,
+  isOver: (lines: readonly string[], frames: number) => boolean,
+) {
+  let seen = 0;
   const lines: string[] = [];
   const say = (message: string): void => {
     lines.push(message);
@@ -89,34 +125,42 @@ async function observe(jetstream: string, endpoint: string, nowMs: number) {
   const log = { debug: say, info: say, warn: say, error: say, with: () => log };
   const settings = { publishSeconds: 1, backfillHours: 24, backfillBytes: 1e9, dictionary: null, compress: false };
   const weather = createWeather({
-    settings: { ...settings, jetstream: [jetstream], data, artifacts: join(data, 'artifacts') },
+    settings: { ...settings, jetstream: [`${url}${path}`], data, artifacts: join(data, 'artifacts') },
     policy: { allowLoopback: true },
     userAgent: 'Almanac/test',
     clock: () => nowMs,
     random: Math.random,
     log,
-    telemetry: noTelemetry,
+    telemetry: {
+      ...noTelemetry,
+      frames: (outcomes) => {
+        for (const n of Object.values(outcomes)) seen += n;
+      },
+    },
     pace: { commitMs: 20, probeMs: 100, backoff: { firstMs: 20, capMs: 100 } },
   });
   await weather.start();
-  await until('the backfill has ended', () => lines.includes('the backfill of missed events has ended'));
+  await until('everything has been read', () => isOver(lines, seen));
   await weather.stop();
-  return readStore(data, endpoint);
+  return readStore(data, `${url}${method}`);
 }
 
+const isFilled = (lines: readonly string[]): boolean => lines.includes('the backfill of missed events has ended');
+const protocols = [
+  ['legacy', ['/subscribe', '/subscribe']],
+  ['current', ['', '/xrpc/network.bsky.jetstream.subscribeEvents']],
+] as const;
+
 describe('the first start on a host that has downloaded the repositories within the hours of the backfill', () => {
-  test.each([
-    ['legacy', '/subscribe', '/subscribe'],
-    ['current', '', '/xrpc/network.bsky.jetstream.subscribeEvents'],
-  ] as const)(
+  test.each(protocols)(
     'counts no row of the download over the %s protocol, and observes from the first event that is certain',
-    async (protocol, path, method) => {
+    async (protocol, paths) => {
       const recorded = recordedEvents(protocol);
       const rows = recorded.filter(({ seq }) => seq > 0 && seq <= lastRow);
       expect(rows.map(({ metric }) => metric.split('.')[1])).toEqual(rows.map(() => 'create'));
       const host = await startHost(recorded);
       const lastUs = recorded.at(-1)?.timeUs ?? 0;
-      const kept = await observe(`${host}${path}`, `${host}${method}`, lastUs / 1000 + 1_000);
+      const kept = await observe(newFolder(), host, paths, lastUs / 1000 + 1_000, isFilled);
       const certain = recorded.filter(({ seq }) => seq >= firstCertain);
       const counts: Record<string, number> = {};
       for (const { metric } of certain) counts[metric] = (counts[metric] ?? 0) + 1;
@@ -128,6 +172,26 @@ describe('the first start on a host that has downloaded the repositories within 
       }));
       expect(published).toEqual([{ events: certain.length, metrics: counts }]);
       expect(kept.observed).toEqual([{ from: certain[0]?.timeUs, to: lastUs + 1 }]);
+    },
+  );
+});
+
+describe('a host that has lost its directory while the instrument was stopped', () => {
+  test.each(protocols)(
+    'adds no row of its new download over the %s protocol, even if the number of the position is missing',
+    async (protocol, paths) => {
+      const recorded = recordedEvents(protocol).filter(({ seq }) => seq > 0);
+      const host = await startHost(recorded);
+      const data = newFolder();
+      const last = recorded.at(-1);
+      const before = await observe(data, host, paths, (last?.timeUs ?? 0) / 1000 + 1_000, isFilled);
+      // The new download extends beyond the number of the position, which compaction has removed.
+      host.frames = again(recorded, 40, 60).filter(({ seq }) => seq !== last?.seq);
+      const nowMs = (last?.timeUs ?? 0) / 1000 + 61_000;
+      const ahead = host.frames.filter(({ seq }) => seq > (last?.seq ?? 0)).length;
+      const after = await observe(data, host, paths, nowMs, (_, frames) => frames >= ahead);
+      expect(minutesOf(after)).toEqual(minutesOf(before));
+      expect(after.observed).toEqual(before.observed);
     },
   );
 });

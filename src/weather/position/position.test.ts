@@ -165,9 +165,9 @@ describe('creates, which may be rows of a download of the repositories,', () => 
         'skipped',
       ]);
       expect(progress.position).toEqual(at(100, 0));
-      expect(feed(progress, [[43, 102]])).toEqual(['counted']);
+      expect(feed(progress, [[43, 103]])).toEqual(['counted']);
       expect(progress.continuous).toBe(false);
-      expect(feedCreates(progress, [[44, 103]])).toEqual(['counted']);
+      expect(feedCreates(progress, [[44, 104]])).toEqual(['counted']);
       expect(progress.continuous).toBe(true);
     }
   });
@@ -192,6 +192,25 @@ describe('creates, which may be rows of a download of the repositories,', () => 
     ).toEqual(['reused', 'skipped']);
     expect(feed(reused, [[265, 251]])).toEqual(['counted']);
     expect(reused.continuous).toBe(false);
+  });
+
+  test('begin only at a time of which no event was skipped, because the events of a commit share their time', () => {
+    const reused = resumedAt(bySeq);
+    expect(
+      feed(reused, [
+        [7, 200],
+        [263, 250],
+        [264, 250],
+        [265, 251],
+      ]),
+    ).toEqual(['reused', 'skipped', 'skipped', 'counted']);
+    expect(reused.continuous).toBe(false);
+    const filled = resumedAt(at(100, 0));
+    expect(feedCreates(filled, [[41, 101]])).toEqual(['skipped']);
+    expect(feed(filled, [[42, 101]])).toEqual(['skipped']);
+    // The event of another kind has shown that no row of a download follows.
+    expect(feedCreates(filled, [[43, 102]])).toEqual(['counted']);
+    expect(filled.continuous).toBe(false);
   });
 
   test('are skipped after a position that was abandoned during a replay, unless the stream is certainly live', () => {

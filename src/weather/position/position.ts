@@ -73,8 +73,10 @@ export class Progress {
   #leaveFirst = false;
   /** True if the connection replays history, which may begin with a download of the repositories. */
   #isReplay = false;
-  /** True if creates of this connection were skipped because they may be rows of a download. */
-  #doubted = false;
+  /** True if this connection delivered an event that is not a create, so that no row of a download follows. */
+  #proven = false;
+  /** Latest time of the events of this connection that were skipped although they may be new, or 0. */
+  #skippedUs = 0;
   /** Number of events at the position to skip, because the host went back in the stream. */
   #owed = 0;
   #rewound = false;
@@ -129,7 +131,8 @@ export class Progress {
   resume(): void {
     this.#state = 'resuming';
     this.#isReplay = true;
-    this.#doubted = false;
+    this.#proven = false;
+    this.#skippedUs = 0;
     this.#owed = this.#counted;
     this.#rewound = false;
     this.#sawAt = false;
@@ -240,6 +243,7 @@ export class Progress {
    */
   #reuse(seq: number, timeUs: number): Verdict {
     if (this.#value - seq > maxReused || timeUs - this.#timeUs > maxReusedUs) return 'renumbered';
+    this.#skippedUs = timeUs;
     if (this.#state === 'reusing') return 'skipped';
     this.#state = 'reusing';
     return 'reused';
@@ -281,23 +285,29 @@ export class Progress {
     if (this.#state === 'following') this.continuous = true;
     else {
       const passedOver = this.#counted === 0 ? this.#sawBefore : this.#bySeq && key === this.#value + 1;
-      this.continuous = this.#state === 'resuming' && !this.#doubted && (this.#sawAt || passedOver);
+      this.continuous = this.#state === 'resuming' && this.#skippedUs === 0 && (this.#sawAt || passedOver);
       // A position at which nothing was counted is only a time, which may lie within a download.
       const isCertain = this.#state === 'resuming' && this.#counted > 0;
-      if (creates && !isCertain) return this.#doubt();
+      if (!isCertain && this.#isDoubtful(timeUs, creates)) return 'skipped';
       this.#state = 'following';
     }
     this.#move(seq, timeUs, 1);
     return 'counted';
   }
 
-  #doubt(): Verdict {
-    this.#doubted = true;
-    return 'skipped';
+  /**
+   * Returns true if an event may be a row of a download, or has the time of a skipped event: the events of a commit
+   * share one time, and no part of it may count as observed.
+   */
+  #isDoubtful(timeUs: number, creates: boolean): boolean {
+    if (!creates) this.#proven = true;
+    if (this.#proven && timeUs > this.#skippedUs) return false;
+    this.#skippedUs = Math.max(this.#skippedUs, timeUs);
+    return true;
   }
 
   #start(seq: number | null, timeUs: number, creates: boolean): Verdict {
-    if (creates && this.#isReplay) return this.#doubt();
+    if (this.#isReplay && this.#isDoubtful(timeUs, creates)) return 'skipped';
     this.#state = 'following';
     this.continuous = false;
     this.#move(seq, timeUs, this.#leaveFirst ? allAtValue : 1);

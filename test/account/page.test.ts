@@ -111,6 +111,40 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(await page.locator('script, [style], style').count()).toBe(0);
   });
 
+  it('begin with a table of labelers and values, whose links filter the page without scripts', async () => {
+    const { page } = await open(account('plain'));
+    const values = (labeler: number) => page.locator('table.answer tbody').nth(labeler).locator('tr:not(.labeler)');
+    const cells = (labeler: number) =>
+      values(labeler).evaluateAll((rows) =>
+        rows.map((row) => [...row.children].slice(0, 3).map(({ textContent }) => textContent?.trim())),
+      );
+    expect(await page.locator('table.answer .labeler code').allInnerTexts()).toEqual([labelers.careful, labelers.web]);
+    expect(await cells(0)).toEqual([
+      ['All values', '4', '2'],
+      ['rude', '2', '1'],
+      ['spam', '1', '1'],
+      ['!warn', '1', '0'],
+    ]);
+    expect(await cells(1)).toEqual([
+      ['All values', '2', '0'],
+      ['rude', '1', '0'],
+      ['spam', '1', '0'],
+    ]);
+    expect(await textOf(page.locator('table.answer .labeler').first())).toMatch(
+      /Not observed for 4 days, \d+ hours? of/,
+    );
+    await toNext(page, values(0).getByRole('link', { name: 'rude' }));
+    expect(await page.locator('.row .row-head').allInnerTexts()).toEqual([
+      'Removed rude',
+      'Applied rude',
+      'Applied rude',
+    ]);
+    expect(await cells(0)).toEqual([['rude', '2', '1']]);
+    await toNext(page, page.getByRole('link', { name: 'Remove this filter (Value)' }));
+    expect((await cells(0)).length).toBe(4);
+    expect(await page.locator('table.answer tbody').count()).toBe(1);
+  });
+
   it('show an account without observations as unknown, and show the coverage', async () => {
     const { page } = await open(account('none'));
     expect(await textOf(page.locator('.none-observed'))).toContain('does not mean that no labels exist');

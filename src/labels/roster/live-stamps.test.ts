@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveStamps } from '../roster/service-events.ts';
+import { LiveStamps } from './service-events.ts';
 
 const second = 1_000_000;
 

@@ -131,7 +131,9 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
     const { status, stderr } = spawnSync(toolPath('systemd-analyze'), ['verify', '--man=no', ...paths], {
       encoding: 'utf8',
     });
-    expect([status, stderr]).toEqual([0, '']);
+    // systemd-analyze also loads, and complains about, the units of the machine's own packages.
+    const own = stderr.split('\n').filter((line) => !/^\/(usr\/)?lib\/systemd\/system\//.test(line));
+    expect([status, own.join('\n')]).toEqual([0, '']);
   });
 
   it.each(units)('rates the exposure of a unit at no more than 1.1 out of 10 (%s)', (unit) => {

@@ -53,7 +53,7 @@ export function compare(
   { rows, observed }: Published,
   mayLeaveOut: boolean,
 ): Comparison {
-  const { within, isInside, isAround, isAtEnd, isNear } = placesIn(observed);
+  const { within, isEdge, isInside, isAround, isAtEnd, isNear } = placesIn(observed);
   const [least, most]: [Counts, Counts] = [new Map(), new Map()];
   const startUs = observed[0]?.from ?? Number.MAX_SAFE_INTEGER;
   let [relay, jetstream, certain, unobserved, lost, late] = [0, 0, 0, 0, 0, 0];
@@ -81,7 +81,7 @@ export function compare(
       continue;
     }
     jetstream += 1;
-    const isCertain = seen.length === times.length;
+    const isCertain = seen.length === times.length && !seen.some(isEdge);
     if (isCertain) certain += 1;
     const places = new Set(seen.map((us) => placeOf(us, what)));
     for (const place of places) add(most, place);
@@ -125,6 +125,8 @@ function unwitnessed(truth: ReadonlyMap<string, RelayEvent>, sent: ReadonlyMap<s
 function placesIn(observed: Published['observed']) {
   return {
     within: (us: number): boolean => observed.some(({ from, to }) => us >= from && us < to),
+    // The events of a commit share one time, and a connection may begin or end between them.
+    isEdge: (us: number): boolean => observed.some(({ from, to }) => us === from || us === to - 1),
     isInside: (us: number): boolean => observed.some(({ from, to }) => us - slackUs >= from && us + slackUs < to),
     isAround: (us: number): boolean => observed.some(({ from, to }) => us + slackUs >= from && us - slackUs < to),
     isAtEnd: (us: number): boolean => observed.slice(0, -1).some(({ to }) => Math.abs(us - to) < slackUs),

@@ -54,7 +54,7 @@ export interface Instrument {
 /** Result of one instrument in one scene. */
 export interface SceneResult extends Comparison {
   readonly wire: string;
-  /** Number of unobserved seconds between the first and the last observed moment. */
+  /** Number of unobserved seconds between the first observed moment and the relay's last event. */
   readonly gapSeconds: number;
   /** Number of events that Jetstream says it has stored. */
   readonly claimed: number;
@@ -219,7 +219,9 @@ async function endScene(scene: Scene, { leavesOut = false }: SceneOptions): Prom
     const witness = scene.witnesses[wire.protocol];
     const compared = compare(sentOver(wire.protocol, scene.relay.events), witness.sent, kept, leavesOut);
     const problems = code === 0 ? compared.problems : [`the instrument ended with ${code}`, ...compared.problems];
-    const span = kept.observed.length === 0 ? 0 : ((kept.observed.at(-1)?.to ?? 0) - kept.fromUs) / 1e6;
+    const lastUs = [...scene.relay.events.values()].at(-1)?.arrivedUs ?? 0;
+    const endUs = Math.max(lastUs, kept.observed.at(-1)?.to ?? 0);
+    const span = kept.observed.length === 0 ? 0 : (endUs - kept.fromUs) / 1e6;
     const processorUs = Math.round((seconds * 1e6) / Math.max(1, compared.published));
     results.push({
       ...compared,

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { root } from '../process/imports.ts';
+import { startForeignInTest } from '../process/program-in-test.ts';
 import { toolPath } from '../process/tools.ts';
 import { until } from '../process/until.ts';
 import { writeNginxConfig } from './nginx.ts';
@@ -25,18 +24,10 @@ export async function startFactsProxy(proxy: 'nginx' | 'caddy', facts: number, c
       ? ['-p', folder, '-c', join(folder, 'nginx.conf')]
       : ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-  const child = spawn(toolPath(proxy), args, { stdio: ['ignore', 'ignore', 'pipe'], env });
-  const said: Buffer[] = [];
-  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    await gone;
-  });
+  const program = startForeignInTest(toolPath(proxy), args, { env });
   const url = `http://127.0.0.1:${port}`;
   await until(`${proxy} answers`, async () => {
-    if (child.exitCode !== null) throw new Error(`${proxy} exited: ${Buffer.concat(said).toString()}`);
+    program.assertRuns();
     return fetch(`${url}/up`).then(
       () => true,
       () => false,

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
@@ -8,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { root } from '../process/imports.ts';
+import { startForeignInTest } from '../process/program-in-test.ts';
 import { toolPath } from '../process/tools.ts';
 import { until } from '../process/until.ts';
 import { certificate } from './listen.ts';
@@ -119,8 +118,7 @@ export async function startNginx(upstreams: {
     renameSync(`${clock}.new`, clock);
   };
   ahead(0);
-  const child = spawn(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const program = startForeignInTest(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], {
     env: {
       LD_PRELOAD: faketimeLibrary(),
       FAKETIME_TIMESTAMP_FILE: clock,
@@ -128,14 +126,6 @@ export async function startNginx(upstreams: {
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       TZ: 'UTC0',
     },
-  });
-  const said: Buffer[] = [];
-  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    await gone;
   });
 
   const ask: Nginx['ask'] = (path, { host = 'facts.example.org', method = 'GET', headers = {} } = {}) =>
@@ -164,7 +154,7 @@ export async function startNginx(upstreams: {
     });
 
   await until('nginx answers', async () => {
-    if (child.exitCode !== null) throw new Error(`nginx exited: ${Buffer.concat(said).toString()}`);
+    program.assertRuns();
     return ask('/up').then(
       () => true,
       () => false,

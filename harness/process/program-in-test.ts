@@ -1,3 +1,5 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import type { Later } from './once-in-file.ts';
 import { type Program, type ProgramOptions, startProgram } from './program.ts';
@@ -17,4 +19,37 @@ export function startProgramInTest(
 export async function runProgram(args: readonly string[], options: ProgramOptions = {}) {
   const { ended, stdout, stderr } = startProgramInTest(args, options);
   return { code: await ended(), stdout, stderr };
+}
+
+/** A foreign program that runs in the foreground. */
+export interface ForeignProgram {
+  /** Throws with the program's output if the program has exited. */
+  readonly assertRuns: () => void;
+  /** Returns what the program has written so far. */
+  readonly said: () => string;
+}
+
+/** Starts a foreign program, such as a proxy, and ends it with `signal` after the test. */
+export function startForeignInTest(
+  command: string,
+  args: readonly string[],
+  { signal = 'SIGTERM', ...options }: Pick<SpawnOptions, 'cwd' | 'env'> & { readonly signal?: NodeJS.Signals } = {},
+): ForeignProgram {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const said = (): string => Buffer.concat(chunks).toString();
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  onTestFinished(async () => {
+    if (hasEnded()) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  });
+  return {
+    said,
+    assertRuns: () => {
+      if (hasEnded()) throw new Error(`${command} exited: ${said()}`);
+    },
+  };
 }

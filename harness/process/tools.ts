@@ -14,6 +14,10 @@ const tools = {
   'docker-compose': ['/usr/bin/docker-compose', 'docker-compose'],
   faketime: ['/usr/bin/faketime', 'faketime'],
   cc: ['/usr/bin/cc', 'gcc libc6-dev'],
+  varnish: ['/usr/sbin/varnishd', 'varnish'],
+  haproxy: ['/usr/sbin/haproxy', 'haproxy'],
+  apache: ['/usr/sbin/apache2', 'apache2'],
+  pgpool: ['/usr/sbin/pgpool', 'pgpool2'],
 } as const;
 
 /** Name of a Debian program that tests require. */

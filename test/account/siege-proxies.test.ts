@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { folderInTest, startAccount } from '../../harness/accounts/account.ts';
 import { besiege, type HonestAnswer, unitEnvironment } from '../../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
+import { startForeignInTest } from '../../harness/process/program-in-test.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 
@@ -19,16 +18,14 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   const listen = await freePort();
   const ports = { listen, unused: [await freePort(), await freePort()] as const, account };
   const { command, args, env, host, tls } = writeProxyConfig(proxy, folderInTest(), ports);
-  const child = spawn(command, args, { stdio: 'ignore', env: { PATH: process.env.PATH ?? '', ...env } });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
+  const program = startForeignInTest(command, args, {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    signal: 'SIGKILL',
   });
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${listen}/`;
   // Any error other than a refused connection proves that the proxy is listening.
   await until(`${proxy} to listen`, async () => {
+    program.assertRuns();
     const failed = await fetch(url).then(
       () => null,
       (error: unknown) => error,

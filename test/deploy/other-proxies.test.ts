@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +7,19 @@ import { expect, it, onTestFinished } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { root } from '../../harness/process/imports.ts';
+import { startForeignInTest } from '../../harness/process/program-in-test.ts';
+import { lacks, type Tool, toolPath } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
 
 /**
  * Tests the configurations of Varnish, HAProxy and Apache in `deploy/`, and faulty ones, with the real programs of
- * Debian's packages `varnish haproxy apache2`. A test is skipped if its program is not installed.
+ * Debian's packages `varnish haproxy apache2`. Outside CI, a test is skipped if its program is not installed.
  */
 
 /** A program that runs in the foreground with a configuration in a directory. */
 interface Proxy {
-  readonly program: string;
+  readonly tool: Tool;
   readonly file: string;
   /** Replaces the listening port and the port of the service in the configuration. */
   readonly local: (text: string, port: number, facts: number, folder: string) => string;
@@ -28,7 +28,7 @@ interface Proxy {
 
 const proxies = {
   varnish: {
-    program: '/usr/sbin/varnishd',
+    tool: 'varnish',
     file: 'deploy/varnish/almanac.vcl',
     local: (text, _port, facts) => text.replace('"8400"', `"${facts}"`),
     args: (folder, file, port) => [
@@ -37,13 +37,13 @@ const proxies = {
     ],
   },
   haproxy: {
-    program: '/usr/sbin/haproxy',
+    tool: 'haproxy',
     file: 'deploy/haproxy/almanac.cfg',
     local: (text, port, facts) => text.replace('bind :80\n', `bind 127.0.0.1:${port}\n`).replace(':8400', `:${facts}`),
     args: (_folder, file) => ['-db', '-f', file],
   },
   apache: {
-    program: '/usr/sbin/apache2',
+    tool: 'apache',
     file: 'deploy/apache/almanac.conf',
     local: (text, port, facts, folder) =>
       `ServerRoot ${folder}\nPidFile ${folder}/pid\nErrorLog ${folder}/error.log\nListen 127.0.0.1:${port}\n${[
@@ -65,18 +65,10 @@ async function startProxy(proxy: Proxy, facts: number, alter: (text: string) => 
   const shipped = readFileSync(join(root, proxy.file), 'utf8');
   const altered = alter(shipped).replaceAll('FOLDER', folder);
   writeFileSync(file, proxy.local(altered, port, facts, folder));
-  const child = spawn(proxy.program, proxy.args(folder, file, port), { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    await gone;
-  });
+  const program = startForeignInTest(toolPath(proxy.tool), proxy.args(folder, file, port));
   const url = `http://127.0.0.1:${port}`;
-  await until(`${proxy.program} answers`, async () => {
-    if (child.exitCode !== null) throw new Error(`${proxy.program} exited: ${Buffer.concat(said).toString()}`);
+  await until(`${proxy.tool} answers`, async () => {
+    program.assertRuns();
     return fetch(`${url}/up`).then(
       () => true,
       () => false,
@@ -135,8 +127,7 @@ const faulty: readonly [
 ];
 
 for (const [name, fault, before, after, expected] of faulty) {
-  const { program } = proxies[name];
-  it.skipIf(!existsSync(program))(`the doctor names the fault of ${name}: ${fault}`, async () => {
+  it.skipIf(lacks(proxies[name].tool))(`the doctor names the fault of ${name}: ${fault}`, async () => {
     const alter = (text: string): string => {
       expect(text).toContain(before);
       return text.replace(before, after);
@@ -147,7 +138,7 @@ for (const [name, fault, before, after, expected] of faulty) {
   });
 }
 
-const all = Object.entries(proxies).map(([name, proxy]) => ({ name, proxy, missing: !existsSync(proxy.program) }));
+const all = Object.entries(proxies).map(([name, proxy]) => ({ name, proxy, missing: lacks(proxy.tool) }));
 
 /** Starts a service with a file that has ranges and a fact whose response waits. Counts the requests for the fact. */
 async function startService() {

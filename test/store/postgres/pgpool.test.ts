@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
 import { freePort } from '../../../harness/net/ports.ts';
 import { hasPostgres, startPostgres, startStandby } from '../../../harness/postgres/server.ts';
+import { startForeignInTest } from '../../../harness/process/program-in-test.ts';
+import { lacks, toolPath } from '../../../harness/process/tools.ts';
 import { until } from '../../../harness/process/until.ts';
 import { openStoreReader, openStoreWriter } from '../../../src/store/open.ts';
 
 /** Opens a store through a real pgpool (Debian's `pgpool2`) in front of a primary and a standby. */
-
-const program = '/usr/sbin/pgpool';
 
 /** Starts pgpool, which sends reads to the standby if it balances the load. Resolves with its port. */
 async function startPgpool(primary: number, standby: number, balances: boolean): Promise<number> {
@@ -39,27 +37,17 @@ async function startPgpool(primary: number, standby: number, balances: boolean):
   ] as const)
     writeFileSync(join(folder, name), text);
   const files = ['-f', 'pgpool.conf', '-F', 'pcp.conf', '-a', 'pool_hba.conf'];
-  const child = spawn(program, ['-n', ...files], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    log += chunk.toString();
-  });
-  onTestFinished(async () => {
-    if (child.exitCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGINT');
-    await gone;
-  });
+  const program = startForeignInTest(toolPath('pgpool'), ['-n', ...files], { cwd: folder, signal: 'SIGINT' });
   await until('pgpool has started', () => {
-    if (child.exitCode !== null) throw new Error(`pgpool exited: ${log}`);
-    return log.includes('successfully started');
+    program.assertRuns();
+    return program.said().includes('successfully started');
   });
   return port;
 }
 
 const quoted = (value: string | number): string => (typeof value === 'number' ? String(value) : `'${value}'`);
 
-describe.skipIf(!hasPostgres() || !existsSync(program))('a store behind pgpool', () => {
+describe.skipIf(!hasPostgres() || lacks('pgpool'))('a store behind pgpool', () => {
   it('is not opened if pgpool distributes the statements of a transaction, and the message names the setting', async () => {
     const [primaryPort, standbyPort] = [await freePort(), await freePort()];
     const primary = await startPostgres({ port: primaryPort });

@@ -88,7 +88,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   const { course, moment, now, confirms } = input;
   const state = stateOf(labeler, role, moment);
   if (state === null && !wasEnrolled(labeler, role, moment)) return null;
-  const { rows, repeats, all } = acceptedRows(labeler, role, course, now);
+  const { rows, repeats, all, refused } = acceptedRows(labeler, role, course, now);
   const times = readTimes(labeler, role, { course, moment, now });
   const last = rows.at(-1) ?? null;
   const isDenied = role?.act === 'denied' && state === null;
@@ -100,7 +100,10 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
     state: state ?? (isDenied ? 'denied' : 'departed'),
-    problems: state === 'established' ? [null] : problemsOf(labeler, role, state),
+    // Refusals are a problem if they are many of the recent labels. A restart forgets the recent labels, so that the
+    // first refused label after it is a problem, and later ones may not be.
+    problems:
+      state !== 'established' ? problemsOf(labeler, role, state) : refused > 0 ? [null, 'labels_refused'] : [null],
     foundBy: foundBy(labeler, role),
     readBy: state !== 'established' ? null : transportOf(labeler),
     ...times,

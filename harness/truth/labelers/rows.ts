@@ -20,6 +20,9 @@ export interface AcceptedRow {
   readonly signature: 'verified' | 'invalid' | 'unsigned';
 }
 
+/** Refusals that do not depend on the labeler, and are therefore no problem of it. */
+const harmless: ReadonlySet<string> = new Set(['pre_epoch', 'late', 'space_uri']);
+
 /** Accepted labels of one labeler. */
 export interface AcceptedRows {
   /** Labels without repeats, in order of emission. */
@@ -28,6 +31,8 @@ export interface AcceptedRows {
   readonly repeats: number;
   /** Labels including repeats. */
   readonly all: readonly AcceptedRow[];
+  /** Number of labels that were refused because of their form or content. */
+  readonly refused: number;
 }
 
 /**
@@ -38,6 +43,7 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
   const rows: AcceptedRow[] = [];
   const all: AcceptedRow[] = [];
   const known = new Set<string>();
+  let refused = 0;
   for (let n = 1; n <= labeler.edge; n += 1) {
     const label: EmittedLabel = {
       ...labeler.log.label(n),
@@ -47,7 +53,12 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     };
     const foundUs = role?.act === 'found' ? (course.found?.start ?? now) : course.startedUs;
     const acceptedUs = micros(Math.max(label.emittedUs, foundUs));
-    if (!label.served || acceptedUs > now || verdict(label, course.startedUs, acceptedUs) !== null) continue;
+    if (!label.served || acceptedUs > now) continue;
+    const refusal = verdict(label, course.startedUs, acceptedUs);
+    if (refusal !== null) {
+      if (!harmless.has(refusal)) refused += 1;
+      continue;
+    }
     const { uri, cid = null, val, neg = false, cts, exp = null } = label.label as Readonly<Record<string, unknown>>;
     const identity = JSON.stringify([uri, cid, val, neg, cts, exp]);
     if (known.has(identity)) continue;
@@ -62,7 +73,7 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     all.push(row);
     if (!isRepeat(labeler, n)) rows.push(row);
   }
-  return { rows, all, repeats: all.length - rows.length };
+  return { rows, all, repeats: all.length - rows.length, refused };
 }
 
 function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {

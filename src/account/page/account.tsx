@@ -6,7 +6,7 @@ import { AnswerSection } from './answer.tsx';
 import { CoverageSection } from './coverage.tsx';
 import type { DownloadLink } from './download.tsx';
 import { DownloadSection } from './download.tsx';
-import { Choices } from './forms.tsx';
+import { anotherInterval, Choices } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
 import { Appeals } from './labeler-links.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
@@ -50,6 +50,12 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
         <p class="panel warn">
           {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
         </p>
+      ) : null}
+      {before === null && view.tally.groups.length > 0 ? (
+        // The table may have a hundred links, which a reader with a keyboard would otherwise pass one by one.
+        <a class="skip" href={`#${anotherInterval}`}>
+          {t.answer.skip}
+        </a>
       ) : null}
       {before === null ? <AnswerSection view={view} links={links} t={t} /> : null}
       <Choices view={view} links={links} frame={frame} />

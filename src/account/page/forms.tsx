@@ -67,6 +67,9 @@ export function typedText(typed: Parameters, name: string): string {
   return text.length > maxValueLength ? '' : text;
 }
 
+/** Id of the element that opens the form for another interval. */
+export const anotherInterval = 'another-interval';
+
 /**
  * Renders the links and forms for the interval and the filters, and the list of the current filters. Each form keeps
  * the parameters that it does not change.
@@ -88,7 +91,7 @@ export function Choices({ view, links, frame }: { view: AccountView; links: Acco
           </a>
         ))}
       </nav>
-      <details class="choices" open={asked.kind === 'explicit'}>
+      <details id={anotherInterval} class="choices" open={asked.kind === 'explicit'}>
         <summary>{t.anotherInterval}</summary>
         <form action={`${base}/account`} method="get">
           <Kept fields={keptFields(query, 'filters', selected)} />

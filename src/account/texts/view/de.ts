@@ -42,6 +42,7 @@ export const viewDe: ViewTexts = {
     'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Es kann Labels geben, die hier nicht erscheinen.',
   answer: {
     heading: 'Nach Labeler und Wert',
+    skip: 'Tabelle überspringen',
     caption: (events) => `${events}, nach Labeler und Wert. Jeder Wert führt zu seinen Beobachtungen.`,
     columns: { name: 'Labeler und Wert', span: 'Erste und letzte' },
     allValues: 'Alle Werte',

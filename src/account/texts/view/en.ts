@@ -64,6 +64,7 @@ export const viewEn = {
     'These are events: an applied label may have been removed without being observed, or have expired. If no label of some kind was observed, such labels may still exist.',
   answer: {
     heading: 'By labeler and value',
+    skip: 'Skip the table',
     caption: (events: string) => `${events}, by labeler and value. Each value links to its observations.`,
     columns: { name: 'Labeler and value', span: 'First and last' },
     allValues: 'All values',

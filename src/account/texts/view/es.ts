@@ -38,6 +38,7 @@ export const viewEs: ViewTexts = {
     'Son eventos: una etiqueta aplicada puede haberse retirado sin que se observara, o puede haber caducado. Que no se haya observado ninguna de un tipo no significa que no exista.',
   answer: {
     heading: 'Por etiquetador y valor',
+    skip: 'Saltar la tabla',
     caption: (events) => `${events}, por etiquetador y valor. Cada valor enlaza con sus observaciones.`,
     columns: { name: 'Etiquetador y valor', span: 'Primera y última' },
     allValues: 'Todos los valores',

@@ -40,6 +40,7 @@ export const viewPt: ViewTexts = {
     'São eventos: um rótulo aplicado pode ter sido removido sem ser observado, ou pode ter expirado. Se nenhum de um tipo foi observado, isso não significa que nenhum exista.',
   answer: {
     heading: 'Por rotulador e valor',
+    skip: 'Pular a tabela',
     caption: (events) => `${events}, por rotulador e valor. Cada valor leva às suas observações.`,
     columns: { name: 'Rotulador e valor', span: 'Primeira e última' },
     allValues: 'Todos os valores',

@@ -36,9 +36,9 @@ const entryWords = 2;
  * so it takes few steps. 128 segments share a slab, which grows in place by a sixty-fourth: an operation moves at most
  * the entries of one slab, 2 MB at ten times today's network.
  *
- * An identity is kept for at least the horizon. It counts as absent when the first identity of a span is added that
- * begins more than the horizon after the end of its own span. After that, each call of `add` removes the expired entries
- * of one segment.
+ * An identity is kept for at least the horizon, in spans of six hours. When the first identity of a new span is added,
+ * all spans that ended at least the horizon before it expire at once. After that, each call of `add` removes the expired
+ * entries of one segment.
  */
 export class IdentitySet {
   readonly #horizon: number;

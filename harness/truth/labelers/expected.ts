@@ -88,7 +88,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   const { course, moment, now, confirms } = input;
   const state = stateOf(labeler, role, moment);
   if (state === null && !wasEnrolled(labeler, role, moment)) return null;
-  const { rows, repeats, all, refused } = acceptedRows(labeler, role, course, now);
+  const { rows, repeats, all, mayRefuseMany } = acceptedRows(labeler, role, course, now);
   const times = readTimes(labeler, role, { course, moment, now });
   const last = rows.at(-1) ?? null;
   const isDenied = role?.act === 'denied' && state === null;
@@ -100,10 +100,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
     state: state ?? (isDenied ? 'denied' : 'departed'),
-    // Refusals are a problem if they are many of the recent labels. A restart forgets the recent labels, so that the
-    // first refused label after it is a problem, and later ones may not be.
-    problems:
-      state !== 'established' ? problemsOf(labeler, role, state) : refused > 0 ? [null, 'labels_refused'] : [null],
+    problems: state === 'established' ? problemsOfReading(mayRefuseMany) : problemsOf(labeler, role, state),
     foundBy: foundBy(labeler, role),
     readBy: state !== 'established' ? null : transportOf(labeler),
     ...times,
@@ -135,6 +132,14 @@ function transportOf({ profile, streams }: Labeler): ReadingTransport {
 /** Returns true if the labeler was enrolled at an earlier moment of the proof. */
 function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boolean {
   return moment === 'after two days' && stateOf(labeler, role, 'begun') !== null;
+}
+
+/**
+ * Returns the problems that may be published for a labeler that is being read. Refusals are a problem if they are a
+ * tenth of the recent labels. Both are possible then, because a restart forgets the recent labels.
+ */
+function problemsOfReading(mayRefuseMany: boolean): readonly (LabelerProblem | null)[] {
+  return mayRefuseMany ? [null, 'labels_refused'] : [null];
 }
 
 /**

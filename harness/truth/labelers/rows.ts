@@ -31,8 +31,11 @@ export interface AcceptedRows {
   readonly repeats: number;
   /** Labels including repeats. */
   readonly all: readonly AcceptedRow[];
-  /** Number of labels that were refused because of their form or content. */
-  readonly refused: number;
+  /**
+   * True if, at some time before now, at least a tenth of the labels since then were refused because of their form or
+   * content. Otherwise they cannot be a tenth of the recent labels, whichever of these the instrument still counts.
+   */
+  readonly mayRefuseMany: boolean;
 }
 
 /**
@@ -43,7 +46,7 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
   const rows: AcceptedRow[] = [];
   const all: AcceptedRow[] = [];
   const known = new Set<string>();
-  let refused = 0;
+  const outcomes: ('accepted' | 'refused')[] = [];
   for (let n = 1; n <= labeler.edge; n += 1) {
     const label: EmittedLabel = {
       ...labeler.log.label(n),
@@ -56,9 +59,10 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     if (!label.served || acceptedUs > now) continue;
     const refusal = verdict(label, course.startedUs, acceptedUs);
     if (refusal !== null) {
-      if (!harmless.has(refusal)) refused += 1;
+      if (!harmless.has(refusal)) outcomes.push('refused');
       continue;
     }
+    outcomes.push('accepted');
     const { uri, cid = null, val, neg = false, cts, exp = null } = label.label as Readonly<Record<string, unknown>>;
     const identity = JSON.stringify([uri, cid, val, neg, cts, exp]);
     if (known.has(identity)) continue;
@@ -73,7 +77,16 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     all.push(row);
     if (!isRepeat(labeler, n)) rows.push(row);
   }
-  return { rows, all, repeats: all.length - rows.length, refused };
+  return { rows, all, repeats: all.length - rows.length, mayRefuseMany: endsInRefusals(outcomes) };
+}
+
+/** Returns true if the outcomes have an end of which at least a tenth is refused. */
+function endsInRefusals(outcomes: readonly ('accepted' | 'refused')[]): boolean {
+  let refused = 0;
+  return outcomes.toReversed().some((outcome, before) => {
+    if (outcome === 'refused') refused += 1;
+    return refused * 10 >= before + 1;
+  });
 }
 
 function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { root } from '../process/imports.ts';
-import { startForeignInTest } from '../process/program-in-test.ts';
+import { type ForeignProgram, startForeignInTest } from '../process/program-in-test.ts';
 import { toolPath } from '../process/tools.ts';
 import { until } from '../process/until.ts';
 import { writeNginxConfig } from './nginx.ts';
@@ -26,14 +26,26 @@ export async function startFactsProxy(proxy: 'nginx' | 'caddy', facts: number, c
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const program = startForeignInTest(toolPath(proxy), args, { env });
   const url = `http://127.0.0.1:${port}`;
-  await until(`${proxy} answers`, async () => {
-    program.assertRuns();
-    return fetch(`${url}/up`).then(
-      () => true,
-      () => false,
-    );
-  });
+  await answering(url, program);
   return url;
+}
+
+/** Resolves once a program that has just been started responds at a URL, with any status. */
+export async function answering(url: string, program: ForeignProgram): Promise<void> {
+  let why: unknown = null;
+  const answers = async (): Promise<boolean> => {
+    program.assertRuns();
+    try {
+      await (await fetch(`${url}/up`)).body?.cancel();
+      return true;
+    } catch (error) {
+      why = error instanceof Error ? error.cause : error;
+      return false;
+    }
+  };
+  await until(`${url} answers`, answers).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${String(why)}; the program said: ${program.said()}`, { cause: error });
+  });
 }
 
 function changed(text: string, changes: Changes): string {

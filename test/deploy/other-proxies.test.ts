@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { answering } from '../../harness/net/facts-proxy.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { root } from '../../harness/process/imports.ts';
@@ -67,13 +68,7 @@ async function startProxy(proxy: Proxy, facts: number, alter: (text: string) => 
   writeFileSync(file, proxy.local(altered, port, facts, folder));
   const program = startForeignInTest(toolPath(proxy.tool), proxy.args(folder, file, port));
   const url = `http://127.0.0.1:${port}`;
-  await until(`${proxy.tool} answers`, async () => {
-    program.assertRuns();
-    return fetch(`${url}/up`).then(
-      () => true,
-      () => false,
-    );
-  });
+  await answering(url, program);
   return url;
 }
 

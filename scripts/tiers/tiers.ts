@@ -56,6 +56,7 @@ export const proofTier: readonly string[] = [
   'test/labels/siege.test.ts',
   'test/labels/truth.test.ts',
   'test/main/day.test.ts',
+  'test/main/doctor-public-url.test.ts',
   'test/main/labeler-states.test.ts',
   'test/main/npm-signal.test.ts',
   'test/main/packed.test.ts',

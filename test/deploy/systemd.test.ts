@@ -128,12 +128,13 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
 
   it('reports no error in the units', () => {
     const paths = units.map((unit) => join(copies, unit));
+    // Without the directories of the administrator, which enable the units of the machine's other packages.
+    const env = { ...process.env, SYSTEMD_UNIT_PATH: `${copies}:/lib/systemd/system` };
     const { status, stderr } = spawnSync(toolPath('systemd-analyze'), ['verify', '--man=no', ...paths], {
       encoding: 'utf8',
+      env,
     });
-    // systemd-analyze also loads, and complains about, the units of the machine's own packages.
-    const own = stderr.split('\n').filter((line) => !/^\/(usr\/)?lib\/systemd\/system\//.test(line));
-    expect([status, own.join('\n')]).toEqual([0, '']);
+    expect([status, stderr]).toEqual([0, '']);
   });
 
   it.each(units)('rates the exposure of a unit at no more than 1.1 out of 10 (%s)', (unit) => {

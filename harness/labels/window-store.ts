@@ -3,7 +3,7 @@ import type { WindowStore } from '../../src/labels/publish/window/window-reader.
 import { StoreError } from '../../src/store/errors.ts';
 import { clip } from '../../src/store/gaps.ts';
 import type { LabelersCounters } from '../../src/store/labeler-counters.ts';
-import type { Position, StoredGap } from '../../src/store/port.ts';
+import type { Position, RefusalCount, StoredGap } from '../../src/store/port.ts';
 import type { Purge } from '../../src/store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../src/store/time.ts';
 
@@ -24,6 +24,8 @@ export interface MemoryContent {
   readonly positions?: readonly Position[];
   readonly purges?: readonly Purge[];
   readonly counters?: LabelersCounters | null;
+  /** Refused labels, each entry with the hour in which they are counted. */
+  readonly refusals?: readonly (RefusalCount & { readonly at: number })[];
   readonly revision?: number;
   readonly observedThrough?: number;
 }
@@ -64,7 +66,10 @@ export function windowStore(content: () => MemoryContent): WindowStore {
       });
     },
     labelerCounters: async () => content().counters ?? { since: micros(Number.MAX_SAFE_INTEGER), labelers: [] },
-    refusals: async () => [],
+    refusals: async ({ start, end }) =>
+      (content().refusals ?? [])
+        .filter(({ at }) => Math.floor(at / hour) >= Math.floor(start / hour) && at < end)
+        .map(({ at: _, ...count }) => count),
     gaps: async (interval) => clip(content().gaps ?? [], interval),
     positions: async () => [...(content().positions ?? [])],
     purges: async () => [...(content().purges ?? [])],

@@ -88,7 +88,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   const { course, moment, now, confirms } = input;
   const state = stateOf(labeler, role, moment);
   if (state === null && !wasEnrolled(labeler, role, moment)) return null;
-  const { rows, repeats, all, mayRefuseMany } = acceptedRows(labeler, role, course, now);
+  const { rows, repeats, all, refusedInDay } = acceptedRows(labeler, role, course, now);
   const times = readTimes(labeler, role, { course, moment, now });
   const last = rows.at(-1) ?? null;
   const isDenied = role?.act === 'denied' && state === null;
@@ -100,7 +100,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
     state: state ?? (isDenied ? 'denied' : 'departed'),
-    problems: state === 'established' ? problemsOfReading(mayRefuseMany) : problemsOf(labeler, role, state),
+    problems: state === 'established' ? problemsOfReading(rows, refusedInDay, input) : problemsOf(labeler, role, state),
     foundBy: foundBy(labeler, role),
     readBy: state !== 'established' ? null : transportOf(labeler),
     ...times,
@@ -135,11 +135,17 @@ function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boole
 }
 
 /**
- * Returns the problems that may be published for a labeler that is being read. Refusals are a problem if they are a
- * tenth of the recent labels. Both are possible then, because a restart forgets the recent labels.
+ * Returns the problems that may be published for a labeler that is being read. Refusals are a problem if they are at
+ * least a tenth of the labels of the last 24 hours. While labels are still arriving, the share is not known.
  */
-function problemsOfReading(mayRefuseMany: boolean): readonly (LabelerProblem | null)[] {
-  return mayRefuseMany ? [null, 'labels_refused'] : [null];
+function problemsOfReading(
+  rows: readonly AcceptedRow[],
+  refused: number,
+  { moment, now }: OracleInput,
+): readonly (LabelerProblem | null)[] {
+  if (moment === 'begun') return [null, 'labels_refused'];
+  const accepted = rows.filter(({ acceptedUs }) => acceptedUs >= now - day).length;
+  return refused > 0 && refused * 10 >= accepted + refused ? ['labels_refused'] : [null];
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { EmittedLabel } from '../../../sim/labelers/truth.ts';
 import { verdict } from '../../../sim/labelers/truth.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
-import { micros } from '../../../src/store/time.ts';
+import { day, hour, micros } from '../../../src/store/time.ts';
 import type { Role } from '../roles.ts';
 import type { Course } from './course.ts';
 
@@ -32,10 +32,10 @@ export interface AcceptedRows {
   /** Labels including repeats. */
   readonly all: readonly AcceptedRow[];
   /**
-   * True if, at some time before now, at least a tenth of the labels since then were refused because of their form or
-   * content. Otherwise they cannot be a tenth of the recent labels, whichever of these the instrument still counts.
+   * Number of labels that were refused because of their form or content in the last 24 hours, the first hour included
+   * completely.
    */
-  readonly mayRefuseMany: boolean;
+  readonly refusedInDay: number;
 }
 
 /**
@@ -46,7 +46,8 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
   const rows: AcceptedRow[] = [];
   const all: AcceptedRow[] = [];
   const known = new Set<string>();
-  const outcomes: ('accepted' | 'refused')[] = [];
+  const since = Math.floor((now - day) / hour) * hour;
+  let refusedInDay = 0;
   for (let n = 1; n <= labeler.edge; n += 1) {
     const label: EmittedLabel = {
       ...labeler.log.label(n),
@@ -59,10 +60,9 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     if (!label.served || acceptedUs > now) continue;
     const refusal = verdict(label, course.startedUs, acceptedUs);
     if (refusal !== null) {
-      if (!harmless.has(refusal)) outcomes.push('refused');
+      if (!harmless.has(refusal) && acceptedUs >= since) refusedInDay += 1;
       continue;
     }
-    outcomes.push('accepted');
     const { uri, cid = null, val, neg = false, cts, exp = null } = label.label as Readonly<Record<string, unknown>>;
     const identity = JSON.stringify([uri, cid, val, neg, cts, exp]);
     if (known.has(identity)) continue;
@@ -77,16 +77,7 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
     all.push(row);
     if (!isRepeat(labeler, n)) rows.push(row);
   }
-  return { rows, all, repeats: all.length - rows.length, mayRefuseMany: endsInRefusals(outcomes) };
-}
-
-/** Returns true if the outcomes have an end of which at least a tenth is refused. */
-function endsInRefusals(outcomes: readonly ('accepted' | 'refused')[]): boolean {
-  let refused = 0;
-  return outcomes.toReversed().some((outcome, before) => {
-    if (outcome === 'refused') refused += 1;
-    return refused * 10 >= before + 1;
-  });
+  return { rows, all, repeats: all.length - rows.length, refusedInDay };
 }
 
 function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {

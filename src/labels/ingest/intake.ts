@@ -126,12 +126,6 @@ const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null
   late: 'dated',
 };
 
-/**
- * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
- * public.
- */
-const harmless: ReadonlySet<AdmissionReason> = new Set(['pre_epoch', 'late', 'space_uri']);
-
 async function takeOne(
   source: Source,
   ports: IntakePorts,
@@ -148,35 +142,32 @@ async function takeOne(
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
-  const refusedCounts = { all: 0, faulty: 0 };
+  let refusedRows = 0;
   const live = isLive(source, transport, ports.time);
   const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
-    refusedCounts.all += 1;
-    if (!harmless.has(reason)) refusedCounts.faulty += 1;
+    refusedRows += 1;
     if (refused.counts(fingerprint(row), reason)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
-  const judged = { accepted: observations.length, refused: refusedCounts.faulty };
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Determine the catch-up before the answer is noted, because the answer may end the time that was not read.
   const filledIn = live ? notFilledIn : catchUp(source, ports);
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, rows: judged, live: transport === 'stream' });
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
-  const refusedRows = refused.changes;
-  const page = { source: did, observations, refusals, positions, refusedRows, clockGeneration };
+  const page = { source: did, observations, refusals, positions, refusedRows: refused.changes, clockGeneration };
   const stored = await commit(ports, page, filledIn);
   if (live) ports.acceptance.filledIn.live(did, clock());
   refused.committed();
   if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
   for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
-  return { stored, known: observations.length - stored, refused: refusedCounts.all };
+  return { stored, known: observations.length - stored, refused: refusedRows };
 }
 
 async function keepOne(

@@ -5,12 +5,6 @@ import type { ReadPosition } from '../label/position.ts';
 /** Kind of failure of an attempt to read a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
-/** Numbers of accepted and of refused labels. */
-export interface RowCounts {
-  readonly accepted: number;
-  readonly refused: number;
-}
-
 /** Unread part of a source's labels when its reading begins. */
 export interface Unread {
   /** Time since which the source was not known to be complete. */
@@ -51,8 +45,7 @@ export type ReadingEvent =
   | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault; readonly problem?: LabelerProblem }
   /**
    * A page or several frames were admitted. `dated` and `undated` are the numbers of their labels with and without a
-   * usable date. `live` is true for a stream. `rows` counts the accepted labels, and those that were refused because of
-   * their form or content; it is absent if there is neither.
+   * usable date. `live` is true for a stream.
    */
   | {
       readonly kind: 'answered';
@@ -60,7 +53,6 @@ export type ReadingEvent =
       readonly dated: number;
       readonly undated: number;
       readonly live: boolean;
-      readonly rows?: RowCounts;
     }
   /** The pages were read to their end, while no stream is open. */
   | { readonly kind: 'pages_read' }

@@ -2,7 +2,6 @@ import type { LabelerProblem, ReadingTransport } from '../../contract/labeler-vo
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 import { unreachableAfter } from './priority.ts';
-import type { RowCounts } from './reading-events.ts';
 import type { SourceState } from './source-state.ts';
 
 /** Maximum outage that counts as a delay and not as a gap, in microseconds: 15 minutes. */
@@ -70,8 +69,6 @@ export interface ReadingState {
    * was complete before the first of them, and the arrival of the last one. Null if there are none.
    */
   readonly hole: { readonly since: Micros; readonly last: Micros } | null;
-  /** Recent labels of this run: how many of the last hundred or so were accepted, and how many refused. */
-  readonly recent: RowCounts;
   /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
   readonly replacesRows: boolean | null;
 }
@@ -89,25 +86,8 @@ export function untracked(at: Micros): TrackedState {
 export function readingOf(tracked: TrackedState): ReadingState {
   return {
     ...{ tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false },
-    ...{ problem: null, readBy: null, hole: null, recent: { accepted: 0, refused: 0 }, replacesRows: null },
+    ...{ problem: null, readBy: null, hole: null, replacesRows: null },
   };
-}
-
-/** Number of recent labels; further labels displace the earlier ones in proportion. */
-const maxRecent = 100;
-/** Share of refused recent labels from which the refusals are a problem of the labeler. */
-const refusedShare = 0.1;
-
-/** Returns the counts of recent labels after further ones arrived. */
-export function withRecent(recent: RowCounts, { accepted, refused }: RowCounts): RowCounts {
-  const sum = { accepted: recent.accepted + accepted, refused: recent.refused + refused };
-  const excess = Math.max(1, (sum.accepted + sum.refused) / maxRecent);
-  return { accepted: sum.accepted / excess, refused: sum.refused / excess };
-}
-
-/** Returns true if a large share of the recent labels of a source was refused because of their form or content. */
-export function refusesMany({ recent: { accepted, refused } }: ReadingState): boolean {
-  return refused > 0 && refused >= refusedShare * (accepted + refused);
 }
 
 /** Returns the time since which a source is not known to be complete, or null if it never was complete. */

@@ -3,7 +3,7 @@ import type { GapChange } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { gapChangeOf } from './gap-rules.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { delayLimit, type ReadingState, unreadSince, withRecent } from './reading-state.ts';
+import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
@@ -104,8 +104,7 @@ function reset(state: ReadingState, event: EventOf<'reset'>): ReadingState {
 
 function moved(state: ReadingState, now: Micros): ReadingState {
   const tracked = { ...state.tracked, failingSince: null };
-  const recent = { accepted: 0, refused: 0 };
-  return entered({ ...state, failing: null, problem: null, recent, tracked }, 'moved', now);
+  return entered({ ...state, failing: null, problem: null, tracked }, 'moved', now);
 }
 
 /** Returns the state at the start of an attempt. From then on, the source no longer counts as read to its end. */
@@ -125,7 +124,7 @@ function failed(state: ReadingState, { now, fault, problem = 'unknown' }: EventO
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
 }
 
-function answered(state: ReadingState, { now, live, rows, ...labels }: EventOf<'answered'>): ReadingState {
+function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answered'>): ReadingState {
   const dated = state.tracked.dated || labels.dated > 0;
   const undated = state.tracked.undated || labels.undated > 0;
   const event = undated && !dated ? 'only_undated' : 'answered';
@@ -133,8 +132,7 @@ function answered(state: ReadingState, { now, live, rows, ...labels }: EventOf<'
   const firstAnswered = responding.tracked.firstAnswered ?? now;
   const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
-  const recent = rows === undefined ? state.recent : withRecent(state.recent, rows);
-  const then = { ...responding, tracked, readAt, recent };
+  const then = { ...responding, tracked, readAt };
   return then.whole && live ? completed(then, now) : then;
 }
 

@@ -3,8 +3,7 @@ import { answered, asked, caughtUp, failed } from '../../../harness/labels/readi
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';
-import type { ReadingEvent } from './reading-events.ts';
-import { refusesMany, untracked } from './reading-state.ts';
+import { untracked } from './reading-state.ts';
 import { Tracker } from './tracker.ts';
 
 const did = 'did:plc:a';
@@ -255,29 +254,4 @@ test('only labels that were read at the current endpoint make a source dated or 
   expect(tracker.tracked).toMatchObject({ dated: true, undated: false });
   tracker.apply(answered(t(4), { dated: 0, undated: 1 }));
   expect(tracker.tracked).toMatchObject({ dated: true, undated: true });
-});
-
-describe('refused labels', () => {
-  const rows = (accepted: number, refused: number): ReadingEvent => ({
-    ...{ kind: 'answered', now: t(1), dated: accepted, undated: 0, live: true, rows: { accepted, refused } },
-  });
-  const isProblem = (...events: readonly ReadingEvent[]): boolean => {
-    const tracker = answering();
-    for (const event of events) tracker.apply(event);
-    return refusesMany(tracker.reading);
-  };
-
-  test.each<[string, boolean, readonly ReadingEvent[]]>([
-    ['all of the labels', true, [rows(0, 35)]],
-    ['a single label', true, [rows(0, 1)]],
-    ['a tenth of the labels', true, [rows(90, 10)]],
-    ['less than a tenth', false, [rows(91, 9)]],
-    ['none', false, [rows(10, 0)]],
-    ['all of the earlier labels, but none of very many later ones', false, [rows(0, 5_000), rows(1_000, 0)]],
-    ['none of very many earlier labels, but many of the later ones', true, [rows(100_000, 0), rows(0, 20)]],
-    ['all labels at the earlier endpoint', false, [rows(0, 9), { kind: 'moved', now: t(2) }]],
-    ['many labels before a page without labels', true, [rows(0, 9), rows(0, 0)]],
-  ])('that are %s make the problem %s', (_, expected, events) => {
-    expect(isProblem(...events)).toBe(expected);
-  });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { windowStore } from '../../../../harness/labels/window-store.ts';
 import { rosterRow } from '../../../../harness/store/roster-row.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type LabelerLine,
   maxLabelerLineBytes,
 } from '../../../artifact/labelers.ts';
-import type { Position } from '../../../store/port.ts';
+import type { Position, RefusalReason } from '../../../store/port.ts';
 import type { RosterRow } from '../../../store/roster.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts';
@@ -18,13 +18,19 @@ import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './defin
 import { type LineInputs, labelerLine } from './labeler-line.ts';
 import { LabelerMemory } from './labeler-memory.ts';
 import { listLabelers, makeLabelers } from './labelers-artifact.ts';
-import { type ListingContext, listedLabeler } from './listed-labeler.ts';
+import { type ListingContext, listedLabeler, refusedLabelers } from './listed-labeler.ts';
 
 const start = 20_000 * day;
 const now = micros(start + 40 * day + 12 * hour);
 const window = { start: micros(now - 30 * day), end: now };
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
-const context = { window, waits: () => false, isPaused: () => false, deniedSince: () => null };
+const context = {
+  window,
+  waits: () => false,
+  isPaused: () => false,
+  deniedSince: () => null,
+  refused: new Set<string>(),
+};
 
 /** Returns a labeler that was read throughout the window, with the given changes. */
 function labelerOf(changes: Partial<RosterRow> = {}, over: Partial<KnownLabeler> = {}): KnownLabeler {
@@ -168,13 +174,44 @@ test('a problem of the last attempt is published until an attempt succeeds', () 
   expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
 });
 
-test('refused labels of an established labeler are published as its problem', () => {
-  const labeler = labelerOf();
-  const answered = { kind: 'answered', now, dated: 1, undated: 0, live: true } as const;
-  labeler.tracker.apply({ ...answered, rows: { accepted: 1, refused: 1 } });
-  expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: 'labels_refused' });
-  labeler.tracker.apply({ ...answered, rows: { accepted: 100, refused: 0 } });
-  expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null });
+describe('refused labels', () => {
+  const refusals = (count: number, reason: RefusalReason = 'malformed') => [{ source: did, reason, count }];
+  const accepted = (events: number) => (events === 0 ? [] : [{ labeler: did, events }]);
+
+  test.each<[string, boolean, number, ReturnType<typeof refusals>]>([
+    ['all of the labels', true, 0, refusals(35)],
+    ['the only label', true, 0, refusals(1)],
+    ['one of ten labels', true, 9, refusals(1)],
+    ['a tenth of the labels', true, 900, [...refusals(50), ...refusals(50, 'future')]],
+    ['less than a tenth', false, 901, refusals(100)],
+    ['none', false, 10, []],
+    ['too old', false, 0, [...refusals(9, 'late'), ...refusals(9, 'pre_epoch')]],
+    ['about a space', false, 0, refusals(9, 'space_uri')],
+    ['repeated', false, 0, refusals(9, 'duplicate')],
+  ])('that are %s make the problem: %s', (_, expected, events, refused) => {
+    expect([...refusedLabelers(accepted(events), refused)]).toEqual(expected ? [did] : []);
+  });
+
+  const problemWith = async (agoHours: number, labeler = labelerOf()) => {
+    const at = now - agoHours * hour;
+    const content = { startedAt: start, rows: [{ labeler: did, at: now - 2 * hour }] };
+    const refused = refusals(1).map((one) => ({ ...one, at }));
+    const reading = await new WindowReader(windowStore(() => ({ ...content, refusals: refused }))).read(now, 30);
+    const { entries } = listLabelers(reading, { ...context, origin: 'simulated', labelers: [labeler] });
+    return entries.map(({ state, problem }) => [state, problem]);
+  };
+
+  test('are the problem of an established labeler for 24 hours, also after a restart', async () => {
+    expect(await problemWith(1)).toEqual([['established', 'labels_refused']]);
+    expect(await problemWith(24)).toEqual([['established', 'labels_refused']]);
+    expect(await problemWith(25)).toEqual([['established', null]]);
+  });
+
+  test('are not named if the labeler is not read, because its state has another problem', async () => {
+    const labeler = labelerOf();
+    labeler.tracker.apply({ kind: 'failed', now, fault: 'refusing', problem: 'authentication_required' });
+    expect(await problemWith(1, labeler)).toEqual([['refused', 'authentication_required']]);
+  });
 });
 
 test('a handle is published only if it is a valid handle, and not if it is a DID', async () => {

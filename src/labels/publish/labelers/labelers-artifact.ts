@@ -21,12 +21,13 @@ import {
   type ListedLabeler,
   type ListingContext,
   listedLabeler,
+  refusedLabelers,
   wasEnrolled,
 } from './listed-labeler.ts';
 import { readShares, unreadTime } from './unread-time.ts';
 
 /** Input of the artifact that does not come from the store. */
-export interface LabelersInputs extends Omit<ListingContext, 'window'> {
+export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused'> {
   readonly origin: 'live' | 'simulated';
   readonly labelers: Iterable<KnownLabeler>;
   /** Called with an error that occurred while the definitions of a labeler were read or its line was created. */
@@ -169,9 +170,9 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
  * states for the overview are read, so that the list and the overview count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
-  const { window, inWindow, lastRows } = reading;
+  const { window, inWindow, inDay, lastRows, refusedInDay } = reading;
   const active = new Set(inWindow.counts.map(({ labeler }) => labeler));
-  const context: ListingContext = { ...inputs, window };
+  const context: ListingContext = { ...inputs, window, refused: refusedLabelers(inDay.counts, refusedInDay) };
   const known = new Set<string>();
   const chosen: ListedLabeler[] = [];
   for (const labeler of inputs.labelers) {

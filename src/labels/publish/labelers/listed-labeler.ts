@@ -2,12 +2,13 @@ import type { LabelerLine } from '../../../artifact/labelers.ts';
 import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { StoredGap } from '../../../store/port.ts';
+import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';
+import type { LabelerEvents } from '../../repeats/counted.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import { establishedAfter, unreachableAfter } from '../../state/priority.ts';
-import { refusesMany, trialPeriod } from '../../state/reading-state.ts';
+import { trialPeriod } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
@@ -37,6 +38,8 @@ export interface ListingContext {
   readonly waits: (labeler: KnownLabeler) => boolean;
   /** Returns true if a labeler is paused because it used up a daily allowance, or because the disk is nearly full. */
   readonly isPaused: (did: string) => boolean;
+  /** Labelers that `refusedLabelers` returned. */
+  readonly refused: ReadonlySet<string>;
   /** Returns the time of a labeler's denial, or null if the time is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
 }
@@ -63,6 +66,34 @@ function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: M
   return provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= establishedAfter);
 }
 
+/** Share of refused labels from which the refusals are a problem of the labeler. */
+const refusedShare = 0.1;
+
+/**
+ * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
+ * public.
+ */
+const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
+
+/**
+ * Returns the labelers of which at least a tenth of the labels was refused because of their form or content. Both counts
+ * are of the same time and come from the store, so that a restart does not change the result. No minimum applies: one
+ * refused label of ten is as incomplete as a hundred of a thousand, and most labelers send few labels a day.
+ */
+export function refusedLabelers(
+  accepted: readonly LabelerEvents[],
+  refusals: readonly RefusalCount[],
+): ReadonlySet<string> {
+  const refused = new Map<string, number>();
+  for (const { source, reason, count } of refusals) {
+    if (!harmless.has(reason)) refused.set(source, (refused.get(source) ?? 0) + count);
+  }
+  const events = new Map(accepted.map((one) => [one.labeler, one.events]));
+  const isMany = ([did, count]: readonly [string, number]): boolean =>
+    count > 0 && count >= refusedShare * (count + (events.get(did) ?? 0));
+  return new Set([...refused].filter(isMany).map(([did]) => did));
+}
+
 /** Returns the listed properties of a labeler in the roster. */
 export function listedLabeler(labeler: KnownLabeler, context: ListingContext): ListedLabeler {
   const { did, denied, tracker } = labeler;
@@ -78,7 +109,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
     handle: denied || labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
     ...{ enrolled, state },
     stateSince: micros(Math.min(now, since ?? tracked.stateSince)),
-    problem: problemOf(labeler, state, context.isPaused(did)),
+    problem: problemOf(labeler, state, { isPaused: context.isPaused(did), isRefused: context.refused.has(did) }),
     provenance: labeler.provenance,
     readBy: isRead ? reading.readBy : null,
     firstAnswered: upTo(now, tracked.firstAnswered),
@@ -144,12 +175,16 @@ export function publishedHandle({
 }
 
 /** Returns the problem that explains a state, or null if the labeler is read completely. */
-function problemOf(labeler: KnownLabeler, state: LabelerState, isPaused: boolean): LabelerProblem | null {
+function problemOf(
+  labeler: KnownLabeler,
+  state: LabelerState,
+  { isPaused, isRefused }: { readonly isPaused: boolean; readonly isRefused: boolean },
+): LabelerProblem | null {
   if (state === 'denied') return 'denied_by_operator';
   if (labeler.resolutionStatus === 'no_labeler') return 'no_labeler_service';
   if (labeler.resolutionStatus === 'bad_endpoint') return 'endpoint_not_public';
   if (isPaused) return 'share_exceeded';
-  if (state === 'established') return refusesMany(labeler.tracker.reading) ? 'labels_refused' : null;
+  if (state === 'established') return isRefused ? 'labels_refused' : null;
   if (state === 'undated_only') return 'labels_undated';
   const problem = labeler.tracker.problem ?? 'unknown';
   return problem === 'unknown' && state === 'cursor_order_unverified' ? 'order_unverified' : problem;

@@ -47,6 +47,8 @@ export interface WindowReading {
   readonly inWeek: Counted;
   /** Sums over the last 24 hours. */
   readonly inDay: Counted;
+  /** Refusals of the last 24 hours; refusals are counted by the hour, so the first hour is complete. */
+  readonly refusedInDay: readonly RefusalCount[];
   /** Start of the minute of each labeler's last counted row. */
   readonly lastRows: ReadonlyMap<string, Micros>;
   /** Repeats that are stored and not counted. */
@@ -158,20 +160,33 @@ export class WindowReader {
     const { now, floor } = plan.inputs;
     const store = this.#store;
     const counted = { start: micros(Math.max(floor, window.start)), end: now };
-    const [epoch, frontier, gaps, refusals, positions, purges, spaceRemoval, counters, minutes, ...counts] =
-      await Promise.all([
-        store.epoch(),
-        store.frontier(),
-        store.gaps(window),
-        counted.start < counted.end ? store.refusals(counted) : [],
-        store.positions(),
-        store.purges(),
-        store.spaceRemoval(),
-        counted.start < counted.end ? store.labelerCounters(counted) : null,
-        openMinutes(store, settledThrough, plan.inputs),
-        ...plan.open.map((interval) => store.countsByLabeler(interval)),
-      ]);
-    const reading = { epoch, frontier, gaps, refusals, purges, spaceRemoval, counters };
+    const lastDay = { start: micros(Math.max(floor, now - day)), end: now };
+    const [
+      epoch,
+      frontier,
+      gaps,
+      refusals,
+      refusedInDay,
+      positions,
+      purges,
+      spaceRemoval,
+      counters,
+      minutes,
+      ...counts
+    ] = await Promise.all([
+      store.epoch(),
+      store.frontier(),
+      store.gaps(window),
+      counted.start < counted.end ? store.refusals(counted) : [],
+      lastDay.start < lastDay.end ? store.refusals(lastDay) : [],
+      store.positions(),
+      store.purges(),
+      store.spaceRemoval(),
+      counted.start < counted.end ? store.labelerCounters(counted) : null,
+      openMinutes(store, settledThrough, plan.inputs),
+      ...plan.open.map((interval) => store.countsByLabeler(interval)),
+    ]);
+    const reading = { epoch, frontier, gaps, refusals, refusedInDay, purges, spaceRemoval, counters };
     return { reading, positions, purges, minutes, counts };
   }
 }

@@ -36,7 +36,7 @@ import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';
 import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
 import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
-import { decompressor, isZstdDictionary } from '../../src/weather/stream/compression.ts';
+import { decompressor, isZstdDictionary } from '../../src/weather/stream/dictionary.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, type FuzzInput, frameInput, jsonInput } from './documents.ts';
 import { mutated, sizeOf } from './shapes.ts';

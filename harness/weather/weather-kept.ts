@@ -12,10 +12,10 @@ import {
 import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
-import { createSeriesReader } from '../../src/weather/hosts/series-reader.ts';
+import { createSeriesReader } from '../../src/weather/hosts/publication.ts';
 import { createHoursReader } from '../../src/weather/publish/hours.ts';
 import { union } from '../../src/weather/window/interval.ts';
-import type { WindowRow } from '../../src/weather/window/stored.ts';
+import type { WindowRow } from '../../src/weather/window/store-schema.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 

@@ -13,8 +13,12 @@ import {
   signatureVerdicts,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import { type HourBaseline, hourBaseline } from '../../src/weather/publish/baseline.ts';
-import { type ConditionMinute, readConditions } from '../../src/weather/publish/conditions.ts';
+import {
+  type ConditionMinute,
+  type HourBaseline,
+  hourBaseline,
+  readConditions,
+} from '../../src/weather/publish/conditions.ts';
 import { windowFlag, windowUs } from '../../src/weather/window/window.ts';
 import { explained, table } from './markdown.ts';
 import { weatherMethod } from './weather.ts';

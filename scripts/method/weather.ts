@@ -6,14 +6,14 @@ import {
   type WeatherFreshnessState,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import { failoverUs, quietUs } from '../../src/weather/hosts/failover.ts';
-import { bearableGapUs } from '../../src/weather/hosts/trouble.ts';
-import { supportedDays, turbulenceMinutes } from '../../src/weather/publish/baseline.ts';
-import { compactionHours } from '../../src/weather/publish/caveats.ts';
-import { conditionTexts } from '../../src/weather/publish/condition-words.ts';
-import { thresholds } from '../../src/weather/publish/conditions.ts';
-import { maxAgeSeconds, weatherExclusions } from '../../src/weather/publish/summary.ts';
-import { bearable, interactions } from '../../src/weather/silence/interactions.ts';
+import { bearableGapUs, failoverUs, quietUs } from '../../src/weather/hosts/failover.ts';
+import { supportedDays, thresholds, turbulenceMinutes } from '../../src/weather/publish/conditions.ts';
+import {
+  compactionHours,
+  conditionTexts,
+  maxAgeSeconds,
+  weatherExclusions,
+} from '../../src/weather/publish/summary.ts';
 import {
   frequentRate,
   minPauseWindows,
@@ -21,9 +21,9 @@ import {
   missingEvents,
   pauseFactor,
 } from '../../src/weather/silence/silence.ts';
+import { bearable, interactions } from '../../src/weather/silence/usual.ts';
 import { minDays, minMinutes } from '../../src/weather/window/earlier-days.ts';
-import { eligibleUs, maxUncounted } from '../../src/weather/window/minute.ts';
-import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
+import { dayUs, eligibleUs, maxUncounted, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
 import { keptDays } from '../../src/weather/window/window-store.ts';
 import { explained, percent, several, table } from './markdown.ts';
 

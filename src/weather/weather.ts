@@ -16,11 +16,11 @@ import { createPublisher, type Publisher, sweepTemporaries } from './publish/pub
 import { closedEnd } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
-import { runSessions } from './stream/sessions.ts';
+import { runSessions } from './stream/session.ts';
 import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
 import { hourUs } from './window/earlier-days.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
-import { storeFault } from './window/store-faults.ts';
+import { storeFault } from './window/store-schema.ts';
 import {
   damaged,
   keptFrom,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collectionNames } from '../../src/contract/vocabulary.ts';
 import { metricIndex, metricNames } from '../../src/weather/classify/metric-names.ts';
 import { union } from '../../src/weather/window/interval.ts';
-import type { Commit } from '../../src/weather/window/stored.ts';
+import type { Commit } from '../../src/weather/window/store-schema.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore, storeFile, type WindowStore } from '../../src/weather/window/window-store.ts';
 

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { createLog } from '../../ops/log.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
-import { isZstdDictionary } from '../../weather/stream/compression.ts';
+import { isZstdDictionary } from '../../weather/stream/dictionary.ts';
 import { noTelemetry } from '../../weather/stream/telemetry.ts';
 import type { Command } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';

@@ -1,11 +1,9 @@
-import { byteWords, spelling } from './byte-words.ts';
+import { byteWords, expectedKeys, type Level, members, spelling } from './byte-words.ts';
 import { absent, count, EventBody, other } from './event-body.ts';
-import { EventTime } from './event-time.ts';
+import { EventTime, MinuteTime, quotedTimeLength } from './event-time.ts';
 import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
-import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
-import { MinuteTime, quotedTimeLength } from './minute-time.ts';
 import type { ResyncMemory } from './resync-memory.ts';
 
 /**

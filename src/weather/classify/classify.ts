@@ -1,8 +1,7 @@
-import { byteWords, spelling } from './byte-words.ts';
+import { byteWords, expectedKeys, type Level, members, spelling } from './byte-words.ts';
 import { absent, count, EventBody } from './event-body.ts';
 import { type Classifier, emptyFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
-import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
 
 const kindWords = byteWords(['commit', 'account', 'identity', 'sync']);

@@ -1,7 +1,6 @@
-import { type ByteWords, byteWords, spelling } from './byte-words.ts';
+import { type ByteWords, byteWords, expectedKeys, type Level, members, spelling } from './byte-words.ts';
 import type { FrameFacts } from './frame-facts.ts';
 import { type JsonScan, malformed } from './json-scan.ts';
-import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex, operations, trackedCollections, trackedEmbeds, trackedStatuses } from './metric-names.ts';
 
 const operationWords = byteWords(operations);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { EventTime } from './event-time.ts';
-import { MinuteTime, quotedTimeLength } from './minute-time.ts';
+import { EventTime, MinuteTime, quotedTimeLength } from './event-time.ts';
 
 const first = '"2026-08-13T06:47:43.959305Z"';
 

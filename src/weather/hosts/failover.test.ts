@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Failover } from '../window/failover-state.ts';
 import { dayUs, windowUs } from '../window/window.ts';
-import { decideHost, failoverCaveat } from './failover.ts';
-import type { Health } from './trouble.ts';
+import { decideHost, failoverCaveat, type Health } from './failover.ts';
 
 const nowUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const minutes = (count: number): number => count * windowUs;

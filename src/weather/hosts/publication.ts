@@ -1,16 +1,17 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
-import type { SeriesReading } from '../publish/read-summary.ts';
+import { readSeries, type SeriesReading, type SummarySource } from '../publish/read-summary.ts';
+import type { Usual } from '../silence/silence.ts';
+import { storedUsual } from '../silence/usual.ts';
+import { percentile } from '../window/earlier-days.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
 import type { Failover } from '../window/failover-state.ts';
-import type { Interval } from '../window/interval.ts';
-import { storeFault } from '../window/store-faults.ts';
+import { coverage, type Interval, union } from '../window/interval.ts';
+import { storeFault } from '../window/store-schema.ts';
+import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { disagreementCaveat } from './disagreement.ts';
-import { decideHost, failoverCaveat } from './failover.ts';
-import { createSeriesReader, type SeriesReader } from './series-reader.ts';
-import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
-import { healthOf } from './trouble.ts';
+import { decideHost, failoverCaveat, healthOf, lasted } from './failover.ts';
 
 /** An observed host, with its series of both protocols. */
 export interface ObservedHost {
@@ -22,7 +23,7 @@ export interface ObservedHost {
 }
 
 /** Options for creating a publication. */
-export interface PublicationOptions {
+interface PublicationOptions {
   readonly store: WindowStore;
   /** Endpoints of one or two hosts, the preferred one first. */
   readonly endpoints: readonly Endpoint[];
@@ -154,4 +155,160 @@ function withHostCaveats(
     disagreementCaveat({ store, published: chosen.source.endpoint, other: other.source.endpoint, nowUs }),
   ].filter((caveat) => caveat !== null);
   return { ...chosen, caveats: [...caveats, ...(chosen.caveats ?? [])] };
+}
+
+/** Silence of the legacy protocol after which an active present protocol replaces it, in microseconds. */
+const silentUs = 3_600_000_000;
+const baselineDays = 7;
+
+/**
+ * Returns the legacy series of a host, which remains published until the present series (`subscribeEvents`) replaces
+ * it. Returns null if there is no such series, or if it has been replaced.
+ */
+export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
+  if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
+  const legacy = legacyEndpoint(endpoint);
+  return store.has(legacy.name) && store.series(legacy.name).live !== null ? legacy : null;
+}
+
+/** The present and the legacy series of a host at the time when an artifact is due. */
+interface Rivals {
+  readonly store: WindowStore;
+  readonly nowUs: number;
+  /** Name of the present series. */
+  readonly present: string;
+  /** Name of the legacy series. */
+  readonly legacy: string;
+  /** Summary of the present series. */
+  readonly summary: WeatherSummary;
+}
+
+/**
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been observed
+ * for an hour in which the legacy series was in trouble.
+ */
+export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
+  const everything = { from: 0, to: nowUs };
+  const own = store.observed(store.series(present).id, everything);
+  const first = own[0];
+  const newest = own.at(-1);
+  if (!first || !newest) return false;
+  const lived = nowUs - first.from >= baselineDays * dayUs;
+  if (lived && summary.conditions.confidence !== 'unsupported') return true;
+  const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null });
+  return lasted(trouble, nowUs, 0) >= silentUs && newest.to > nowUs - 3 * windowUs && nowUs - first.from > silentUs;
+}
+
+/** Returns the caveat of the artifact while the legacy series is published. */
+export function successionCaveat(store: WindowStore, present: string, nowUs: number): string {
+  const first = store.observed(store.series(present).id, { from: 0, to: nowUs })[0];
+  const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
+  return (
+    `These counts come from the host's legacy protocol. Its present protocol has been observed for ${days} of the ${baselineDays} days ` +
+    'that a baseline requires; after that, the series of the present protocol is published instead. Counts of both series are never added.'
+  );
+}
+
+const hourUs = 3_600_000_000;
+/** Minimum observed time of each host in a comparable hour, in microseconds. */
+const comparableUs = hourUs - 60_000_000;
+/** Number of past days whose hours determine the usual ratio. */
+const historyDays = 7;
+/** Minimum number of comparable hours needed to determine the usual ratio. */
+const leastHours = 24;
+/** Minimum deviation of an unusual ratio from the usual ratio, as a difference of logarithms. */
+const leastDistance = Math.log(1.15);
+/** Minimum deviation of an unusual ratio from the usual ratio, as a multiple of the median deviation. */
+const distanceFactor = 6;
+
+/** Inputs of the comparison: the store, the names of both hosts' series, and the present time. */
+interface Compared {
+  readonly store: WindowStore;
+  readonly published: string;
+  readonly other: string;
+  readonly nowUs: number;
+}
+
+/** Returns a caveat if the ratio of the two hosts' events was unusual in the last complete hour; otherwise null. */
+function disagreementCaveat(compared: Compared): string | null {
+  const end = compared.nowUs - (compared.nowUs % hourUs);
+  const ratios = ratiosOf(compared, { from: end - historyDays * dayUs, to: end });
+  const newest = ratios.get(end - hourUs);
+  const earlier = [...ratios].filter(([hour]) => hour !== end - hourUs).map(([, ratio]) => ratio);
+  if (newest === undefined || earlier.length < leastHours) return null;
+  const usual = median(earlier);
+  const spread = median(earlier.map((ratio) => Math.abs(ratio - usual)));
+  if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
+  return (
+    `Two hosts are observed. In the hour from ${formatTimestamp((end - hourUs) / 1000)}, the ratio of their events was unusual: ` +
+    `this host sent ${Math.exp(newest).toFixed(2)} times as many events as the other; the usual ratio is ${Math.exp(usual).toFixed(2)}.`
+  );
+}
+
+/** Returns the logarithm of the ratio of the hosts' events for each comparable hour, keyed by the start of the hour. */
+function ratiosOf({ store, published, other }: Compared, span: Interval): Map<number, number> {
+  const [one, two] = [published, other].map((name) => eventsByHour(store, name, span));
+  const ratios = new Map<number, number>();
+  for (const [hour, events] of one ?? []) {
+    const others = two?.get(hour) ?? 0;
+    if (events > 0 && others > 0) ratios.set(hour, Math.log(events / others));
+  }
+  return ratios;
+}
+
+function eventsByHour(store: WindowStore, name: string, span: Interval): Map<number, number> {
+  const { id } = store.series(name);
+  const hours = (span.to - span.from) / hourUs;
+  const watched = coverage(union(store.observed(id, span)), span.from, hourUs, hours);
+  const events = new Map<number, number>();
+  for (const row of store.windows(id, span, [])) {
+    const hour = row.startUs - (row.startUs % hourUs);
+    if ((watched[(hour - span.from) / hourUs] ?? 0) < comparableUs) continue;
+    events.set(hour, (events.get(hour) ?? 0) + row.events);
+  }
+  return events;
+}
+
+function median(values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), 0.5);
+}
+
+/** Reads series. Remembers their usual counts, and stores the silences that it finds. */
+export interface SeriesReader {
+  read(source: Omit<SummarySource, 'usual'>): SeriesReading;
+}
+
+/**
+ * Creates a series reader. It reads the usual counts of each hour only once a day, because reading all hours takes up
+ * to a second.
+ */
+export function createSeriesReader(): SeriesReader {
+  const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
+  return {
+    read: (source) => {
+      const { store, endpoint, nowUs } = source;
+      const { id } = store.series(endpoint.name);
+      const day = Math.floor(nowUs / dayUs);
+      const before = known.get(id);
+      const usual = before?.day === day ? before.usual : storedUsual(store, id);
+      known.set(id, { day, usual });
+      const reading = readSeries({ ...source, usual });
+      keep(source, id, reading);
+      return reading;
+    },
+  };
+}
+
+/**
+ * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
+ * reading a span that begins during a silence.
+ */
+function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
+  if (silences.length === 0 && store.silences(series, span).length === 0) return;
+  try {
+    store.keepSilences(series, span, silences);
+  } catch (error) {
+    // Ignore a full disk, because the next call of `read` finds the silences again.
+    if (storeFault(error) !== 'full') throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { readSummary } from '../publish/read-summary.ts';
 import { parseEndpoint } from '../window/endpoint.ts';
 import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
-import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
+import { predecessorOf, successionCaveat, takesOver } from './publication.ts';
 
 const nowUs = Date.parse('2026-11-20T12:30:30Z') * 1000;
 const present = parseEndpoint('wss://host.example', { allowLoopback: false });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StreamRate } from './stream-rate.ts';
+import { StreamRate } from './standstill.ts';
 
 const second = 1_000_000;
 

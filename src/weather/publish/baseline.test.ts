@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { percentile, variation } from '../window/percentile.ts';
-import { hourBaseline } from './baseline.ts';
+import { percentile, variation } from '../window/earlier-days.ts';
+import { hourBaseline } from './conditions.ts';
 
 const hour = (from: number): number[] => Array.from({ length: 60 }, (_, i) => from + i);
 const days = (n: number): number[][] => Array.from({ length: n }, () => hour(100));

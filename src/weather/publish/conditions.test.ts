@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { windowFlag, windowUs } from '../window/window.ts';
-import type { HourBaseline } from './baseline.ts';
-import { type ConditionMinute, type ConditionReading, readConditions } from './conditions.ts';
+import { type ConditionMinute, type ConditionReading, type HourBaseline, readConditions } from './conditions.ts';
 
 const usual: HourBaseline = {
   support: 'supported',

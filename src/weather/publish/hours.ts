@@ -8,18 +8,18 @@ import {
 } from '../../artifact/hours/weather-hours.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
-import { uncountedSpans } from '../silence/collection-time.ts';
-import { hourUs } from '../window/earlier-days.ts';
+import { uncountedSpans } from '../silence/silence.ts';
+import { hourUs, minDays, percentile } from '../window/earlier-days.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { coverage, type Interval, union, without } from '../window/interval.ts';
 import type { Silence } from '../window/silence-store.ts';
-import type { HourSums } from '../window/stored.ts';
-import type { WindowStore } from '../window/window-store.ts';
+import type { HourSums } from '../window/store-schema.ts';
+import { dayUs } from '../window/window.ts';
+import { keptDays, type WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
-import { type UsualRate, usualRates } from './usual-rates.ts';
 
 /** Inputs for building the hours file. */
-export interface HoursSource {
+interface HoursSource {
   readonly store: WindowStore;
   /** Every series whose counts are stored. The series of two hosts or two protocols are never summed. */
   readonly endpoints: readonly Pick<Endpoint, 'name' | 'wire'>[];
@@ -209,4 +209,52 @@ function gapsOf({ span, observed }: SeriesTime, { countedSince, unseen, silences
 
 function instant(us: number): string {
   return formatTimestamp(Math.floor(us / 1000));
+}
+
+/** Usual rate of an hour: the range of 8 of 10 earlier hours at the same time of day, in events per observed second. */
+interface UsualRate {
+  readonly low: number;
+  readonly high: number;
+  /** Number of earlier hours from which the range was computed. */
+  readonly days: number;
+}
+
+/**
+ * Creates a function that returns the usual rates of the hours of an hours file, which begins at `fromUs`. Whole hours
+ * are compared with whole hours: an hour counts only if it was observed entirely, and never for itself. The rates of a
+ * series are read once per hour, because they change only when an hour ends.
+ */
+function usualRates() {
+  const known = new Map<string, { readonly fromUs: number; readonly rates: ReadonlyMap<number, number> }>();
+  return (store: WindowStore, { id, name }: { readonly id: number; readonly name: string }, fromUs: number) => {
+    const found = known.get(name);
+    const rates = found?.fromUs === fromUs ? found.rates : wholeHourRates(store, id, fromUs);
+    known.set(name, { fromUs, rates });
+    return (startUs: number): UsualRate | null => usualOf(rates, startUs);
+  };
+}
+
+/** Returns the rates of the entirely observed hours that earlier days can contribute, by start. */
+function wholeHourRates(store: WindowStore, series: number, fromUs: number): Map<number, number> {
+  const hours = keptDays * 24 + maxHours;
+  const span = { from: fromUs - keptDays * dayUs, to: fromUs + maxHours * hourUs };
+  const events = new Map(store.hourSums(series, span, []).map((sum) => [sum.startUs, sum.events]));
+  const watched = coverage(union(store.observed(series, span)), span.from, hourUs, hours);
+  const rates = new Map<number, number>();
+  for (const [at, watchedUs] of watched.entries()) {
+    const startUs = span.from + at * hourUs;
+    if (watchedUs >= hourUs) rates.set(startUs, (events.get(startUs) ?? 0) / (hourUs / 1_000_000));
+  }
+  return rates;
+}
+
+function usualOf(rates: ReadonlyMap<number, number>, startUs: number): UsualRate | null {
+  const earlier: number[] = [];
+  for (let day = 1; day <= keptDays; day += 1) {
+    const rate = rates.get(startUs - day * dayUs);
+    if (rate !== undefined) earlier.push(rate);
+  }
+  if (earlier.length < minDays) return null;
+  const sorted = Float64Array.from(earlier).sort();
+  return { low: percentile(sorted, 0.1), high: percentile(sorted, 0.9), days: earlier.length };
 }

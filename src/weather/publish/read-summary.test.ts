@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
-import { createSeriesReader, type SeriesReader } from '../hosts/series-reader.ts';
+import { createSeriesReader, type SeriesReader } from '../hosts/publication.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
 

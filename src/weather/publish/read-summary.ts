@@ -1,19 +1,15 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
-import { type CollectionTime, collectionTimes, uncountedSpans } from '../silence/collection-time.ts';
-import { interactionShares, interactions, type Shares, silentShares } from '../silence/interactions.ts';
-import { findSilences, type Usual } from '../silence/silence.ts';
-import { storedUsual } from '../silence/usual.ts';
+import { type CollectionTime, collectionTimes, findSilences, type Usual, uncountedSpans } from '../silence/silence.ts';
+import { interactionShares, interactions, type Shares, silentShares, storedUsual } from '../silence/usual.ts';
 import { earlierDays, hourUs, isWithin, spanBefore } from '../window/earlier-days.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { type Interval, union } from '../window/interval.ts';
-import { type Minute, minutes } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { futureUs } from '../window/track.ts';
-import { dayUs, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
+import { dayUs, type Minute, minutes, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { comparableDays, type HourBaseline, hourBaseline } from './baseline.ts';
-import { type ConditionInput, readConditions } from './conditions.ts';
+import { type ConditionInput, comparableDays, type HourBaseline, hourBaseline, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
 /** Number of minutes that determine the conditions. */

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { collectionTimes } from '../silence/collection-time.ts';
-import { minutes } from '../window/minute.ts';
+import { collectionTimes } from '../silence/silence.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { windowFlag, windowUs } from '../window/window.ts';
+import { minutes, windowFlag, windowUs } from '../window/window.ts';
 import { summarise } from './summary.ts';
 
 const start = Date.parse('2026-11-20T12:00:00Z') * 1000;

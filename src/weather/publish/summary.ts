@@ -2,19 +2,17 @@ import type { CollectionSummary, WeatherSummary } from '../../artifact/weather-s
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import {
   type CollectionName,
+  type ConditionState,
   collectionNames,
   type Origin,
   type WeatherFreshnessState,
   type Wire,
 } from '../../contract/vocabulary.ts';
-import type { CollectionTime } from '../silence/collection-time.ts';
+import type { CollectionTime } from '../silence/silence.ts';
 import { minDays } from '../window/earlier-days.ts';
 import type { Interval } from '../window/interval.ts';
-import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { windowSeconds, windowUs } from '../window/window.ts';
-import { countingCaveats, silenceCaveats, weatherCaveats } from './caveats.ts';
-import { describeConditions } from './condition-words.ts';
+import { type Minute, windowFlag, windowSeconds, windowUs } from '../window/window.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */
@@ -33,7 +31,7 @@ export const weatherExclusions = [
 ];
 
 /** Input from which a summary is created. */
-export interface SummaryInput {
+interface SummaryInput {
   /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;
   readonly wire: Wire;
@@ -162,4 +160,181 @@ function seconds(us: number): number {
 
 function rounded(value: number): number {
   return Math.round(value * 1_000_000) / 1_000_000;
+}
+
+/**
+ * Documented interval, in hours, at which hosts compact their history. A shorter actual interval cannot be detected.
+ */
+export const compactionHours = 4;
+
+/**
+ * Returns the caveats about compacted history, repeated rows and missing event numbers, each with the affected amount.
+ */
+function weatherCaveats(minutes: readonly Minute[]): string[] {
+  return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
+}
+
+/** Returns one sentence, with the time of the silence, for each collection that was silent while others continued. */
+export function silenceCaveats(minutes: readonly Minute[], silences: readonly Silence[]): string[] {
+  const newest = minutes.at(-1);
+  if (!newest) return [];
+  const endUs = newest.startUs + windowUs;
+  return collectionNames.flatMap((collection) => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    const last = own.at(-1);
+    if (!last) return [];
+    const span = last.to >= endUs ? `since ${instant(last.from)}` : `from ${instant(last.from)} to ${instant(last.to)}`;
+    const others = own.length - 1;
+    const earlier = others === 0 ? '' : `, and at ${others} other ${others === 1 ? 'time' : 'times'} before`;
+    return [
+      `The host sent no ${collection} events ${span}${earlier}, while it sent others: that time counts as not observed for this ` +
+        'collection. The window and the total of all events include it.',
+    ];
+  });
+}
+
+/** Collections that are not counted in all minutes, or for which the series has no event. */
+interface CountingLimits {
+  readonly countedSince: ReadonlyMap<CollectionName, number>;
+  readonly unseen: ReadonlySet<CollectionName>;
+}
+
+/**
+ * Returns the caveats for collections that were not counted from the beginning, or for which the host has sent no
+ * event.
+ */
+function countingCaveats(minutes: readonly Minute[], { countedSince, unseen }: CountingLimits): string[] {
+  const startUs = minutes[0]?.startUs ?? 0;
+  const late = [...countedSince].filter(([, sinceUs]) => sinceUs > startUs);
+  return [
+    ...late.map(
+      ([collection, sinceUs]) =>
+        `${collection} events have been counted since ${instant(sinceUs)}: earlier time counts as not observed for this collection.`,
+    ),
+    ...(unseen.size === 0
+      ? []
+      : [
+          `No event of these collections was received since the observation of this host began: ${[...unseen].join(', ')}. They ` +
+            'are not published as zero, because the host may omit them.',
+        ]),
+  ];
+}
+
+/**
+ * Returns the caveat for counts from compacted history, or null if there are no such counts. Compacted history lacks
+ * creates and updates that were later deleted or superseded.
+ */
+function compaction(minutes: readonly Minute[]): string | null {
+  const watched = sum(minutes, ({ observedUs }) => observedUs);
+  const old = sum(minutes, ({ observedUs, flags }) => ((flags & windowFlag.compacted) === 0 ? 0 : observedUs));
+  if (old === 0) return null;
+  const percent = Math.max(0.1, (old / watched) * 100).toFixed(1);
+  return (
+    `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact: ` +
+    'creates and updates that were deleted or superseded since are missing from the counts of that time.'
+  );
+}
+
+function resync(minutes: readonly Minute[]): string | null {
+  const rows = sum(minutes, (minute) => minute.resync);
+  if (rows === 0) return null;
+  return (
+    `${rows} rows that repeat records after a repository was synchronised again are not counted: they are not actions of an account. They are ` +
+    'detected only by their account and time.'
+  );
+}
+
+function leftOut(minutes: readonly Minute[]): string | null {
+  const numbers = sum(minutes, (minute) => minute.leftOut);
+  if (numbers === 0) return null;
+  return (
+    `The host left out ${numbers} of its event numbers while it was observed live: events were lost, or the numbers ` +
+    'were never used.'
+  );
+}
+
+function sum(minutes: readonly Minute[], of: (minute: Minute) => number): number {
+  return minutes.reduce((total, minute) => total + of(minute), 0);
+}
+
+/** Texts for each state. No text names a person, a group, a motive or a cause. */
+export const conditionTexts: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
+  station_offline: {
+    label: 'Station offline',
+    headline: 'No current reading',
+    sentence:
+      'The instrument has not observed a whole minute recently. The conditions are not known; this does not mean calm.',
+  },
+  unavailable: {
+    label: 'Conditions unavailable',
+    headline: 'Not enough to compare',
+    sentence: 'The observed data cannot be compared with this hour of earlier days: absence of a reading, not calm.',
+  },
+  lull: {
+    label: 'Lull',
+    headline: 'Fewer events than usual are arriving from this host',
+    sentence:
+      'Fewer events than usual for this hour are arriving from this host, although it is observed without a break.',
+  },
+  calm: {
+    label: 'Calm',
+    headline: 'Within the usual range for this hour',
+    sentence: "Interactions are within the usual range of this hour's history.",
+  },
+  active: {
+    label: 'Active',
+    headline: 'Busier than usual for this hour',
+    sentence: "Interactions are in the upper quarter of this hour's history.",
+  },
+  unsettled: {
+    label: 'Unsettled',
+    headline: 'A raised or uneven level that has not lasted',
+    sentence:
+      "Interactions are higher or more uneven than in nearly all of this hour's history, but only for a short time.",
+  },
+  turbulent: {
+    label: 'Turbulent',
+    headline: 'Busier than usual for several minutes',
+    sentence: "Interactions have stayed in the upper quarter of this hour's history for two minutes or more.",
+  },
+  storm: {
+    label: 'Storm',
+    headline: 'Much busier than usual for several minutes',
+    sentence: "Interactions have stayed high, now above nearly all of this hour's history.",
+  },
+  severe_storm: {
+    label: 'Severe storm',
+    headline: 'At least three times the usual, for several minutes',
+    sentence: "Interactions have stayed high, now at three times the middle of this hour's history or more.",
+  },
+};
+
+/** Formats the conditions as the text of the artifact. */
+function describeConditions({
+  state,
+  confidence,
+  asOfUs,
+  ratio,
+  days,
+  shortOfDays,
+}: ConditionReading): WeatherSummary['conditions'] {
+  const { label, headline, sentence } = conditionTexts[state];
+  const measured =
+    ratio === null
+      ? ''
+      : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
+  // State how many days a new instrument has observed; otherwise a reader could take the missing comparison for an
+  // error.
+  const baseline =
+    shortOfDays === null
+      ? ''
+      : ` A comparison needs ${minDays} earlier days of this hour: ${shortOfDays} of ${minDays} days observed.`;
+  return {
+    state,
+    label,
+    headline,
+    sentence: state === 'unavailable' || state === 'station_offline' ? sentence + baseline : sentence + measured,
+    confidence,
+    as_of: asOfUs === null ? null : formatTimestamp(asOfUs / 1000),
+  };
 }

@@ -1,12 +1,9 @@
-import { collectionNames } from '../../contract/vocabulary.ts';
-import { earlierDays, hourUs, isWithin, minDays, minMinutes, spanBefore } from '../window/earlier-days.ts';
-import type { Minute } from '../window/minute.ts';
-import { percentile } from '../window/percentile.ts';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { earlierDays, hourUs, isWithin, minDays, minMinutes, percentile, spanBefore } from '../window/earlier-days.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { dayUs, windowsPerDay } from '../window/window.ts';
+import { dayUs, type Minute, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { uncountedSpans } from './collection-time.ts';
-import type { Usual, UsualCounts } from './silence.ts';
+import { type CollectionTime, frequentRate, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
 
 /** Minimum number of windows with events that a day needs to be included when pauses are measured. */
 const minWindows = windowsPerDay / 2;
@@ -83,6 +80,90 @@ export function storedUsual(store: WindowStore, series: number): Usual {
       const pause = usualPause(store.countsOf(series, span, collection), silences);
       pauses.set(key, pause);
       return pause;
+    },
+  };
+}
+
+/** Collections that count as interactions. Their rate determines the conditions. */
+export const interactions: readonly CollectionName[] = [
+  'post.create.reply',
+  'post.create.quote',
+  'repost.create',
+  'like.create',
+];
+
+/** Maximum share of the interactions that silent collections may have while conditions are still published. */
+export const bearable = 0.05;
+
+/** Each collection's share of the interactions, from 0 to 1. */
+export interface Shares {
+  of(collection: CollectionName): number;
+  /** Returns true if the conditions cannot be determined without the silent collection. */
+  readonly matters: (silence: Silence) => boolean;
+}
+
+/**
+ * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
+ * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
+ */
+export function interactionShares(times: readonly CollectionTime[]): Shares {
+  const rateOf = (collection: CollectionName): number => {
+    const time = times[collectionNames.indexOf(collection)];
+    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
+  };
+  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
+  const of = (collection: CollectionName): number => {
+    if (!interactions.includes(collection)) return 0;
+    const rate = rateOf(collection);
+    if (Number.isNaN(rate)) return 1;
+    return all > 0 ? rate / all : 0;
+  };
+  return { of, matters: ({ collection }) => of(collection) > bearable };
+}
+
+/** Determines which part of the interactions is missing because collections are silent. */
+interface SilentShares {
+  /**
+   * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
+   * frequent collections have no event.
+   */
+  isSilent(minute: Minute): boolean;
+  /**
+   * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
+   * interactions, or null if they do not.
+   */
+  since(endUs: number): number | null;
+}
+
+/** Input for determining the silent part of the interactions. */
+interface SilentInput {
+  readonly silences: readonly Silence[];
+  readonly shares: Shares;
+  readonly usual: Usual;
+}
+
+/** Creates the functions that determine the silent part of the interactions. */
+export function silentShares({ silences, shares, usual }: SilentInput): SilentShares {
+  const inMinute = (collection: CollectionName, minute: Minute): boolean => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    if (isWithin(minute, own)) return true;
+    const { startUs, counts } = minute;
+    // The silence is not proven yet, but events may already be missing from the minute.
+    const place = collectionNames.indexOf(collection);
+    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= frequentRate;
+  };
+  return {
+    isSilent: (minute) => {
+      const missing = interactions.filter((collection) => inMinute(collection, minute));
+      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
+    },
+    since: (endUs) => {
+      let missing = 0;
+      for (const { collection, from } of silences.filter(({ to }) => to >= endUs).sort((a, b) => a.from - b.from)) {
+        missing += shares.of(collection);
+        if (missing > bearable) return from;
+      }
+      return null;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../ops/log.ts';
 import type { Position } from '../position/position.ts';
-import { reportCommit } from './commit-report.ts';
+import { reportCommit } from './session.ts';
 import { noTelemetry } from './telemetry.ts';
 
 const nowMs = Date.parse('2026-11-20T13:16:00Z');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { decompressor } from './compression.ts';
+import { decompressor } from './dictionary.ts';
 
 const dictionary = readFileSync(new URL('../../../test/fixtures/jetstream/dictionary.zstd', import.meta.url));
 const mib = 1024 * 1024;

@@ -7,8 +7,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
 import { describeHandshakeRefusal, type Endpoint, methodProtocol, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
-import { decompressor, dictionaryNumber } from './compression.ts';
-import type { Dictionaries } from './dictionary.ts';
+import { type Dictionaries, decompressor, dictionaryNumber } from './dictionary.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 
 /** Maximum size of a frame before and after decompression, in bytes. */

@@ -1,13 +1,56 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { errorFields, type Log } from '../../ops/log.ts';
 import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
 import { ResyncMemory } from '../classify/resync-memory.ts';
 import { isUsable, type Position } from '../position/position.ts';
-import type { StoredBackfill, StoredSeries } from '../window/stored.ts';
-import { futureUs, Track } from '../window/track.ts';
+import { type StoredBackfill, type StoredSeries, storeFault } from '../window/store-schema.ts';
+import { futureUs, Track, type TrackGain } from '../window/track.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { reportCommit, reportLag } from './commit-report.ts';
 import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
+import type { WeatherTelemetry } from './telemetry.ts';
+
+/** Settings of the sessions of one host. */
+interface SessionsOptions extends SessionOptions {
+  /** Interval between attempts to write while the disk is full, in milliseconds. */
+  readonly probeMs: number;
+  /** Called when a session has ended because the disk is full. */
+  readonly notWritten: () => void;
+}
+
+/**
+ * Runs consecutive sessions until the signal aborts. A session ends when the disk is full. The next session then reads
+ * the uncommitted events again from the stored position. Rejects with any error other than a full disk.
+ */
+export async function runSessions(options: SessionsOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await runSession(options, signal);
+    } catch (error) {
+      if (storeFault(error) !== 'full') throw error;
+      options.notWritten();
+      options.log.error(
+        'the weather store cannot be written: events are not counted until a write succeeds',
+        errorFields(error),
+      );
+      await untilWritable(options, signal);
+    }
+  }
+}
+
+async function untilWritable({ store, log, probeMs }: SessionsOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await wait(probeMs, undefined, { signal }).catch(() => undefined);
+    try {
+      store.probe();
+      log.info('the weather store can be written again');
+      return;
+    } catch (error) {
+      if (storeFault(error) !== 'full') throw error;
+    }
+  }
+}
 
 const hourUs = 3_600_000_000;
 /** Age up to which a position is always resumed, in microseconds, even if `backfillHours` is less. */
@@ -43,7 +86,7 @@ const overlap = { seq: 20_000, time: 60_000_000 } as const;
 const legacyOverlap = { seq: 1_000, time: 0 } as const;
 
 /** Dependencies and settings of a session. */
-export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
+interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
@@ -61,7 +104,7 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
  * at most one backfill, and commits the results of both together. If a commit fails, rejects with the store's error and
  * discards uncommitted results.
  */
-export function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
+function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   return new Session(options, signal).run();
 }
 
@@ -282,4 +325,53 @@ function usable(position: Position | null, { log, telemetry }: SessionOptions): 
 
 function stateOf({ track, plan, bytes }: RunningBackfill): StoredBackfill {
   return { position: track.position ?? plan.position, end: plan.end, bytes };
+}
+
+/** Result of one commit of a session. */
+interface CommitReport {
+  readonly gains: readonly TrackGain[];
+  /** Duration of the commit, in milliseconds. */
+  readonly milliseconds: number;
+  /** Position of the live reader after the commit, or null if it has none. */
+  readonly position: Position | null;
+}
+
+/**
+ * Reports a commit to the metrics, and logs what was not observed or not counted. `nowMs` is the wall clock, in
+ * milliseconds.
+ */
+export function reportCommit(
+  { gains, milliseconds, position }: CommitReport,
+  { telemetry, log, nowMs }: { readonly telemetry: WeatherTelemetry; readonly log: Log; readonly nowMs: number },
+): void {
+  for (const { outcomes, gapUs, resets } of gains) {
+    telemetry.frames(outcomes);
+    telemetry.gap(gapUs / 1e6);
+    for (let i = 0; i < resets; i += 1) telemetry.positionReset();
+    if (resets > 0)
+      log.warn('the stream does not contain the stored position; the position is abandoned, and a gap is recorded');
+    if (outcomes.past + outcomes.implausible > 0) {
+      log.warn('events with implausible times or numbers are not counted', {
+        past: outcomes.past,
+        implausible: outcomes.implausible,
+      });
+    }
+    if (outcomes.future > 0) {
+      log.warn("events ahead of this machine's clock are not counted; check the clock", { events: outcomes.future });
+    }
+    if (gapUs > 0) log.warn('part of the stream was not observed', { seconds: gapUs / 1e6 });
+  }
+  telemetry.committed(
+    gains.reduce((sum, { windows }) => sum + windows.length, 0),
+    milliseconds,
+  );
+  if (position) reportLag(position, telemetry, nowMs);
+}
+
+/**
+ * Reports the age of the newest counted event. A session also calls this function when it starts, because no event
+ * arrives after a restart during an outage.
+ */
+function reportLag({ timeUs }: Position, telemetry: WeatherTelemetry, nowMs: number): void {
+  telemetry.lag(Math.max(0, nowMs / 1000 - timeUs / 1e6), timeUs / 1000);
 }

@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { collectionNames } from '../../contract/vocabulary.ts';
-import { OperatorError } from '../../ops/errors.ts';
+import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
+import type { End, Position } from '../position/position.ts';
+import type { TrackGain } from './track.ts';
 import { windowUs } from './window.ts';
 
 /** Version of the database layout, stored in the file's `user_version`. */
@@ -179,4 +181,77 @@ export function ensureSchema(db: Database, path: string): void {
     );
   }
   db.transaction(() => db.exec(layout())).immediate();
+}
+
+/** Stored position of a backfill that has not reached its end. */
+export interface StoredBackfill {
+  readonly position: Position;
+  readonly end: End;
+  /** Number of bytes that the backfill has read. */
+  readonly bytes: number;
+}
+
+/** Stored positions of the readers of one host's series. */
+export interface StoredSeries {
+  readonly id: number;
+  /** Number of commits so far. Each commit names the revision that it follows. */
+  readonly revision: number;
+  /** True if the series has replaced another series of its host and has been published since. */
+  readonly tookOver: boolean;
+  readonly live: Position | null;
+  readonly backfill: StoredBackfill | null;
+}
+
+/** One commit: the results of the readers since revision `after`, and their positions. */
+export interface Commit {
+  readonly series: number;
+  readonly after: number;
+  readonly gains: readonly Pick<TrackGain, 'windows' | 'observed'>[];
+  readonly live: Position | null;
+  readonly backfill: StoredBackfill | null;
+}
+
+/** One row of a stored window. */
+export interface WindowRow {
+  readonly startUs: number;
+  readonly events: number;
+  readonly lateOrRepeat: number;
+  readonly malformed: number;
+  readonly flags: number;
+  readonly resync: number;
+  readonly leftOut: number;
+  /** Counts of the requested columns, in their order. */
+  readonly counts: readonly number[];
+}
+
+/** Sums over the windows of one hour. */
+export interface HourSums {
+  readonly startUs: number;
+  readonly events: number;
+  /** Counts of the requested columns, in their order. */
+  readonly counts: readonly number[];
+}
+
+/** Numbers that identify the readers of a series in the table `track`. */
+export const trackRoles = { live: 0, backfill: 1 } as const;
+
+/**
+ * Cause of a failed write. `full`: there is no space now; committed data is intact, and a retry may succeed. `busy`:
+ * another process holds the file. `damaged`: the file differs from what was written; the instrument must stop.
+ * `unexpected`: an error of this program, such as a column that a migration did not add; the instrument must stop, and
+ * the file is kept.
+ */
+type StoreFault = 'full' | 'busy' | 'damaged' | 'unexpected';
+
+/** Returns the cause of a store error, derived from SQLite's code, or null if it is not an error of SQLite. */
+export function storeFault(error: unknown): StoreFault | null {
+  const code = systemCode(error);
+  if (code === null || !code.startsWith('SQLITE_')) return null;
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'damaged';
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
+  // A disk may reject writes for other reasons (quota, read-only remount). Treat it like a full disk, because a later
+  // write may succeed.
+  if (['SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code) || code.startsWith('SQLITE_IOERR'))
+    return 'full';
+  return 'unexpected';
 }

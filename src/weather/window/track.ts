@@ -1,9 +1,7 @@
 import type { FrameFacts, Notice } from '../classify/frame-facts.ts';
 import { type End, type Position, Progress } from '../position/position.ts';
-import { Standstill } from '../position/standstill.ts';
-import { StreamRate } from '../position/stream-rate.ts';
-import type { Interval } from './interval.ts';
-import { ObservedSpans } from './observed-spans.ts';
+import { Standstill, StreamRate } from '../position/standstill.ts';
+import { type Interval, ObservedSpans } from './interval.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
 /** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Interval, union } from './interval.ts';
-import { storeFault } from './store-faults.ts';
+import { storeFault } from './store-schema.ts';
 import { dayUs, emptyDelta, windowUs } from './window.ts';
 import { keptDays, keptFrom, openWindowStore, type WindowStore } from './window-store.ts';
 

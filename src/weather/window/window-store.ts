@@ -3,12 +3,9 @@ import Sqlite, { type Database } from 'better-sqlite3';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import type { Failover } from './failover-state.ts';
-import { type SeriesReads, seriesReads } from './series-read.ts';
-import { seriesCommit } from './series-write.ts';
+import { type SeriesReads, seriesCommit, seriesReads } from './series.ts';
 import { type SilenceStore, silenceStore } from './silence-store.ts';
-import { storeFault } from './store-faults.ts';
-import { ensureSchema } from './store-schema.ts';
-import type { Commit } from './stored.ts';
+import { type Commit, ensureSchema, storeFault } from './store-schema.ts';
 import { dayUs } from './window.ts';
 
 /** Name of the store's file in the data directory. */

@@ -22,7 +22,7 @@ import { makeFolder } from '../../../ops/folder.ts';
 import { createLog } from '../../../ops/log.ts';
 import { openStoreReader } from '../../../store/open.ts';
 import { micros } from '../../../store/time.ts';
-import { createSeriesReader } from '../../../weather/hosts/series-reader.ts';
+import { createSeriesReader } from '../../../weather/hosts/publication.ts';
 import { createHoursReader } from '../../../weather/publish/hours.ts';
 import { openWindowStore, type WindowStore } from '../../../weather/window/window-store.ts';
 import { openFiles, takeLock } from '../../archive/archive-folder.ts';

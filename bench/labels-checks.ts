@@ -4,7 +4,7 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { type Curve, SigningKey } from '../sim/labelers/signing-key.ts';
 import { createVerifier } from '../src/labels/signatures/verifier.ts';
-import { parseLabelKey } from '../src/network/identity/label-key.ts';
+import { parseLabelKey } from '../src/network/identity/did-document.ts';
 
 const batch = 250;
 const seconds = 4;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AccountRow, ExportCreated, ExportManifest, ExportPage } from '../../src/contract/account.ts';
-import type { AccountErrorBody } from '../../src/contract/account-errors.ts';
+import type { AccountErrorBody } from '../../src/contract/errors.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';

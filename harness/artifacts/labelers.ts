@@ -7,9 +7,8 @@ import type {
   LabelersHeader,
 } from '../../src/artifact/labelers.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
-import { fewerThanFive, labelerProblems, labelerStates } from '../../src/contract/labeler-vocabulary.ts';
 import { formatTimestamp } from '../../src/contract/timestamp.ts';
-import { gapReasons } from '../../src/contract/vocabulary.ts';
+import { fewerThanFive, gapReasons, labelerProblems, labelerStates } from '../../src/contract/vocabulary.ts';
 import { youngArtifact } from './artifacts.ts';
 
 /** Generates labelers artifacts, each with an overview that contains the same sums. */

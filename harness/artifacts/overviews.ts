@@ -1,13 +1,11 @@
-import type { LegacyOverview } from '../../src/artifact/legacy-overview.ts';
-import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import type { LegacyOverview, RecentOverview } from '../../src/artifact/overview.ts';
 import {
   type LabelArtifact,
   recogniseLabels,
   recogniseWeather,
   type WeatherArtifact,
 } from '../../src/artifact/recognise.ts';
-import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
-import type { WeatherwatchSummary } from '../../src/artifact/weatherwatch-summary.ts';
+import type { WeatherSummary, WeatherwatchSummary } from '../../src/artifact/weather-summary.ts';
 import { fixture, type JsonObject } from './fixtures.ts';
 
 /** Typed artifacts: fixtures that are parsed with the recognisers and optionally changed. */

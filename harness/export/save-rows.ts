@@ -1,4 +1,4 @@
-import { accountExamples } from '../../src/contract/account-openapi/examples.ts';
+import { accountExamples } from '../../src/contract/account-openapi/responses.ts';
 import { startChain } from '../../src/export/part.ts';
 import type { ExportOrder } from '../../src/export/run.ts';
 import { saveExport } from '../../src/export/save.ts';

@@ -28,9 +28,12 @@ import { definitionsOf, parseServiceFrame } from '../../src/labels/roster/servic
 import { FrameQueue } from '../../src/labels/stream/frame-queue.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
 import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http/http-answer.ts';
-import { parseEarlierLabelKeys } from '../../src/network/identity/audit-log.ts';
 import { parseDidDocument } from '../../src/network/identity/did-document.ts';
-import { parseDirectoryExport, parseDirectoryOperation } from '../../src/network/identity/directory-operation.ts';
+import {
+  parseDirectoryExport,
+  parseDirectoryOperation,
+  parseEarlierLabelKeys,
+} from '../../src/network/identity/directory-operation.ts';
 import { resolveHandle } from '../../src/network/identity/resolve-handle.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';

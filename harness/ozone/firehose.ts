@@ -1,5 +1,5 @@
 import { decode, decodeFirst, fromBytes, fromCidLink, isBytes, isCidLink } from '@atcute/cbor';
-import { isObject } from '../../src/input/json-object.ts';
+import { isObject } from '../../src/input/json-budget.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

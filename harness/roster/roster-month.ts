@@ -1,5 +1,5 @@
 import { dice } from '../../sim/random.ts';
-import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
+import type { RecentOverview } from '../../src/artifact/overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
 import { makeOverview, type OverviewReading } from '../../src/labels/publish/overview.ts';

@@ -1,6 +1,5 @@
 import { windowDays } from '../../src/account/query/query.ts';
 import { contractIds } from '../../src/contract/identifiers.ts';
-import { type LabelerState, labelerStates } from '../../src/contract/labeler-vocabulary.ts';
 import { defaultMaxAgeSeconds, futureToleranceSeconds, maxGaps, maxTopLabelers } from '../../src/contract/limits.ts';
 import {
   type CoverageStatus,
@@ -9,6 +8,8 @@ import {
   freshnessStates,
   type GapReason,
   gapReasons,
+  type LabelerState,
+  labelerStates,
   type SignatureVerdict,
   signatureVerdicts,
 } from '../../src/contract/vocabulary.ts';

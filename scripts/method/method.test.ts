@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
-import { labelerStates } from '../../src/contract/labeler-vocabulary.ts';
 import {
   conditionStates,
   confidences,
   coverageStatuses,
   freshnessStates,
   gapReasons,
+  labelerStates,
   signatureVerdicts,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';

@@ -23,7 +23,8 @@ import {
 } from '../../src/weather/silence/silence.ts';
 import { bearable, interactions } from '../../src/weather/silence/usual.ts';
 import { minDays, minMinutes } from '../../src/weather/window/earlier-days.ts';
-import { dayUs, eligibleUs, maxUncounted, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
+import { eligibleUs, maxUncounted } from '../../src/weather/window/minute.ts';
+import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
 import { keptDays } from '../../src/weather/window/window-store.ts';
 import { explained, percent, several, table } from './markdown.ts';
 

@@ -1,5 +1,5 @@
 import { accountPaths } from '../contract/account.ts';
-import type { AccountErrorCode } from '../contract/account-errors.ts';
+import type { AccountErrorCode } from '../contract/errors.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import type { AssetFile } from '../http/representation/asset-file.ts';

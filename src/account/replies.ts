@@ -1,7 +1,6 @@
-import { type AccountErrorCode, accountErrorBody, accountErrorTable } from '../contract/account-errors.ts';
+import { type AccountErrorCode, accountErrorBody, accountErrorTable } from '../contract/errors.ts';
 import { formatMicros } from '../contract/timestamp.ts';
-import { allowedMethods, commonHeaders, type HeaderList } from '../http/headers.ts';
-import { json, type Reply } from '../http/reply.ts';
+import { allowedMethods, commonHeaders, type HeaderList, json, type Reply } from '../http/reply.ts';
 import type { AccountInterval } from '../store/port.ts';
 
 /** Headers of every response of the account surface, including pages: no caching, no indexing, no referrer. */

@@ -2,11 +2,13 @@ import Type from 'typebox';
 import {
   discoveryWays,
   fewerThanFive,
+  gapReasons,
   labelerProblems,
   labelerStates,
+  origins,
   readingTransports,
-} from '../contract/labeler-vocabulary.ts';
-import { gapReasons, origins, signatureVerdicts } from '../contract/vocabulary.ts';
+  signatureVerdicts,
+} from '../contract/vocabulary.ts';
 import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from './schema.ts';
 
 /**

@@ -1,12 +1,15 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { type CensusMap, censusKeys } from '../contract/vocabulary.ts';
-import { isObject } from '../input/json-object.ts';
-import { checkLegacyOverview, type LegacyOverview } from './legacy-overview.ts';
+import { isObject } from '../input/json-budget.ts';
+import { checkLegacyOverview, checkRecentOverview, type LegacyOverview, type RecentOverview } from './overview.ts';
 import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
-import { checkRecentOverview, type RecentOverview } from './recent-overview.ts';
 import { type Check, own } from './schema.ts';
-import { checkWeatherSummary, type WeatherSummary } from './weather-summary.ts';
-import { checkWeatherwatchSummary, type WeatherwatchSummary } from './weatherwatch-summary.ts';
+import {
+  checkWeatherSummary,
+  checkWeatherwatchSummary,
+  type WeatherSummary,
+  type WeatherwatchSummary,
+} from './weather-summary.ts';
 
 /**
  * Schema detection. Each instrument has two known producers, whose artifacts are distinguished by their content alone.

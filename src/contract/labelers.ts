@@ -1,16 +1,16 @@
 import Type from 'typebox';
 import { LabelProvenance } from './envelope.ts';
 import { LabelFreshness } from './freshness.ts';
+import { Acquisition, Gap } from './labels.ts';
+import { closed, constant, count, labelerDid, measure, orNull, timestamp, word } from './schema.ts';
 import {
   discoveryWays,
   fewerThanFive,
   labelerProblems,
   labelerStates,
   readingTransports,
-} from './labeler-vocabulary.ts';
-import { Acquisition, Gap } from './labels.ts';
-import { closed, constant, count, labelerDid, measure, orNull, timestamp, word } from './schema.ts';
-import { signatureVerdicts } from './vocabulary.ts';
+  signatureVerdicts,
+} from './vocabulary.ts';
 
 /**
  * Documents about labelers, which name each labeler. Their paths are outside `/v1/`; the `contract` field states their

@@ -1,5 +1,5 @@
 import { type AccountRow, accountExportSchema, type ExportManifest } from '../contract/account.ts';
-import type { FittingInterval } from '../contract/account-errors.ts';
+import type { FittingInterval } from '../contract/errors.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 

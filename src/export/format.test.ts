@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountRow } from '../contract/account.ts';
-import { canonicalJson } from '../contract/canonical.ts';
+import { canonicalJson } from '../contract/encodings.ts';
 import { layouts } from './format.ts';
 
 const row: AccountRow = {

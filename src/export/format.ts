@@ -1,6 +1,5 @@
 import type { AccountRow, ExportManifest } from '../contract/account.ts';
-import { canonicalJson } from '../contract/canonical.ts';
-import { csvCell } from '../contract/csv-cell.ts';
+import { canonicalJson, csvCell } from '../contract/encodings.ts';
 import type { Total } from './answers.ts';
 
 /** File formats of an export. */

@@ -1,5 +1,5 @@
 import type { ExportManifest } from '../contract/account.ts';
-import type { FittingInterval } from '../contract/account-errors.ts';
+import type { FittingInterval } from '../contract/errors.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 

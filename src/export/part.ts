@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AccountRow, ExportManifest } from '../contract/account.ts';
-import { canonicalJson } from '../contract/canonical.ts';
+import { canonicalJson } from '../contract/encodings.ts';
 import { type Micros, parseTimestamp } from '../contract/timestamp.ts';
 import type { Created, Page, Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { paths } from '../contract/identifiers.ts';
 import { labelerPaths } from '../contract/labelers.ts';
-import type { HeaderList } from '../http/headers.ts';
-import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
-import type { Coding } from '../http/representation/accept-encoding.ts';
+import { errorReply, type HeaderList, jsonType, type Reply, withBody } from '../http/reply.ts';
 import { type AssetFile, assetFile, assetMadeOf } from '../http/representation/asset-file.ts';
-import { matchesEntityTag } from '../http/representation/if-none-match.ts';
+import type { Coding } from '../http/representation/codings.ts';
+import { matchesEntityTag } from '../http/representation/conditional.ts';
 import { renderPage } from '../web/document.tsx';
 import { compactStyles } from '../web/style-sheet.ts';
 import { type ReferenceAddresses, reference, referenceDocuments } from './reference/reference.tsx';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aLegacyOverview, aRecentOverview } from '../../harness/artifacts/overviews.ts';
-import type { LegacyOverview } from '../artifact/legacy-overview.ts';
-import type { RecentOverview } from '../artifact/recent-overview.ts';
+import type { LegacyOverview, RecentOverview } from '../artifact/overview.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
 import { judgeLabels, labelEvidence } from './judge.ts';
 

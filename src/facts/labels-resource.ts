@@ -3,7 +3,7 @@ import type { LabelArtifact } from '../artifact/recognise.ts';
 import type { LabelsOverview } from '../contract/envelope.ts';
 import { contractIds } from '../contract/identifiers.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
-import type { HeaderList } from '../http/headers.ts';
+import type { HeaderList } from '../http/reply.ts';
 import { legacyLabelCaveats, recentLabelCaveats } from './caveats.ts';
 import { ageBucket, entityTag } from './entity-tag.ts';
 import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';

@@ -1,4 +1,4 @@
-import type { LegacyOverview } from '../artifact/legacy-overview.ts';
+import type { LegacyOverview } from '../artifact/overview.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { LegacyLabelFacts } from '../contract/labels.ts';
 import { usableTimestamp } from '../contract/timestamp.ts';

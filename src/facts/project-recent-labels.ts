@@ -1,4 +1,4 @@
-import type { RecentOverview } from '../artifact/recent-overview.ts';
+import type { RecentOverview } from '../artifact/overview.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { Coverage, CoverageSources, Gap, RecentLabelFacts } from '../contract/labels.ts';
 import { maxGaps } from '../contract/limits.ts';

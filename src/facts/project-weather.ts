@@ -1,6 +1,5 @@
 import type { WeatherArtifact } from '../artifact/recognise.ts';
-import type { CollectionSummary, WeatherSummary } from '../artifact/weather-summary.ts';
-import type { WeatherwatchSummary } from '../artifact/weatherwatch-summary.ts';
+import type { CollectionSummary, WeatherSummary, WeatherwatchSummary } from '../artifact/weather-summary.ts';
 import type { WeatherProvenance } from '../contract/envelope.ts';
 import type { WeatherFreshness } from '../contract/freshness.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';

@@ -1,9 +1,7 @@
 import type { FactEnvelope } from '../contract/envelope.ts';
 import { cacheSeconds } from '../contract/limits.ts';
-import { type HeaderList, httpDate } from '../http/headers.ts';
-import { jsonType, type Reply } from '../http/reply.ts';
-import type { Coding } from '../http/representation/accept-encoding.ts';
-import { encode } from '../http/representation/compress.ts';
+import { type HeaderList, httpDate, jsonType, type Reply } from '../http/reply.ts';
+import { type Coding, encode } from '../http/representation/codings.ts';
 import { describeLeak, findLeak, type Leak } from './privacy.ts';
 
 /** `Cache-Control` value of every cacheable response (contract, "Limits"). */

@@ -3,7 +3,7 @@ import type { WeatherArtifact } from '../artifact/recognise.ts';
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
 import { contractIds } from '../contract/identifiers.ts';
 import { formatTimestamp, type microsFromMillis, parseTimestamp } from '../contract/timestamp.ts';
-import type { HeaderList } from '../http/headers.ts';
+import type { HeaderList } from '../http/reply.ts';
 import { weatherCaveatsFor } from './caveats.ts';
 import { ageBucket, entityTag } from './entity-tag.ts';
 import { ageSeconds } from './judge.ts';

@@ -1,11 +1,10 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ClientOf, clientAddress } from './connections/client-address.ts';
 import type { ConnectionTable, TrackedConnection } from './connections/connection-table.ts';
-import { type NetworkTier, widestNetwork } from './connections/network-tiers.ts';
+import { type ClientOf, clientAddress, type NetworkTier, widestNetwork } from './connections/network-tiers.ts';
 import { maxPipelined } from './exchanges.ts';
 import type { FairTurns } from './fair-turns.ts';
-import { httpLimits } from './limits.ts';
+import { httpLimits } from './parser-errors.ts';
 
 /** Dependencies of admission control. */
 interface FrontOptions {

@@ -1,10 +1,9 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionTable } from './connections/connection-table.ts';
-import { httpDate } from './headers.ts';
-import { httpLimits } from './limits.ts';
+import { httpLimits } from './parser-errors.ts';
 import type { ReadRequest } from './read-request.ts';
-import type { Reply } from './reply.ts';
+import { httpDate, type Reply } from './reply.ts';
 
 /** Options for the fast path. */
 interface PlainLaneOptions {

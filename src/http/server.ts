@@ -2,21 +2,38 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { systemCode } from '../ops/errors.ts';
-import type { ClientOf } from './connections/client-address.ts';
-import { type ConnectionBounds, ConnectionTable, type CutReason } from './connections/connection-table.ts';
-import { belowDescriptors, limitConnections } from './connections/descriptors.ts';
-import { networkTiers } from './connections/network-tiers.ts';
-import { type UnsentBounds, UnsentBytes, type UnsentClaim } from './connections/unsent-bytes.ts';
+import {
+  type ConnectionBounds,
+  ConnectionTable,
+  type CutReason,
+  type UnsentBounds,
+  UnsentBytes,
+  type UnsentClaim,
+} from './connections/connection-table.ts';
+import { type ClientOf, networkTiers } from './connections/network-tiers.ts';
 import { Exchanges } from './exchanges.ts';
 import { FairTurns } from './fair-turns.ts';
 import { type Front, openFront } from './front.ts';
-import { allowedMethods, type HeaderList } from './headers.ts';
-import { defaultConnectionBounds, httpLimits } from './limits.ts';
-import { type Listening, listen, listenWidely } from './listening.ts';
-import { answerParserError, answerRaw, codeOfParserError, endQuietly } from './parser-errors.ts';
+import { belowDescriptors, type Listening, limitConnections, listen, listenWidely } from './listening.ts';
+import {
+  answerParserError,
+  answerRaw,
+  codeOfParserError,
+  defaultConnectionBounds,
+  endQuietly,
+  httpLimits,
+} from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
-import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
+import {
+  allowedMethods,
+  errorReply,
+  type HeaderList,
+  type Reply,
+  type StreamedReply,
+  send,
+  sendStreamed,
+} from './reply.ts';
 
 /**
  * Answers well-formed requests, immediately or later. If the function throws or rejects, the client gets status 500.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isNestedDeeper } from './json-object.ts';
+import { isNestedDeeper } from './json-budget.ts';
 
 test('isNestedDeeper returns true if and only if a leaf of the value is inside more containers than the limit', () => {
   const depth = (value: unknown): number =>

@@ -289,7 +289,7 @@ export const inputLimits = {
     elements: null,
     fields: 100,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/http/limits.ts',
+    code: 'src/http/parser-errors.ts',
   }),
   cursor: flat({
     input: 'cursor of the account view',

@@ -1,5 +1,5 @@
 /**
- * Rules for admitting URLs from other parties and from the operator. `src/network/guard/outbound-url.ts` adds the address
+ * Rules for admitting URLs from other parties and from the operator. `src/network/guard/address-policy.ts` adds the address
  * policy for URLs that other parties choose.
  */
 

@@ -1,4 +1,4 @@
-import { unknown } from '../ops/settings.ts';
+import { unknown } from '../ops/setting.ts';
 import { packageVersion } from './command.ts';
 import { commandHelp, commandNames, commands, knownFlags, overview } from './commands.ts';
 import { exitWithCodeOf } from './exit-code.ts';

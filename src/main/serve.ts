@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import type { Registry } from 'prom-client';
-import { firstSignal, stopInTime } from '../ops/lifecycle.ts';
 import type { Log } from '../ops/log.ts';
 import { registryText, serveMetrics } from '../ops/metrics.ts';
+import { firstSignal, stopInTime } from '../ops/process.ts';
 
 /** A started component that can be stopped. */
 export interface Running {

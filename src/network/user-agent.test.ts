@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseContact, userAgent } from './user-agent.ts';
+import { parseContact, userAgent } from '../main/shared-settings.ts';
 
 describe('the user agent', () => {
   it('names the program, its version and the contact', () => {

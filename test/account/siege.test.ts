@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { folderInTest, page, startAccount } from '../../harness/accounts/account.ts';
 import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
-import { accountErrorTable } from '../../src/contract/account-errors.ts';
+import { accountErrorTable } from '../../src/contract/errors.ts';
 
 /** Tests the account surface with hostile clients of every kind alongside honest clients. */
 

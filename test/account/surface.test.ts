@@ -5,7 +5,7 @@ import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { answersIn, exchange } from '../../harness/net/raw-http.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { until } from '../../harness/process/until.ts';
-import { accountErrorTable } from '../../src/contract/account-errors.ts';
+import { accountErrorTable } from '../../src/contract/errors.ts';
 
 /** The surface with its default settings, for tests that change neither its store nor its processes. */
 const unchanged = onceInFile((later) => observed(12, [], later));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pythonClient, runsPython } from '../../harness/packages/python.ts';
 import { AnswerError, createFactsClient, FactsError, StaleCacheError } from '../../src/client/index.ts';
-import { canonicalJson } from '../../src/contract/canonical.ts';
+import { canonicalJson } from '../../src/contract/encodings.ts';
 
 /** Compares the clients of both languages over random sequences of responses. */
 

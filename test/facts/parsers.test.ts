@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answersIn, exchange } from '../../harness/net/raw-http.ts';
-import { commonHeaders } from '../../src/http/headers.ts';
 import { parsePlainRequest } from '../../src/http/plain-lane.ts';
 import type { ReadRequest } from '../../src/http/read-request.ts';
-import { json } from '../../src/http/reply.ts';
+import { commonHeaders, json } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 
 /**

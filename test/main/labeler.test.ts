@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { labelerDocument } from '../../harness/labels/labeler-document.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
-import { errorTable } from '../../src/contract/errors.ts';
-import { labelerErrorBody } from '../../src/contract/labeler-errors.ts';
+import { errorTable, labelerErrorBody } from '../../src/contract/errors.ts';
 import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
 
 /** A document that a service has just built. */

@@ -8,9 +8,13 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
 import { maxClosingBytes } from '../../src/network/websocket/attended-socket.ts';
-import { ConnectError } from '../../src/network/websocket/connect-error.ts';
-import { FrameLane } from '../../src/network/websocket/frame-lane.ts';
-import { type GuardedSocket, openSocket, type SocketOptions } from '../../src/network/websocket/websocket.ts';
+import { FrameLane } from '../../src/network/websocket/partial-message.ts';
+import {
+  ConnectError,
+  type GuardedSocket,
+  openSocket,
+  type SocketOptions,
+} from '../../src/network/websocket/websocket.ts';
 
 const defaults = {
   policy: { allowLoopback: true },

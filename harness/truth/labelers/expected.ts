@@ -1,13 +1,13 @@
 import type { Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { Micros } from '../../../src/contract/timestamp.ts';
 import type {
   DiscoveryWay,
+  GapReason,
   LabelerProblem,
   LabelerState,
   ReadingTransport,
-} from '../../../src/contract/labeler-vocabulary.ts';
-import type { Micros } from '../../../src/contract/timestamp.ts';
-import type { GapReason } from '../../../src/contract/vocabulary.ts';
+} from '../../../src/contract/vocabulary.ts';
 import { day, type Interval, micros, minute, second } from '../../../src/store/time.ts';
 import { type Moment, roleAt, stateOf } from '../cast.ts';
 import { departs, type Role } from '../roles.ts';

@@ -1,5 +1,5 @@
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
-import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
+import { fewerThanFive } from '../../../src/contract/vocabulary.ts';
 import { dayName, dayOf } from '../../../src/store/time.ts';
 import type { AcceptedRow } from './rows.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountErrorCode } from '../../contract/account-errors.ts';
+import type { AccountErrorCode } from '../../contract/errors.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';

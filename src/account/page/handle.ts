@@ -1,5 +1,5 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
-import { isHandle } from '../../network/identity/handle.ts';
+import { isHandle } from '../../network/identity/did-document.ts';
 import type { HandleResolution } from '../../network/identity/resolve-handle.ts';
 
 /** Resolves a handle to its DID. */

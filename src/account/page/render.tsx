@@ -1,9 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { accountErrorTable } from '../../contract/account-errors.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import { type Reply, withBody } from '../../http/reply.ts';
-import { chooseCoding } from '../../http/representation/accept-encoding.ts';
-import { encodeOnce } from '../../http/representation/compress.ts';
+import { accountErrorTable } from '../../contract/errors.ts';
+import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import { chooseCoding, encodeOnce } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
 import { LanguageSwitch } from '../../web/language/switch.tsx';

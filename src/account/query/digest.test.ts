@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { AccountRow, ExportManifest } from '../../contract/account.ts';
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { firstDigest, nextDigest } from './digest.ts';
 
 interface Vectors {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ExportManifest } from '../../contract/account.ts';
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 
 /**
  * Digest of an export: a chain over the manifest and then each row. The last digest of the chain covers the whole

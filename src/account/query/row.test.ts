@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import type { Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';

@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { isObject, type JsonObject } from '../../input/json-budget.ts';
 import { type Language, languages } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 

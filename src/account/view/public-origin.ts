@@ -1,5 +1,5 @@
-import { admitHttpUrl } from '../../network/guard/outbound-url.ts';
-import { isResolvableHandle } from '../../network/identity/handle.ts';
+import { admitHttpUrl } from '../../network/guard/address-policy.ts';
+import { isResolvableHandle } from '../../network/identity/did-document.ts';
 
 /**
  * Maximum length of an origin in a link, in characters. A page repeats the origin in every observation of the labeler.

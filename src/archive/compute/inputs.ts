@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { hoursOf } from '../days/calendar.ts';
 import { factNames, lineFileOf } from '../days/day-files.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { dayMs, startOf } from './calendar.ts';
 import { parsedObject } from './json.ts';

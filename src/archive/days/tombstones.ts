@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { isDay } from './calendar.ts';
 import { type ListedFile, parseFile } from './day.ts';
 import { parsedObject } from './json.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type LabelerHours, type LabelsHours, maxHourLabelers } from '../../artifact/hours/labels-hours.ts';
 import { maxLabelerGaps } from '../../artifact/labelers.ts';
 import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../../artifact/schema.ts';
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { gapReasons } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { maxHourSeries, maxSeriesGaps, type WeatherHourSeries } from '../../artifact/hours/weather-hours.ts';
 import { check, count, measure, nullable, oneOf, usableInstant } from '../../artifact/schema.ts';
-import { canonicalJson } from '../../contract/canonical.ts';
+import { canonicalJson } from '../../contract/encodings.ts';
 import { collectionNames, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { parsedObject } from '../days/json.ts';

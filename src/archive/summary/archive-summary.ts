@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createPoller } from '../../artifact/poller.ts';
+import { createPoller } from '../../artifact/url-source.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { pathOf } from '../days/day-files.ts';
 import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';

@@ -1,5 +1,5 @@
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { csvCell } from '../../contract/csv-cell.ts';
+import { csvCell } from '../../contract/encodings.ts';
 import type { Cell, CellKind, Column, Edition, Row, Table } from './table.ts';
 
 const types = {

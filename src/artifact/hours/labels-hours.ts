@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { maxGaps } from '../../contract/limits.ts';
 import { gapReasons, origins } from '../../contract/vocabulary.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { maxLabelerGaps } from '../labelers.ts';
 import type { Recogniser } from '../reading.ts';
 import { check, count, labelerDid, measure, nullable, oneOf, own, usableInstant, uuidText } from '../schema.ts';

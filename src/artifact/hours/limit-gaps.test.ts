@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type KeyedGap, limitGaps } from './limit-gaps.ts';
+import { type KeyedGap, limitGaps } from './hours.ts';
 
 /** Joined gaps cover at least the time of the given gaps, and the result states that gaps were joined. */
 

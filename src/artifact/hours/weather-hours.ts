@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type CollectionName, collectionNames, origins, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import type { Recogniser } from '../reading.ts';
 import { check, count, measure, nullable, oneOf, own, usableInstant } from '../schema.ts';
 import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';

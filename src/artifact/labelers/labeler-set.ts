@@ -1,6 +1,5 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import { scanJson } from '../../input/json-budget.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import {
   checkDefinitionsHeader,

@@ -1,8 +1,18 @@
-import type { LabelerLine, LabelersHeader } from '../labelers.ts';
-import { createPoller, type Poller } from '../poller.ts';
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { systemCode, systemWords } from '../../ops/errors.ts';
+import { type LabelerLine, type LabelersHeader, maxDefinitionsBytes, maxLabelersBytes } from '../labelers.ts';
 import type { Missing, Unreadable } from '../reading.ts';
-import type { ReadLabelerBytes } from './labeler-files.ts';
-import { type LabelerSet, labelerDecoder, type MalformedLine, type SliceEnd, slices } from './labeler-set.ts';
+import { type ArtifactResponse, createPoller, type Poller, requestArtifact } from '../url-source.ts';
+import {
+  type LabelerBytes,
+  type LabelerSet,
+  labelerDecoder,
+  type MalformedLine,
+  type SliceEnd,
+  slices,
+} from './labeler-set.ts';
 
 /** A labelers artifact with the data that the reader derived from it. */
 export interface PreparedLabelers<P> {
@@ -135,4 +145,167 @@ class LabelersPoller<P> {
     this.#reading = next;
     this.#options.observe?.(next);
   }
+}
+
+/** Result of one attempt to read both files of the labelers artifact. */
+export type LabelerBytesReading =
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: LabelerBytes;
+      /** SHA-256 of both files, in hex. */
+      readonly digest: string;
+      /** Modification time of the newer file, in milliseconds since 1970. */
+      readonly modifiedAt: number;
+    }
+  /** Both files are unchanged since the last attempt. */
+  | { readonly kind: 'unchanged' }
+  | Missing
+  | Unreadable;
+
+/**
+ * Reads both files of the labelers artifact. Callers must wait for the promise of a call to settle before the next
+ * call.
+ */
+export type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
+
+/** Size of the blocks in which files are read and hashed, in bytes. A block takes less than a millisecond. */
+const pieceBytes = 256 * 1024;
+
+const bounds = { labelers: maxLabelersBytes, definitions: maxDefinitionsBytes } as const;
+
+/** Creates a function that reads the two files if either has changed. */
+export function labelerFiles(paths: { readonly labelers: string; readonly definitions: string }): ReadLabelerBytes {
+  let seen = '';
+  return async () => {
+    try {
+      const before = await stampsOf(paths);
+      if (before === seen) return { kind: 'unchanged' };
+      const hash = createHash('sha256');
+      const labelers = await readPieces(paths.labelers, bounds.labelers, hash.update.bind(hash));
+      const definitions = await readPieces(paths.definitions, bounds.definitions, hash.update.bind(hash));
+      // If a file changed during the read, the next attempt must read both again.
+      seen = before === (await stampsOf(paths)) ? before : '';
+      const modifiedAt = Math.max(labelers.modifiedAt, definitions.modifiedAt);
+      const bytes = { labelers: labelers.bytes, definitions: definitions.bytes };
+      return { kind: 'bytes', bytes, digest: hash.digest('hex'), modifiedAt };
+    } catch (error) {
+      seen = '';
+      return failure(error);
+    }
+  };
+}
+
+async function stampsOf(paths: { readonly labelers: string; readonly definitions: string }): Promise<string> {
+  const stats = await Promise.all([stat(paths.labelers), stat(paths.definitions)]);
+  return stats.map(stampOf).join(' ');
+}
+
+function stampOf(stats: Stats): string {
+  return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+class ReadFault extends Error {}
+
+async function readPieces(path: string, maxBytes: number, update: (piece: Buffer) => void) {
+  // Open without blocking, so that a FIFO in the artifact's place cannot stop the service.
+  const file: FileHandle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new ReadFault('the artifact is not a regular file');
+    if (stats.size > maxBytes) throw new ReadFault(`the artifact is larger than ${maxBytes} bytes`);
+    const bytes = Buffer.allocUnsafe(stats.size);
+    let at = 0;
+    while (at < bytes.length) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(pieceBytes, bytes.length - at), at);
+      if (bytesRead === 0) throw new ReadFault('the artifact was truncated while it was being read');
+      update(bytes.subarray(at, at + bytesRead));
+      at += bytesRead;
+    }
+    return { bytes, modifiedAt: stats.mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
+
+function failure(error: unknown): Missing | Unreadable {
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', why: 'the file does not exist' };
+  const why = error instanceof ReadFault ? error.message : `the artifact cannot be read: ${systemWords(error)}`;
+  return { kind: 'unreadable', why };
+}
+
+/** Options for a labelers artifact at two URLs; all times in milliseconds. */
+interface LabelerUrlOptions {
+  readonly urls: { readonly labelers: URL; readonly definitions: URL };
+  readonly userAgent: string;
+  /** Maximum time until a complete response has arrived. */
+  readonly timeoutMs: number;
+  /** Time for which the last response remains valid while the URLs cannot be reached. */
+  readonly graceMs: number;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+type Received = Extract<ArtifactResponse, { kind: 'bytes' }>;
+type FileName = keyof LabelerBytes;
+
+/**
+ * Creates a function that requests the two URLs with conditional requests. For `graceMs` after the last pair of
+ * responses, a URL that cannot be reached counts as unchanged.
+ */
+export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
+  const { urls, userAgent, timeoutMs, graceMs, clock } = options;
+  const kept = new Map<FileName, Received>();
+  let reachedAt = Number.NEGATIVE_INFINITY;
+
+  const request = (name: FileName, stop: AbortSignal): Promise<ArtifactResponse> => {
+    const validators = kept.get(name)?.validators ?? null;
+    return requestArtifact({ url: urls[name], userAgent, maxBytes: bounds[name], timeoutMs, validators, stop, clock });
+  };
+
+  return async (stop) => {
+    const responses = { labelers: await request('labelers', stop), definitions: await request('definitions', stop) };
+    let isChanged = false;
+    for (const name of ['labelers', 'definitions'] as const) {
+      const response = responses[name];
+      if (response.kind === 'bytes') {
+        isChanged = true;
+        kept.set(name, response);
+        continue;
+      }
+      if (response.kind === 'unchanged') continue;
+      if (response.kind === 'unreachable' && kept.has(name) && clock() - reachedAt < graceMs) continue;
+      kept.clear();
+      return refusal(response, bounds[name]);
+    }
+    const { labelers, definitions } = { labelers: kept.get('labelers'), definitions: kept.get('definitions') };
+    if (!labelers || !definitions) return { kind: 'unreadable', why: 'the server has not responded yet' };
+    if (responses.labelers.kind !== 'unreachable' && responses.definitions.kind !== 'unreachable') reachedAt = clock();
+    if (!isChanged) return { kind: 'unchanged' };
+    const modifiedAt = Math.max(labelers.modifiedAt ?? clock(), definitions.modifiedAt ?? clock());
+    const bytes = { labelers: labelers.bytes, definitions: definitions.bytes };
+    return { kind: 'bytes', bytes, digest: await digestOf(bytes), modifiedAt };
+  };
+}
+
+function refusal(response: Exclude<ArtifactResponse, { kind: 'bytes' | 'unchanged' }>, maxBytes: number) {
+  switch (response.kind) {
+    case 'gone':
+      return { kind: 'missing', why: 'the server responds that the artifact does not exist' } as const;
+    case 'too_large':
+      return { kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` } as const;
+    case 'unreachable':
+      return { kind: 'unreadable', why: `the URL cannot be reached (${response.why})` } as const;
+  }
+}
+
+async function digestOf({ labelers, definitions }: LabelerBytes): Promise<string> {
+  const hash = createHash('sha256');
+  for (const bytes of [labelers, definitions]) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      hash.update(bytes.subarray(at, at + pieceBytes));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return hash.digest('hex');
 }

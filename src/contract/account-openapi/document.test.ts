@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountOpenApi } from '../../../harness/artifacts/openapi.ts';
-import { accountErrorCodes, accountErrorTable } from '../account-errors.ts';
-import { accountExamples as examples } from './examples.ts';
+import { accountErrorCodes, accountErrorTable } from '../errors.ts';
+import { accountExamples as examples } from './responses.ts';
 
 const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
   ...Object.entries(examples.exports).map(([name, value]) => ['/exports', 200, name, value] as const),

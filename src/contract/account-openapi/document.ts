@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import * as account from '../account.ts';
-import { AccountErrorBody, FittingInterval } from '../account-errors.ts';
+import { AccountErrorBody, FittingInterval } from '../errors.ts';
 import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
 import { Health } from '../instruments.ts';
 import { Acquisition, Gap } from '../labels.ts';
 import { openApiFrame, pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';
-import { accountExamples as examples } from './examples.ts';
 import {
+  accountExamples as examples,
   headerComponents,
   headers,
   htmlContent,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { labelersOpenApi } from '../../../harness/artifacts/openapi.ts';
-import { labelerExamples as examples } from './examples.ts';
+import { labelerExamples as examples } from './document.ts';
 
 const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
   ['/labelers.json', 200, 'list', examples.list.list],

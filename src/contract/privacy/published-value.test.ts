@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPublishableValue } from './published-value.ts';
+import { isPublishableValue } from './find-identity.ts';
 
 test.each(['spam', 'ai-generated', '!warn', 'she-her', 'no-ai', 'anti-social', 'misinformation', 'account-security'])(
   'the label value %s can be published',

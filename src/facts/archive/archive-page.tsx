@@ -1,8 +1,6 @@
 import type { Origin } from '../../contract/vocabulary.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import { errorReply, type Reply, withBody } from '../../http/reply.ts';
-import type { Coding } from '../../http/representation/accept-encoding.ts';
-import { encode } from '../../http/representation/compress.ts';
+import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, encode } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import { countText, instantText, originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { type NetworkTier, networkTiers } from '../../http/connections/network-tiers.ts';
-import { TieredLimit } from '../../http/connections/tiered-limit.ts';
-import { type HeaderList, httpDate } from '../../http/headers.ts';
+import { type NetworkTier, networkTiers, TieredLimit } from '../../http/connections/network-tiers.ts';
 import type { FileRequest } from '../../http/read-request.ts';
-import { errorReply, json, methodNotAllowed, preflight, type Reply, type StreamedReply } from '../../http/reply.ts';
-import { type ByteRange, byteRange } from '../../http/representation/byte-range.ts';
-import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
+import {
+  errorReply,
+  type HeaderList,
+  httpDate,
+  json,
+  methodNotAllowed,
+  preflight,
+  type Reply,
+  type StreamedReply,
+} from '../../http/reply.ts';
+import { type ByteRange, byteRange, matchesEntityTag } from '../../http/representation/conditional.ts';
 
 /** Path prefix of the archive's files. */
 export const archivePrefix = '/archive/';

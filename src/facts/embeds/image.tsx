@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { HeaderList } from '../../http/headers.ts';
+import type { HeaderList } from '../../http/reply.ts';
 
 /** Content of an image. */
 interface ImageParts {

@@ -1,10 +1,8 @@
 import Negotiator from 'negotiator';
-import type { HeaderList } from '../../http/headers.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
-import { type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
-import { encode } from '../../http/representation/compress.ts';
-import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
+import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding, encode } from '../../http/representation/codings.ts';
+import { matchesEntityTag } from '../../http/representation/conditional.ts';
 import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
 import { embedHeaders, svgType } from '../embeds/image.tsx';

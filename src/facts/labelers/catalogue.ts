@@ -1,8 +1,8 @@
 import type { LabelerSet, SliceEnd } from '../../artifact/labelers/labeler-set.ts';
 import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
 import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
-import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
+import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
 import { listConclusion } from './conclusion.ts';
 import { projectSummary } from './project-labeler.ts';

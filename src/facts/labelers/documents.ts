@@ -1,9 +1,8 @@
 import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../../contract/labelers.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import type { Reply } from '../../http/reply.ts';
-import { chooseCoding } from '../../http/representation/accept-encoding.ts';
+import type { HeaderList, Reply } from '../../http/reply.ts';
+import { chooseCoding } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import { originCaveats } from '../caveats.ts';
 import { ageBucket, entityTag } from '../entity-tag.ts';

@@ -1,6 +1,6 @@
 import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers/labelers-source.ts';
+import type { RecentOverview } from '../../artifact/overview.ts';
 import type { ArtifactSource, Readable } from '../../artifact/reading.ts';
-import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
 import type { Origin } from '../../contract/vocabulary.ts';

@@ -1,7 +1,6 @@
 import type { LabelerDefinitionsLine, LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
-import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinitions, LabelerFacts, LabelerHandle, LabelerSummary } from '../../contract/labelers.ts';
-import { signatureVerdicts } from '../../contract/vocabulary.ts';
+import { fewerThanFive, signatureVerdicts } from '../../contract/vocabulary.ts';
 import { isUnreadSpan, labelerConclusion, unreadDays } from './conclusion.ts';
 import { remedies } from './remedies.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import { prepared } from '../../../harness/process/labelers.ts';
-import { labelerStates } from '../../contract/labeler-vocabulary.ts';
+import { labelerStates } from '../../contract/vocabulary.ts';
 import { nameOf, sortKeys } from './catalogue.ts';
 import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './query.ts';
 

@@ -1,4 +1,4 @@
-import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
+import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
 import { type Catalogue, type SortKey, sortKeys } from './catalogue.ts';
 
 /** Query of the page `/labelers`. No other path of the facts API evaluates a query. */

@@ -1,4 +1,4 @@
-import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
+import type { LabelerProblem } from '../../contract/vocabulary.ts';
 
 /** Description and remedy of each problem, for operators of labelers. */
 export const remedies: Readonly<Record<LabelerProblem, string>> = {

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { type LabelerErrorCode, labelerErrorBody } from '../../contract/errors.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
-import { type LabelerErrorCode, labelerErrorBody } from '../../contract/labeler-errors.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import { type HeaderList, httpDate } from '../../http/headers.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
-import { json, jsonType, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
-import { matchesEntityTag } from '../../http/representation/if-none-match.ts';
+import { type HeaderList, httpDate, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding } from '../../http/representation/codings.ts';
+import { matchesEntityTag } from '../../http/representation/conditional.ts';
 import { renderPage } from '../../web/document.tsx';
 import { cacheControl } from '../representation.ts';
 import { refusedPage } from './page/frame.tsx';

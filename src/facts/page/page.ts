@@ -1,8 +1,6 @@
 import { h } from 'preact';
-import type { HeaderList } from '../../http/headers.ts';
-import { type Reply, withBody } from '../../http/reply.ts';
-import type { Coding } from '../../http/representation/accept-encoding.ts';
-import { encode } from '../../http/representation/compress.ts';
+import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, encode } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';

@@ -6,7 +6,7 @@ import type { ErrorBody } from '../../contract/errors.ts';
 import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
 import { cacheSeconds } from '../../contract/limits.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import type { Shown } from './model.ts';
 
 /** Requests one fact from the API, and caches the fact as the contract requires of clients. */

@@ -1,6 +1,10 @@
-import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
-import { errorTable } from '../../contract/errors.ts';
-import { type LabelerErrorCode, labelerErrorTable } from '../../contract/labeler-errors.ts';
+import {
+  type AccountErrorCode,
+  accountErrorTable,
+  errorTable,
+  type LabelerErrorCode,
+  labelerErrorTable,
+} from '../../contract/errors.ts';
 
 /** Error code of any document in the reference. */
 type AnyErrorCode = LabelerErrorCode | AccountErrorCode;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './network-tiers.ts';
 
 const socket = { remoteAddress: '10.0.0.9' };
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { limitConnections, maxConnections, readDescriptors } from './descriptors.ts';
+import { limitConnections, maxConnections, readDescriptors } from '../listening.ts';
 
 describe('maxConnections', () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UnsentBytes, type UnsentClaim } from './connection-table.ts';
 import { networkTiers } from './network-tiers.ts';
-import { UnsentBytes, type UnsentClaim } from './unsent-bytes.ts';
 
 const [a, b, c] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(networkTiers) as [
   ReturnType<typeof networkTiers>,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import type { Coding } from './accept-encoding.ts';
-import { encode, encodeSmallest } from './compress.ts';
+import { type Coding, encode, encodeSmallest } from './codings.ts';
 
 /** A static file of the built program. It is cached, and read again after it has changed on disk. */
 export interface AssetFile {

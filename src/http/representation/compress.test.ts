@@ -1,8 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { codings } from './accept-encoding.ts';
-import { encode, encodeOnce } from './compress.ts';
+import { codings, encode, encodeOnce } from './codings.ts';
 
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
 

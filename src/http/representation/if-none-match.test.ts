@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { matchesEntityTag } from './if-none-match.ts';
+import { matchesEntityTag } from './conditional.ts';
 
 const etag = 'W/"abc_-9"';
 

@@ -7,8 +7,7 @@ import {
   parseDirectoryOperation,
 } from '../../network/identity/directory-operation.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
-import { type CloseInfo, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
+import { type CloseInfo, ConnectError, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 
 /** Dependencies of `followDirectory`. */

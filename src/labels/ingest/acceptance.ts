@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
-import { threadCpuMs, threadIdleMs } from '../../ops/thread-cpu.ts';
+import { threadCpuMs, threadIdleMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
 import { type AppendResult, type Batch, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';

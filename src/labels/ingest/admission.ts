@@ -1,6 +1,6 @@
 import { isDid } from '../../contract/identifiers.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { labelBytes, type ReceivedLabel } from '../../store/label.ts';
 import type { RefusalReason } from '../../store/port.ts';
 import { isSpaceUri } from '../../store/subject.ts';

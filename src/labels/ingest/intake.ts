@@ -1,4 +1,4 @@
-import { threadCpuMs } from '../../ops/thread-cpu.ts';
+import { threadCpuMs } from '../../ops/process.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
 import { fingerprint } from '../label/fingerprint.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { fromBytes, isBytes } from '@atcute/cbor';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { identityOf } from '../../store/identity.ts';
 import { readLabel } from './label-fields.ts';
 

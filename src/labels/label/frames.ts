@@ -1,6 +1,6 @@
 import { decodeFirst } from '@atcute/cbor';
 import { type CborShape, scanCbor } from '../../input/cbor-budget.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 
 /** Maximum number of labels in one frame. A frame with more labels is refused. */

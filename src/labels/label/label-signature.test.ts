@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decode, encode, toBytes } from '@atcute/cbor';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type LabelKey, parseLabelKey } from '../../network/identity/label-key.ts';
+import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
 import {
   createSignatureCheck,
   libsecp256k1,

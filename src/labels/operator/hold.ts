@@ -1,7 +1,7 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { artifactNames, replaceFile, writeArtifact } from '../../artifact/write.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 

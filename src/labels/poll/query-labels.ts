@@ -1,4 +1,4 @@
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { GetJsonOptions, HttpClient } from '../../network/http/http.ts';
 import { httpFault, type SourceFault } from '../state/faults.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../artifact/write.ts';
 import { formatMicros, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 

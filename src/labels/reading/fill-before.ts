@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fillTarget, type LabelQuery, note, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';

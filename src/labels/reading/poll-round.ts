@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { micros } from '../../store/time.ts';
 import { DeliveryAccount, type SourceIntake } from '../ingest/intake.ts';

@@ -5,7 +5,7 @@ import { asked } from '../../../harness/labels/reading-events.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import { day, micros, minute, second } from '../../store/time.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createIntake } from '../ingest/intake.ts';

@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
-import type { GuardedSocket } from '../../network/websocket/websocket.ts';
+import { ConnectError, type GuardedSocket } from '../../network/websocket/websocket.ts';
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { HttpClient } from '../../network/http/http.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { PositionChange } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';

@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { type HttpClient, withPeer } from '../../network/http/http.ts';
 import type { IdentityResolver } from '../../network/identity/identity.ts';

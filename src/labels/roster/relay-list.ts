@@ -1,5 +1,5 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
-import { scanJson } from '../../input/json-budget.ts';
-import { isNestedDeeper, isObject } from '../../input/json-object.ts';
+import { isNestedDeeper, isObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';

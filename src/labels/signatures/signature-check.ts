@@ -1,5 +1,5 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
-import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { LabelKey } from '../../network/identity/did-document.ts';
 import type { SignedLabel } from '../label/label-signature.ts';
 
 /** Input of a signature check. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
-import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { LabelKey } from '../../network/identity/did-document.ts';
+import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
 import { micros } from '../../store/time.ts';
 import { Signatures } from './signatures.ts';
 import type { LabelerKeys } from './verifier.ts';

@@ -1,8 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
-import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
+import { isObject } from '../../input/json-budget.ts';
+import type { LabelKey } from '../../network/identity/did-document.ts';
+import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
 import type { IdentityResolver } from '../../network/identity/identity.ts';
-import type { LabelKey } from '../../network/identity/label-key.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';

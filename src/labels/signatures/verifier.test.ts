@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { encode, toBytes } from '@atcute/cbor';
 import { describe, expect, it } from 'vitest';
-import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { LabelKey } from '../../network/identity/did-document.ts';
 import { micros } from '../../store/time.ts';
 import type { ReceivedLabel } from '../label/label-signature.ts';
 import { createVerifier } from './verifier.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
-import type { EarlierLabelKey } from '../../network/identity/audit-log.ts';
-import type { LabelKey } from '../../network/identity/label-key.ts';
+import type { LabelKey } from '../../network/identity/did-document.ts';
+import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
 import { parseAuthored } from '../label/label-fields.ts';
 import { type ReceivedLabel, separateSignature } from '../label/label-signature.ts';
 import { FairQueue } from '../shares/fair-queue.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonAnswer } from '../../network/http/http.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import { connectFault, httpFault, problemOf, type SourceFault, worseOf } from './faults.ts';
 import type { Fault } from './reading-events.ts';
 

@@ -1,6 +1,6 @@
-import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
+import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { JsonAnswer } from '../../network/http/http.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import type { Fault } from './reading-events.ts';
 
 /** Failure of an attempt to read a source by one transport. */

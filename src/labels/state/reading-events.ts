@@ -1,5 +1,5 @@
-import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
+import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { ReadPosition } from '../label/position.ts';
 
 /** Kind of failure of an attempt to read a source. */

@@ -1,5 +1,5 @@
-import type { LabelerProblem, ReadingTransport } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
+import type { LabelerProblem, ReadingTransport } from '../../contract/vocabulary.ts';
 import { hour, minute } from '../../store/time.ts';
 import { unreachableAfter } from './priority.ts';
 import type { SourceState } from './source-state.ts';

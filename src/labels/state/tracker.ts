@@ -1,5 +1,5 @@
-import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
+import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import { isEnrolledAt, type ReadingState, readingOf, type TrackedState, unreadSince } from './reading-state.ts';

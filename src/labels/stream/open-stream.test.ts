@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import type { Resolve } from '../../network/guard/address-policy.ts';
 import { createSlots } from '../../network/guard/slots.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 import { createStreamOpener } from './open-stream.ts';
 
 const server = createServer((socket) => socket.on('error', () => undefined));

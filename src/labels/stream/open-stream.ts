@@ -2,8 +2,7 @@ import { inputLimits } from '../../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
-import { type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
+import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Timings } from './timings.ts';
 
 /** Dependencies of `createStreamOpener`. */

@@ -9,7 +9,7 @@ import type { FindHandle } from '../../account/page/handle.ts';
 import { accountPages, pageStyles } from '../../account/page/pages.tsx';
 import { createReadingPool, type ReadingPool, type ReadingTelemetry } from '../../account/reading/reading-pool.ts';
 import { accountCommonHeaders, accountError } from '../../account/replies.ts';
-import { clientAddress } from '../../http/connections/client-address.ts';
+import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
 import { httpSchemes } from '../../input/url.ts';

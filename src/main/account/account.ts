@@ -1,5 +1,5 @@
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
+import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { addressOf } from '../listen.ts';
 import { serveUntilStopped } from '../serve.ts';

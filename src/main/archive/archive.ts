@@ -1,6 +1,6 @@
 import { type FindingKind, findingMeanings, verifyExitCodes } from '../../archive/verify/finding.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import { resolveSettings } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { archiveSettings } from './archive-settings.ts';
 

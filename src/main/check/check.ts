@@ -1,6 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { toggle } from '../../ops/setting.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import { resolveSettings, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { freshnessSettings } from '../facts/facts-settings.ts';
 import type { Verdict } from './check-verdict.ts';

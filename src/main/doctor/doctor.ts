@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpSchemes } from '../../input/url.ts';
-import { integer, optionalInteger, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  resolveSettingsAlone,
+  text,
+  toggle,
+  type Values,
+} from '../../ops/setting.ts';
 import { archiveSettings } from '../archive/archive-settings.ts';
 import { type Command, packageRoot } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { systemWords } from '../../ops/errors.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

@@ -5,7 +5,7 @@ import { readBody } from '../../client/body.ts';
 import { accountPaths } from '../../contract/account.ts';
 import { paths } from '../../contract/identifiers.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { untrustedProxyMetric } from '../account/account-metrics.ts';

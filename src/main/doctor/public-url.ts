@@ -3,7 +3,7 @@ import { readBody } from '../../client/body.ts';
 import { cacheLifetimeMs } from '../../client/headers.ts';
 import { describeStaleness, ReceiptJudge, ServiceClock, type Staleness } from '../../client/staleness.ts';
 import { paths } from '../../contract/identifiers.ts';
-import { isObject } from '../../input/json-object.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { describeCode, systemCode } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';

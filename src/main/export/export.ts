@@ -8,10 +8,18 @@ import type { AskedInterval } from '../../export/interval.ts';
 import type { ExportOrder } from '../../export/run.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { firstSignal } from '../../ops/lifecycle.ts';
+import { firstSignal } from '../../ops/process.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import { choice, integer, optionalInteger, optionalText, type Setting, text, type Values } from '../../ops/setting.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import {
+  choice,
+  integer,
+  optionalInteger,
+  optionalText,
+  resolveSettings,
+  type Setting,
+  text,
+  type Values,
+} from '../../ops/setting.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
 

@@ -2,8 +2,14 @@ import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { servableArchive } from '../../archive/serving/servable.ts';
 import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
-import { labelerFiles, labelerUrls, type ReadLabelerBytes } from '../../artifact/labelers/labeler-files.ts';
-import { type LabelersReading, type LabelersSource, labelersSource } from '../../artifact/labelers/labelers-source.ts';
+import {
+  type LabelersReading,
+  type LabelersSource,
+  labelerFiles,
+  labelersSource,
+  labelerUrls,
+  type ReadLabelerBytes,
+} from '../../artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { archivePrefix, archiveReplies, archiveRoute } from '../../facts/archive/archive-replies.ts';
@@ -15,7 +21,7 @@ import {
   labelersPublication,
 } from '../../facts/labelers/publication.ts';
 import type { AccountLinks } from '../../facts/page/accounts.tsx';
-import { clientAddress } from '../../http/connections/client-address.ts';
+import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { pathOf } from '../../http/read-request.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';
 import { httpSchemes } from '../../input/url.ts';

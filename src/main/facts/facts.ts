@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
+import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { addressOf } from '../listen.ts';
 import { serveUntilStopped } from '../serve.ts';

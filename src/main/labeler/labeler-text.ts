@@ -1,5 +1,5 @@
-import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
+import { fewerThanFive } from '../../contract/vocabulary.ts';
 import { gapParts } from '../../facts/labelers/page/gap-parts.ts';
 import { enumeration, foundText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';

@@ -1,10 +1,9 @@
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { httpSchemes } from '../../input/url.ts';
-import { isHandle } from '../../network/identity/handle.ts';
+import { isHandle } from '../../network/identity/did-document.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import { integer, text, toggle } from '../../ops/setting.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import { integer, resolveSettings, text, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
 import type { LabelerFailure } from './labeler-document.ts';

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import { resolveSettings } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';

@@ -1,9 +1,17 @@
 import type { Sim, SimAddresses } from '../../../sim/index.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
-import { firstSignal, stopInTime } from '../../ops/lifecycle.ts';
 import { createLog, logLevels } from '../../ops/log.ts';
-import { choice, integer, number, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
+import { firstSignal, stopInTime } from '../../ops/process.ts';
+import {
+  choice,
+  integer,
+  number,
+  optionalText,
+  resolveSettingsAlone,
+  text,
+  toggle,
+  type Values,
+} from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import type { SampleAccount } from './sample-accounts.ts';
 

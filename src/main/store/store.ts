@@ -1,6 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { text, toggle, type Values } from '../../ops/setting.ts';
-import { resolveSettings } from '../../ops/settings.ts';
+import { resolveSettings, text, toggle, type Values } from '../../ops/setting.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { defaultData } from '../facts/facts-settings.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
-import type { RecentOverview } from '../../artifact/recent-overview.ts';
+import type { RecentOverview } from '../../artifact/overview.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 import type { HostReport, WeatherReport } from '../weather/weather-report.ts';

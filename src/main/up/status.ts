@@ -1,5 +1,5 @@
+import type { RecentOverview } from '../../artifact/overview.ts';
 import type { Reading } from '../../artifact/reading.ts';
-import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import type { LabelArtifact, WeatherArtifact } from '../../artifact/recognise.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';

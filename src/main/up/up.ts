@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { silentLog } from '../../ops/log.ts';
-import { optionalText, type Settings, type Values } from '../../ops/setting.ts';
-import { resolveSettingsAlone, type SettingSources } from '../../ops/settings.ts';
+import {
+  optionalText,
+  resolveSettingsAlone,
+  type SettingSources,
+  type Settings,
+  type Values,
+} from '../../ops/setting.ts';
 import { type Command, packageRoot } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/tried-hosts.ts';

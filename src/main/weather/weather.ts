@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/settings.ts';
+import { resolveSettingsAlone } from '../../ops/setting.ts';
 import { isZstdDictionary } from '../../weather/stream/dictionary.ts';
 import { noTelemetry } from '../../weather/stream/telemetry.ts';
 import type { Command } from '../command.ts';

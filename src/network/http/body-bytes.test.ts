@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BodyBytes } from './body-bytes.ts';
+import { BodyBytes } from './http-answer.ts';
 
 it('BodyBytes copies all pieces, so that later changes to a piece have no effect', () => {
   const body = new BodyBytes(100_000);

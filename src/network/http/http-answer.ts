@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { TakeOutcome } from '../../input/decoded-bytes.ts';
 import { type JsonLimits, scanJson } from '../../input/json-budget.ts';
-import { decodedCost, inputLimits, maxDecodedBytes } from '../../input/limits.ts';
+import { decodedCost, inputLimits, maxDecodedBytes, maxPieces } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
-import { threadCpuMs } from '../../ops/thread-cpu.ts';
+import { threadCpuMs } from '../../ops/process.ts';
 
 /** Last phase that a request reached. */
 export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
@@ -103,7 +103,7 @@ function xrpcError(headers: IncomingHttpHeaders, body: Buffer): string | null {
 export const maxErrorBytes = inputLimits.errorBody.bytes;
 
 /** Result of decoding the content coding of a body. */
-export type Decoded =
+type Decoded =
   | { readonly kind: 'decoded'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
   | { readonly kind: 'undecodable' };
@@ -221,5 +221,55 @@ function parseJson(bytes: Buffer): { readonly value: unknown } | null {
     return { value: JSON.parse(text) as unknown };
   } catch {
     return null;
+  }
+}
+
+/** Initial capacity in bytes; most responses are smaller. */
+const firstCapacity = 16 * 1024;
+
+/**
+ * Bytes of a body that arrive in pieces. All pieces are copied into one buffer, because a separate buffer for a piece
+ * of one byte would occupy about 200 bytes of memory.
+ */
+export class BodyBytes {
+  readonly #limit: number;
+  #bytes = Buffer.allocUnsafeSlow(0);
+  #length = 0;
+  #pieces = 0;
+
+  /** `limit` is the maximum length in bytes. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Number of received bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /**
+   * Adds a piece. Returns false without adding the piece if the body becomes too long or consists of too many pieces
+   * for its length.
+   */
+  add(piece: Uint8Array): boolean {
+    const length = this.#length + piece.length;
+    this.#pieces += 1;
+    if (length > this.#limit || this.#pieces > maxPieces(length)) return false;
+    if (length > this.#bytes.length) this.#grow(length);
+    this.#bytes.set(piece, this.#length);
+    this.#length = length;
+    return true;
+  }
+
+  /** Returns the bytes; no piece may be added afterwards. */
+  whole(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(length: number): void {
+    const capacity = Math.min(this.#limit, Math.max(length, 2 * this.#bytes.length, firstCapacity));
+    const grown = Buffer.allocUnsafeSlow(capacity);
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
   }
 }

@@ -13,8 +13,7 @@ import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
 import type { Release } from '../guard/slots.ts';
-import { BodyBytes } from './body-bytes.ts';
-import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
+import { BodyBytes, type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
 /** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
 export interface Exchange {

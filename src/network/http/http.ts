@@ -2,9 +2,14 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createNameResolver } from '../dns/name-resolver.ts';
-import { type AddressPolicy, guardedLookup, type Resolve } from '../guard/address-policy.ts';
+import {
+  type AddressPolicy,
+  type Admission,
+  admitHttpUrl,
+  guardedLookup,
+  type Resolve,
+} from '../guard/address-policy.ts';
 import { type HostRate, HostRates } from '../guard/host-rates.ts';
-import { type Admission, admitHttpUrl } from '../guard/outbound-url.ts';
 import { registrableDomain } from '../guard/registrable-domain.ts';
 import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
 import {

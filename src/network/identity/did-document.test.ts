@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDid } from '../../contract/identifiers.ts';
-import { parseDidDocument } from './did-document.ts';
-import { isHandle, isResolvableHandle } from './handle.ts';
-import { parseLabelKey } from './label-key.ts';
+import { isHandle, isResolvableHandle, parseDidDocument, parseLabelKey } from './did-document.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const strict = { allowHttp: false };

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { ECDH } from 'node:crypto';
+import { getPublicKeyFromDidController } from '@atcute/crypto';
+import { isObject, type JsonObject } from '../../input/json-budget.ts';
 import { httpSchemes, parseUrl } from '../../input/url.ts';
-import { isHandle } from './handle.ts';
-import { type LabelKey, parseLabelKey } from './label-key.ts';
 
 /** The parts of a DID document that the service uses. */
 export interface DidDocument {
@@ -102,4 +102,53 @@ function keyOf({ type, publicKeyMultibase }: JsonObject): LabelKey[] {
   if (typeof type !== 'string' || typeof publicKeyMultibase !== 'string') return [];
   const key = parseLabelKey(type, publicKeyMultibase);
   return key ? [key] : [];
+}
+
+/** A public key of label signatures. Equal keys have equal values, so a key can be stored and compared. */
+export interface LabelKey {
+  readonly curve: 'k256' | 'p256';
+  /** Compressed curve point in hexadecimal: 66 characters. */
+  readonly point: string;
+}
+
+/**
+ * Maximum length of a `publicKeyMultibase` in characters; an uncompressed point has 89. Decoding takes quadratic time.
+ */
+const maxMultibaseLength = 128;
+
+/**
+ * Parses the key of a verification method: `Multikey`, or one of the two types of older documents. Returns null if the
+ * key is of another type, is too long, or is not a point of its curve.
+ */
+export function parseLabelKey(type: string, publicKeyMultibase: string): LabelKey | null {
+  if (publicKeyMultibase.length > maxMultibaseLength) return null;
+  try {
+    const key = getPublicKeyFromDidController({ type, publicKeyMultibase });
+    const curve = key.type === 'p256' ? 'p256' : 'k256';
+    const name = curve === 'p256' ? 'prime256v1' : 'secp256k1';
+    // `convertKey` also verifies that the point is on the curve.
+    const point = ECDH.convertKey(key.publicKeyBytes, name, undefined, 'hex', 'compressed');
+    return { curve, point: String(point) };
+  } catch {
+    return null;
+  }
+}
+
+const maxLength = 253;
+const syntax = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
+
+/**
+ * Returns true if the text has the syntax of a handle (AT Protocol, Handle), which does not imply that the handle
+ * resolves.
+ */
+export function isHandle(text: string): boolean {
+  return text.length <= maxLength && syntax.test(text);
+}
+
+/** Top-level domains outside the public network, whose handles are never resolved (AT Protocol, Handle). */
+const unresolvable = new Set(['alt', 'arpa', 'example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test']);
+
+/** Returns true if a handle's top-level domain allows its resolution. */
+export function isResolvableHandle(handle: string): boolean {
+  return isHandle(handle) && !unresolvable.has(handle.slice(handle.lastIndexOf('.') + 1).toLowerCase());
 }

@@ -2,8 +2,8 @@ import { isDid } from '../../contract/identifiers.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { createSharedCache, type SharedCache } from '../guard/shared-cache.ts';
 import type { HttpClient, JsonAnswer } from '../http/http.ts';
-import { type EarlierLabelKey, parseEarlierLabelKeys } from './audit-log.ts';
 import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
+import { type EarlierLabelKey, parseEarlierLabelKeys } from './directory-operation.ts';
 
 /** Result of resolving a DID document. */
 export type Resolution =

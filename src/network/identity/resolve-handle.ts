@@ -2,8 +2,7 @@ import { isDid } from '../../contract/identifiers.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
 import type { HttpClient } from '../http/http.ts';
-import type { DidDocument } from './did-document.ts';
-import { isResolvableHandle } from './handle.ts';
+import { type DidDocument, isResolvableHandle } from './did-document.ts';
 import type { IdentityResolver } from './identity.ts';
 
 /** Result of resolving a handle. */

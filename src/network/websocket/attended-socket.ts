@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
-import { threadCpuMs } from '../../ops/thread-cpu.ts';
+import { threadCpuMs } from '../../ops/process.ts';
 import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
-import { FrameLane } from './frame-lane.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
-import { type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
+import { FrameLane, type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
 /** The URL of a websocket and the limits of its connection, with all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {

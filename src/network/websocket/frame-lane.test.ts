@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { webSocketFrame } from '../../../sim/labelers/hostile/bytes.ts';
-import { FrameLane } from './frame-lane.ts';
+import { FrameLane } from './partial-message.ts';
 
 const maxBytes = 70_000;
 

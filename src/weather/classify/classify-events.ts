@@ -1,5 +1,6 @@
-import { byteWords, expectedKeys, type Level, members, spelling } from './byte-words.ts';
-import { absent, count, EventBody, other } from './event-body.ts';
+import { byteWords, spelling } from './byte-words.ts';
+import { absent, count, EventBody, expectedKeys, type Level, members, other } from './event-body.ts';
+
 import { EventTime, MinuteTime, quotedTimeLength } from './event-time.ts';
 import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';

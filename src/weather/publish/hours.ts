@@ -1,5 +1,4 @@
-import { maxHours } from '../../artifact/hours/hours.ts';
-import { limitGaps } from '../../artifact/hours/limit-gaps.ts';
+import { limitGaps, maxHours } from '../../artifact/hours/hours.ts';
 import {
   type CollectionHours,
   maxSeriesGaps,

@@ -5,9 +5,10 @@ import { interactionShares, interactions, type Shares, silentShares, storedUsual
 import { earlierDays, hourUs, isWithin, spanBefore } from '../window/earlier-days.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { type Interval, union } from '../window/interval.ts';
+import { type Minute, minutes } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { futureUs } from '../window/track.ts';
-import { dayUs, type Minute, minutes, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
+import { dayUs, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { type ConditionInput, comparableDays, type HourBaseline, hourBaseline, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';

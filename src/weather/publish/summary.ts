@@ -11,8 +11,9 @@ import {
 import type { CollectionTime } from '../silence/silence.ts';
 import { minDays } from '../window/earlier-days.ts';
 import type { Interval } from '../window/interval.ts';
+import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { type Minute, windowFlag, windowSeconds, windowUs } from '../window/window.ts';
+import { windowFlag, windowSeconds, windowUs } from '../window/window.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */

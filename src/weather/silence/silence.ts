@@ -1,8 +1,9 @@
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { percentile } from '../window/earlier-days.ts';
 import { coverage, type Interval, union, without } from '../window/interval.ts';
+import type { Minute } from '../window/minute.ts';
 import type { Edges, Silence } from '../window/silence-store.ts';
-import { type Minute, windowUs } from '../window/window.ts';
+import { windowUs } from '../window/window.ts';
 
 /** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;

@@ -1,7 +1,8 @@
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { earlierDays, hourUs, isWithin, minDays, minMinutes, percentile, spanBefore } from '../window/earlier-days.ts';
+import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { dayUs, type Minute, windowsPerDay } from '../window/window.ts';
+import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { type CollectionTime, frequentRate, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
 

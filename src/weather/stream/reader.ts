@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inputLimits } from '../../input/limits.ts';
 import { type Backoff, type BackoffOptions, createBackoff } from '../../network/websocket/backoff.ts';
-import { ConnectError } from '../../network/websocket/connect-error.ts';
-import type { GuardedSocket, SocketOptions } from '../../network/websocket/websocket.ts';
+import { ConnectError, type GuardedSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
 import { describeHandshakeRefusal, type Endpoint, methodProtocol, subscribeUrl } from '../window/endpoint.ts';

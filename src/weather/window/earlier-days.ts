@@ -1,7 +1,8 @@
 import type { CollectionName } from '../../contract/vocabulary.ts';
 import { type Interval, union } from './interval.ts';
+import { type Minute, minutes } from './minute.ts';
 import type { Silence } from './silence-store.ts';
-import { dayUs, type Minute, minutes, windowUs } from './window.ts';
+import { dayUs, windowUs } from './window.ts';
 import { keptDays, type WindowStore } from './window-store.ts';
 
 const windowsPerHour = 60;

@@ -1,7 +1,6 @@
 import type { Wire } from '../../contract/vocabulary.ts';
 import { publicUrl, socketSchemes } from '../../input/url.ts';
-import type { AddressPolicy } from '../../network/guard/address-policy.ts';
-import { type Admission, admitSocketUrl } from '../../network/guard/outbound-url.ts';
+import { type AddressPolicy, type Admission, admitSocketUrl } from '../../network/guard/address-policy.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
 /** Path of the method `subscribeEvents`. */

@@ -1,4 +1,4 @@
-import type { AccountErrorCode } from '../../../contract/account-errors.ts';
+import type { AccountErrorCode } from '../../../contract/errors.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
 import type { HandleResolution } from '../../../network/identity/resolve-handle.ts';
 import { formatsOf } from '../../../web/language/formats.ts';

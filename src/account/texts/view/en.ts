@@ -1,5 +1,10 @@
-import type { LabelerState } from '../../../contract/labeler-vocabulary.ts';
-import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../../contract/vocabulary.ts';
+import type {
+  GapReason,
+  LabelAction,
+  LabelerState,
+  SignatureVerdict,
+  TargetKind,
+} from '../../../contract/vocabulary.ts';
 import type { EventCount } from '../../../store/account-counts.ts';
 import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
 import type { LinkOf, Piece } from '../piece.ts';

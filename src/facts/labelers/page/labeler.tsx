@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { LabelerProblem } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerEnvelope, LabelerFacts } from '../../../contract/labelers.ts';
-import { signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { type LabelerProblem, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { visible } from '../../../web/foreign.tsx';
 import { instantText } from '../../../web/format.ts';

@@ -1,6 +1,6 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
-import { type LabelerState, labelerStates } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary, LabelersEnvelope } from '../../../contract/labelers.ts';
+import { type LabelerState, labelerStates } from '../../../contract/vocabulary.ts';
 import { renderFragment } from '../../../web/document.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { Foreign } from '../../../web/foreign.tsx';

@@ -1,5 +1,5 @@
-import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerFacts, LabelerValue } from '../../../contract/labelers.ts';
+import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { agreeing } from '../../../web/format.ts';
 import { globalMeaning } from '../../../web/language/global-values.ts';

@@ -1,5 +1,10 @@
-import type { DiscoveryWay, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
-import type { GapReason, SignatureVerdict } from '../../../contract/vocabulary.ts';
+import type {
+  DiscoveryWay,
+  GapReason,
+  LabelerState,
+  ReadingTransport,
+  SignatureVerdict,
+} from '../../../contract/vocabulary.ts';
 import type { SortKey } from '../catalogue.ts';
 
 /** Plain English texts for the vocabulary of labelers. They contain no numbers. */

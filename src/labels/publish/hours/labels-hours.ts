@@ -1,11 +1,10 @@
-import { maxHoursBytes } from '../../../artifact/hours/hours.ts';
+import { limitGaps, maxHoursBytes } from '../../../artifact/hours/hours.ts';
 import {
   type LabelerHours,
   type LabelsHour,
   type LabelsHours,
   maxHourLabelers,
 } from '../../../artifact/hours/labels-hours.ts';
-import { limitGaps } from '../../../artifact/hours/limit-gaps.ts';
 import { maxGaps } from '../../../contract/limits.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';

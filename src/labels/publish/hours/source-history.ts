@@ -1,5 +1,5 @@
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import type { RecentOverview } from '../../../artifact/recent-overview.ts';
+import type { RecentOverview } from '../../../artifact/overview.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { hour } from '../../../store/time.ts';
 

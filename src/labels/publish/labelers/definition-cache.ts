@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDefinitionsLine } from '../../../artifact/labelers/labeler-set.ts';
 import { maxDefinitionsBytes, maxDefinitionsLineBytes } from '../../../artifact/labelers.ts';
-import { findIdentity } from '../../../contract/privacy/find-identity.ts';
-import { isPublishableValue, isValueSyntax } from '../../../contract/privacy/published-value.ts';
+import { findIdentity, isPublishableValue, isValueSyntax } from '../../../contract/privacy/find-identity.ts';
 import { formatTimestamp } from '../../../contract/timestamp.ts';
-import { isObject } from '../../../input/json-object.ts';
+import { isObject } from '../../../input/json-budget.ts';
 import type { StoreReader } from '../../../store/port.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { dayName, dayOf } from '../../../store/time.ts';

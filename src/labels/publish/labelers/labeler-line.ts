@@ -1,6 +1,6 @@
 import { type LabelerLine, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
-import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
+import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount } from '../window/day-counts.ts';

@@ -1,7 +1,7 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
-import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
+import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
 import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';

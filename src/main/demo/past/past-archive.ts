@@ -17,7 +17,7 @@ import type { ArtifactSource, Reading } from '../../../artifact/reading.ts';
 import { type LabelArtifact, recogniseWeather, type WeatherArtifact } from '../../../artifact/recognise.ts';
 import { formatTimestamp } from '../../../contract/timestamp.ts';
 import { createFactsApp } from '../../../facts/app.ts';
-import type { HeaderList } from '../../../http/headers.ts';
+import type { HeaderList } from '../../../http/reply.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import { createLog } from '../../../ops/log.ts';
 import { openStoreReader } from '../../../store/open.ts';

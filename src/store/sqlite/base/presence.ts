@@ -1,5 +1,5 @@
 import { closeSync, futimesSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { isObject } from '../../../input/json-object.ts';
+import { isObject } from '../../../input/json-budget.ts';
 import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Interval between heartbeats in a presence file, in milliseconds. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { isObject } from '../../../input/json-object.ts';
+import { isObject } from '../../../input/json-budget.ts';
 import type { CopiedRow, DayCounts, DayProgress } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
 import { openWritable, type Sqlite } from '../base/connection.ts';

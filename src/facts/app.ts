@@ -17,14 +17,12 @@ import { factFormats, renderedFacts } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-import { labelsResource } from './labels-resource.ts';
 import type { FactOutcomes } from './outcomes.ts';
 import type { AccountLinks } from './page/accounts.tsx';
 import { markedOrigins } from './page/model.ts';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
-import { type FactResource, refusing } from './resource.ts';
-import { weatherResource, weatherTime } from './weather-resource.ts';
+import { type FactResource, labelsResource, refusing, weatherResource, weatherTime } from './resources.ts';
 
 /** Dependencies of the facts application. It uses no store, only artifacts. */
 interface FactsAppOptions {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { contractIds } from '../contract/identifiers.ts';
-import { ageBucket, entityTag } from './entity-tag.ts';
+import { ageBucket, entityTag } from './representation.ts';
 
 const digest = 'ab'.repeat(32);
 

@@ -3,7 +3,7 @@ import { errorBody } from '../contract/errors.ts';
 import { contractIds, type FactContractId } from '../contract/identifiers.ts';
 import { bucketSeconds } from '../contract/limits.ts';
 import type { ObservatoryFacts, Shown } from './page/model.ts';
-import type { Outcome } from './resource.ts';
+import type { Outcome } from './resources.ts';
 
 /** Outcomes of the three fact endpoints at one instant. */
 export interface FactOutcomes {

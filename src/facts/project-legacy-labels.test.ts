@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
 import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/overview.ts';
-import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
+import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-labels.ts';
 
 it('the legacy projection publishes only the fields that the contract names', () => {
   const legacy = fixture('legacy');

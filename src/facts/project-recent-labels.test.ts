@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
 import { aRecentOverview } from '../../harness/artifacts/overviews.ts';
-import { projectRecentLabels, recentLabelProvenance } from './project-recent-labels.ts';
+import { projectRecentLabels, recentLabelProvenance } from './project-labels.ts';
 
 const gap = { start: '2026-10-28T02:00:00.000Z', end: '2026-10-28T02:11:30.000Z', reason: 'maintenance' };
 

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { FactEnvelope } from '../contract/envelope.ts';
-import { cacheSeconds } from '../contract/limits.ts';
+import { bucketSeconds, cacheSeconds } from '../contract/limits.ts';
 import { type HeaderList, httpDate, jsonType, type Reply } from '../http/reply.ts';
 import { type Coding, encode } from '../http/representation/codings.ts';
 import { describeLeak, findLeak, type Leak } from './privacy.ts';
@@ -89,4 +90,18 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
       return reply;
     },
   };
+}
+
+/**
+ * Returns the weak validator of a fact. It depends only on the contract, the artifact's bytes and the age bucket, so it
+ * is equal in all processes, nodes and content codings.
+ */
+export function entityTag(contract: string, artifactDigest: string, bucket: number): string {
+  const token = createHash('sha256').update(`${contract}\n${artifactDigest}\n${bucket}`).digest('base64url');
+  return `W/"${token.slice(0, 27)}"`;
+}
+
+/** Returns the age bucket of an age in seconds. Negative ages have negative buckets. */
+export function ageBucket(ageSeconds: number): number {
+  return Math.floor(ageSeconds / bucketSeconds);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Readable } from '../artifact/reading.ts';
 import type { Representation } from './representation.ts';
-import { type FactResource, keepOne, oncePer, refusing } from './resource.ts';
+import { type FactResource, keepOne, oncePer, refusing } from './resources.ts';
 
 const readable = (artifact: string): Readable<string> => ({ kind: 'readable', artifact, digest: '', modifiedAt: 0 });
 

@@ -1,7 +1,6 @@
 import { unknown } from '../ops/setting.ts';
-import { packageVersion } from './command.ts';
+import { exitWithCodeOf, packageVersion } from './command.ts';
 import { commandHelp, commandNames, commands, knownFlags, overview } from './commands.ts';
-import { exitWithCodeOf } from './exit-code.ts';
 
 /**
  * Runs the command that the first argument names, or prints the help or the version. Resolves with the exit code.

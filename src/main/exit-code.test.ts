@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-const module = new URL('exit-code.ts', import.meta.url).href;
+const module = new URL('command.ts', import.meta.url).href;
 
 /** Runs a process whose command is the given promise. */
 function exited(command: string) {

@@ -9,7 +9,7 @@ import { paths } from '../../src/contract/identifiers.ts';
 import { coverageStatuses, freshnessStates, instrumentStates } from '../../src/contract/vocabulary.ts';
 import { pagePath } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
-import { labelRefusals } from '../../src/facts/labels-resource.ts';
+import { labelRefusals } from '../../src/facts/resources.ts';
 
 /**
  * Tests `/llms.txt` in both directions: everything that it mentions exists, and everything that exists is mentioned.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, artifactFixtures, fixture, fixtureText } from '../../harness/artifacts/fixtures.ts';
 import { openApi } from '../../harness/artifacts/openapi.ts';
 import { factsInMemory, factsOf, fixtureNow } from '../../harness/process/facts.ts';
-import { calmRemoved } from '../../src/facts/project-legacy-labels.ts';
+import { calmRemoved } from '../../src/facts/project-labels.ts';
 
 /**
  * Number of random mutations of each of the four artifacts. Mutations change types, ranges and encodings, remove parts,

@@ -2,8 +2,7 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
 import { formatsOf } from '../../web/language/formats.ts';
-import { type PageChart, summaryOf } from '../hours/hours-chart.ts';
-import { chartFile } from '../hours/section-texts.ts';
+import { chartFile, type PageChart, summaryOf } from '../hours/hours-chart.ts';
 import { type chartLengths, type DayChartKind, dayChart } from './day-charts.ts';
 import {
   type ArchivedDay,

@@ -1,6 +1,6 @@
 import type { Bin, Hole } from '../../web/chart/series.ts';
 import type { ArchiveChartName, ArchiveCharts, PageChart } from '../hours/hours-chart.ts';
-import { oncePer } from '../resource.ts';
+import { oncePer } from '../resources.ts';
 import { type ArchivedDay, type ArchivedDays, type ChartDay, chartDays, hourNumber, type Period } from './model.ts';
 
 /** Number of days of the shorter and of the longer chart. */

@@ -10,10 +10,10 @@ import {
   type ArchiveCharts,
   archiveChartNames,
   chartCsv,
+  chartFile,
   type PageChart,
   summaryOf,
 } from '../hours/hours-chart.ts';
-import { chartFile } from '../hours/section-texts.ts';
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import type { FactOutcomes } from '../outcomes.ts';
 import { cacheControl } from '../representation.ts';

@@ -3,7 +3,7 @@ import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { CollectionName, ConditionState, Origin } from '../../contract/vocabulary.ts';
 import { countText, rateText } from '../../web/format.ts';
 import { layTimeline, timelineWidth } from '../../web/timeline.ts';
-import { collectionWords } from '../hours/collection-words.ts';
+import { collectionWords } from '../hours/shown-hours.ts';
 import {
   currencyOf,
   isNow,

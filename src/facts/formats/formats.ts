@@ -6,12 +6,11 @@ import { matchesEntityTag } from '../../http/representation/conditional.ts';
 import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
 import { embedHeaders, svgType } from '../embeds/image.tsx';
-import { entityTag } from '../entity-tag.ts';
 import { factMetricsPath, factOpenMetrics, factPrometheusText } from '../metrics/fact-metrics.ts';
 import { openMetricsType, prometheusTextType } from '../metrics/open-metrics.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
 import type { ObservatoryFacts } from '../page/model.ts';
-import { cacheControl } from '../representation.ts';
+import { cacheControl, entityTag } from '../representation.ts';
 
 const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
 

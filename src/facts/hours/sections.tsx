@@ -5,10 +5,8 @@ import { renderFragment } from '../../web/document.tsx';
 import { rateText } from '../../web/format.ts';
 import { formatsOf } from '../../web/language/formats.ts';
 import { Legend, type Sign, signText } from '../../web/legend.tsx';
-import { collectionWords } from './collection-words.ts';
-import { observedText, type PageChart, summaryOf, valueText } from './hours-chart.ts';
-import { chartFile, hoursHeadings } from './section-texts.ts';
-import type { HoursCharts, WeatherCharts } from './shown-hours.ts';
+import { chartFile, hoursHeadings, observedText, type PageChart, summaryOf, valueText } from './hours-chart.ts';
+import { collectionWords, type HoursCharts, type WeatherCharts } from './shown-hours.ts';
 
 /** Shows the events by hour, with their usual range. Like the section below, it is the content of a `section` element. `base` is the relative URL of the service. */
 function WeatherHours({ shown, base }: { readonly shown: HoursCharts['weather']; readonly base: string }) {

@@ -10,8 +10,7 @@ import {
 } from '../../contract/vocabulary.ts';
 import { type Bin, type Hole, observedParts } from '../../web/chart/series.ts';
 import { countText, instantText, rateText } from '../../web/format.ts';
-import { type Outcome, oncePer } from '../resource.ts';
-import { collectionWords } from './collection-words.ts';
+import { type Outcome, oncePer } from '../resources.ts';
 import type { PageChart } from './hours-chart.ts';
 
 /** Sources of the hours files of both instruments; null if the service does not know where they are. */
@@ -308,3 +307,24 @@ function sideOf({ value, usual }: Bin): 'above' | 'below' | 'within' | null {
   if (value === null || !usual) return null;
   return value > usual.high ? 'above' : value < usual.low ? 'below' : 'within';
 }
+
+/** Names of collections for readers, in the order of the contract. */
+export const collectionWords: Readonly<Record<CollectionName, string>> = {
+  'post.create': 'Posts',
+  'post.create.reply': 'of these, replies',
+  'post.create.quote': 'of these, quotes',
+  'post.delete': 'Posts deleted',
+  'like.create': 'Likes',
+  'like.delete': 'Likes removed',
+  'repost.create': 'Reposts',
+  'repost.delete': 'Reposts removed',
+  'follow.create': 'Follows',
+  'follow.delete': 'Unfollows',
+  'block.create': 'Blocks',
+  'block.delete': 'Blocks lifted',
+  'listitem.create': 'Added to lists',
+  'listitem.delete': 'Removed from lists',
+  'profile.update': 'Profiles changed',
+  'identity.event': 'Identity events',
+  'account.event': 'Account events',
+};

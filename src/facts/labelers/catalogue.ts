@@ -4,8 +4,7 @@ import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
-import { listConclusion } from './conclusion.ts';
-import { projectSummary } from './project-labeler.ts';
+import { listConclusion, projectSummary } from './project-labeler.ts';
 
 /** Sort orders that the page `/labelers` offers. */
 export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import { isUnreadSpan, labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
+import { isUnreadSpan, labelerConclusion, listConclusion, unreadDays } from './project-labeler.ts';
 
 const window = { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
 const readDay: LabelerLine['days'][number] = [3, 1, 1];

@@ -5,25 +5,27 @@ import type { HeaderList, Reply } from '../../http/reply.ts';
 import { chooseCoding } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import { originCaveats } from '../caveats.ts';
-import { ageBucket, entityTag } from '../entity-tag.ts';
 import type { Judgement } from '../judge.ts';
 import { findLeakExcept, type IdentityPlaces } from '../privacy.ts';
-import { recentLabelProvenance } from '../project-recent-labels.ts';
-import { PrivacyAlarm, wellFormed } from '../representation.ts';
+import { recentLabelProvenance } from '../project-labels.ts';
+import { ageBucket, entityTag, PrivacyAlarm, wellFormed } from '../representation.ts';
 import { type Catalogue, listPlaces } from './catalogue.ts';
 import { labelerPage } from './page/labeler.tsx';
 import { listPage, renderedRow, withRows } from './page/list.tsx';
 import type { Pair, PairOutcome } from './pair.ts';
 import { projectLabeler } from './project-labeler.ts';
-import { isPlain, type ListQuery, plainQuery, selectPage } from './query.ts';
 import {
   type Conditions,
   codedInBackground,
   conditional,
+  isPlain,
   jsonDocument,
+  type ListQuery,
   pageDocument,
   passingPage,
+  plainQuery,
   refusal,
+  selectPage,
   type Validated,
 } from './replies.ts';
 

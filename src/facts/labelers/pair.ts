@@ -5,8 +5,7 @@ import type { LabelArtifact } from '../../artifact/recognise.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from '../judge.ts';
-import { labelRefusals, labelsOrigin } from '../labels-resource.ts';
-import { oncePer } from '../resource.ts';
+import { labelRefusals, labelsOrigin, oncePer } from '../resources.ts';
 
 /** A label overview and the labelers artifact with the same `generated_at` and generation. */
 export interface Pair<P> {

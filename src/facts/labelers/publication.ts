@@ -9,8 +9,7 @@ import type { Catalogue } from './catalogue.ts';
 import { labelerDocuments, listDocuments } from './documents.ts';
 import { type PairOutcome, pairing } from './pair.ts';
 import { isHandleText } from './project-labeler.ts';
-import { maxSearchBytes, parseListQuery } from './query.ts';
-import { type Conditions, type RefusalFormat, refusal } from './replies.ts';
+import { type Conditions, maxSearchBytes, parseListQuery, type RefusalFormat, refusal } from './replies.ts';
 
 /** Dependencies of the documents and pages about labelers. */
 export interface LabelersPublicationOptions {

@@ -4,7 +4,7 @@ import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import { prepared } from '../../../harness/process/labelers.ts';
 import { labelerStates } from '../../contract/vocabulary.ts';
 import { nameOf, sortKeys } from './catalogue.ts';
-import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './query.ts';
+import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './replies.ts';
 
 describe('a query of the labeler list', () => {
   it.each([

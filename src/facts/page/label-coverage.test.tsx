@@ -1,7 +1,7 @@
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { aRecentOverview } from '../../../harness/artifacts/overviews.ts';
-import { projectRecentLabels } from '../project-recent-labels.ts';
+import { projectRecentLabels } from '../project-labels.ts';
 import { LabelCoverage } from './label-coverage.tsx';
 import type { RecentEnvelope } from './model.ts';
 

@@ -3,7 +3,7 @@ import { ServiceClock } from '../../client/staleness.ts';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { originTitles } from '../../web/format.ts';
 import { PageBody } from '../../web/page-body.tsx';
-import { hoursHeadings } from '../hours/section-texts.ts';
+import { hoursHeadings } from '../hours/hours-chart.ts';
 import { describeChanges } from './changes.ts';
 import { Kept, KeptArchive, KeptHours, keptSection } from './kept-section.tsx';
 import type { ObservatoryFacts } from './model.ts';

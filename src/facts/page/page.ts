@@ -8,7 +8,7 @@ import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
-import { oncePer } from '../resource.ts';
+import { oncePer } from '../resources.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 

@@ -4,7 +4,7 @@ import type { CollectionMetrics, WeatherWindow } from '../../contract/weather.ts
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
-import { collectionWords } from '../hours/collection-words.ts';
+import { collectionWords } from '../hours/shown-hours.ts';
 import { currencyOf, isNow, notNow, type Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 

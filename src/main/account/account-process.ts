@@ -22,7 +22,7 @@ import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { compactStyles } from '../../web/style-sheet.ts';
 import { packageRoot } from '../command.ts';
-import { basePath, graceMs, listenOn } from '../listen.ts';
+import { basePath, graceMs, listenOn } from '../serve.ts';
 import {
   connectionBounds,
   type Directories,

@@ -1,8 +1,7 @@
 import { createLog } from '../../ops/log.ts';
 import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import { addressOf } from '../listen.ts';
-import { serveUntilStopped } from '../serve.ts';
+import { addressOf, serveUntilStopped } from '../serve.ts';
 import { accountSettings } from './account-settings.ts';
 
 /** `almanac account`: the account-view surface over a store. */

@@ -18,8 +18,8 @@ import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
-import { openFiles, takeLock } from './archive-folder.ts';
 import type { archiveSettings } from './archive-settings.ts';
+import { openFiles, takeLock } from './archive-upkeep.ts';
 import { hoursReader } from './hours-reader.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;

@@ -1,15 +1,17 @@
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDay } from '../../archive/days/calendar.ts';
 import { isReason, maxReasonLength } from '../../archive/days/tombstones.ts';
-import type { ArchiveFiles } from '../../archive/files/archive-files.ts';
+import { type ArchiveFiles, openArchiveFiles } from '../../archive/files/archive-files.ts';
 import { rebuildDay } from '../../archive/rebuild.ts';
 import { verifyExitCodes } from '../../archive/verify/finding.ts';
 import { withdrawFile } from '../../archive/withdraw.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
+import { StoreError } from '../../store/errors.ts';
+import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/lock.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
-import { openFiles, takeLock } from './archive-folder.ts';
 import type { archiveSettings } from './archive-settings.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
@@ -70,5 +72,31 @@ function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
     throw new OperatorError(`cannot write in ${folder}: ${systemWords(error)}`);
   } finally {
     lock.release();
+  }
+}
+
+/** Name of the lock file of a running archive. */
+const lockName = '.archive.lock';
+
+/** Opens the files of an archive. Throws OperatorError if the directory cannot be used. */
+export function openFiles(folder: string): ArchiveFiles {
+  try {
+    return openArchiveFiles(folder);
+  } catch (error) {
+    throw new OperatorError(`cannot use the directory ${folder}: ${systemWords(error)}`);
+  }
+}
+
+/**
+ * Acquires the lock on the archive directory. The lock is released when the process ends for any reason. Throws
+ * OperatorError if another process holds it or the directory cannot be used.
+ */
+export function takeLock(folder: string): WriterLock {
+  try {
+    return takeWriterLock(join(folder, lockName));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const why = error.code === 'second_writer' ? 'another process is archiving there; stop it first' : error.message;
+    throw new OperatorError(`cannot archive in ${folder}: ${why}`);
   }
 }

@@ -1,5 +1,12 @@
-import type { Reading, Refusal } from '../../artifact/reading.ts';
-import type { LabelArtifact, WeatherArtifact } from '../../artifact/recognise.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { decodeArtifact } from '../../artifact/decode.ts';
+import type { Reading, Recognised, Refusal } from '../../artifact/reading.ts';
+import {
+  type LabelArtifact,
+  recogniseLabels,
+  recogniseWeather,
+  type WeatherArtifact,
+} from '../../artifact/recognise.ts';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
 import type { LabelFreshness } from '../../contract/freshness.ts';
 import { paths } from '../../contract/identifiers.ts';
@@ -8,9 +15,9 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import { originCaveats } from '../../facts/caveats.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../../facts/judge.ts';
-import { labelRefusals, labelsEnvelope } from '../../facts/labels-resource.ts';
 import { describeLeak, findLeak } from '../../facts/privacy.ts';
-import { weatherEnvelope, weatherTime } from '../../facts/weather-resource.ts';
+import { labelRefusals, labelsEnvelope, weatherEnvelope, weatherTime } from '../../facts/resources.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /** The facts API's response for one path. */
 interface Answer {
@@ -164,4 +171,26 @@ export function explain(file: string, verdict: Verdict): string {
   for (const { path, status, code } of verdict.answers)
     lines.push(`  GET ${path} -> ${status}${code ? ` ${code}` : ''}`);
   return lines.join('\n');
+}
+
+/**
+ * Reads an artifact file of either instrument exactly as the facts API would. Throws OperatorError if the file cannot
+ * be read.
+ */
+export function readArtifact(file: string, maxBytes: number): Reading<LabelArtifact | WeatherArtifact> {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new OperatorError(`not a file: ${file}`);
+    if (stats.size > maxBytes) return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
+    return decodeArtifact(readFileSync(file), stats.mtimeMs, recogniseAny);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read ${file}: ${systemWords(error)}`);
+  }
+}
+
+/** Recognizes the artifact of either instrument, because the arguments of `check` do not name the instrument. */
+function recogniseAny(value: unknown): Recognised<LabelArtifact | WeatherArtifact> {
+  const labels = recogniseLabels(value);
+  return labels.kind === 'unknown_schema' ? recogniseWeather(value) : labels;
 }

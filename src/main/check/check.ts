@@ -31,7 +31,7 @@ export const checkCommand: Command = {
     if (file === undefined || positionals.length > 1) throw new OperatorError('check requires exactly one FILE');
     // Load the schemas on demand, because other commands do not need them.
     const [{ readArtifact }, { explain, verdictOf }] = await Promise.all([
-      import('./check-read.ts'),
+      import('./check-verdict.ts'),
       import('./check-verdict.ts'),
     ]);
     const reading = readArtifact(file, values.maxArtifactBytes);

@@ -5,13 +5,12 @@ import { type LogLevel, silentLog } from '../../ops/log.ts';
 import { optionalText, resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { takeDemoFolder } from '../demo-folder.ts';
-import { assertFree } from '../listen.ts';
-import { type Running, serveUntilStopped } from '../serve.ts';
-import type { SampleAccount } from '../sim/sample-accounts.ts';
+import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
+import type { SampleAccount } from '../sim/label-history.ts';
 import { openLog, startObservatory } from '../up/observatory.ts';
 import { type Extra, metricsPorts, observatoryParts, observatorySettings, storeOf } from '../up/observatory-parts.ts';
-import { type PartProcess, startPart } from '../up/part-process.ts';
-import { showsScreen } from '../up/screen.ts';
+import { showsScreen } from '../up/status.ts';
+import { type PartProcess, startPart } from '../up/supervisor.ts';
 import { type Past, startPast } from './past/past.ts';
 
 const demoSettings = {

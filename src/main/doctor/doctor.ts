@@ -147,7 +147,7 @@ function checkContact(contact: string | null): Finding {
 /** Checks the archive, if its directory is configured. */
 async function examineArchive({ archive, archiveKey }: DoctorValues): Promise<Finding[]> {
   if (archive === null) return [];
-  return (await import('./archive.ts')).checkArchive(archive, archiveKey, Date.now());
+  return (await import('./artifacts.ts')).checkArchive(archive, archiveKey, Date.now());
 }
 
 /** Checks the ports of both servers, and the metrics ports if they are configured. */

@@ -9,7 +9,7 @@ import { isObject } from '../../input/json-budget.ts';
 import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { untrustedProxyMetric } from '../account/account-metrics.ts';
-import { readArtifact } from '../check/check-read.ts';
+import { readArtifact } from '../check/check-verdict.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Time in milliseconds within which a listener on this machine must identify itself. */

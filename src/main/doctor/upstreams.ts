@@ -6,8 +6,7 @@ import { createHttpClient, type HttpClient, type JsonAnswer } from '../../networ
 import { ConnectError, openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
 import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } from '../../weather/window/endpoint.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
-import { describeTried, type HostService, type TriedHost } from './tried-hosts.ts';
+import { describeTried, type Finding, fail, type HostService, ok, type TriedHost, warn } from './finding.ts';
 
 /** Default timeout of every upstream, in milliseconds. It lets the doctor complete within 10 s. */
 const doctorTimeoutMs = 8_000;

@@ -29,7 +29,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
-import { basePath, graceMs, listenOn } from '../listen.ts';
+import { basePath, graceMs, listenOn } from '../serve.ts';
 import { connectionBounds, operatorUrl, parseSampleAccounts, userAgentFor } from '../shared-settings.ts';
 import {
   type ArtifactSettings,

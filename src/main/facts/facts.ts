@@ -2,8 +2,7 @@ import cluster from 'node:cluster';
 import { createLog } from '../../ops/log.ts';
 import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import { addressOf } from '../listen.ts';
-import { serveUntilStopped } from '../serve.ts';
+import { addressOf, serveUntilStopped } from '../serve.ts';
 import { factsSettings } from './facts-settings.ts';
 
 /** `almanac facts`: the facts API over an artifact directory, files or URLs. */

@@ -70,7 +70,7 @@ const actions: Readonly<Record<string, ActionEntry>> = {
   'hand-over': {
     operands: 0,
     does: 'replace the active instrument with its standby',
-    load: async () => (await import('./labels-hand-over.ts')).handOver,
+    load: async () => (await import('./labels-upkeep.ts')).handOver,
   },
   purge: {
     optional: 'DID',

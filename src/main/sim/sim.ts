@@ -13,7 +13,7 @@ import {
   type Values,
 } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import type { SampleAccount } from './sample-accounts.ts';
+import type { SampleAccount } from './label-history.ts';
 
 /** Settings of `almanac sim`. */
 const simSettings = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { integer, optionalInteger, text, type Values } from '../../ops/setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
-import { addressOf } from '../listen.ts';
+import { addressOf } from '../serve.ts';
 import { contactSetting } from '../shared-settings.ts';
 import type { SupervisedPart } from './supervisor.ts';
 

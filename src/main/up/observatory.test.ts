@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TriedHost } from '../doctor/tried-hosts.ts';
+import type { TriedHost } from '../doctor/finding.ts';
 import { createHostCheck } from './observatory.ts';
 
 it('the host check contacts the hosts after 2 s without a response and then once a minute, and discards the result once a host responds', async () => {

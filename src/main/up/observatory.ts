@@ -7,12 +7,11 @@ import { defaultMaxArtifactBytes } from '../../contract/limits.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
-import type { TriedHost } from '../doctor/tried-hosts.ts';
+import type { TriedHost } from '../doctor/finding.ts';
 import type { Running } from '../serve.ts';
 import { readReport, type WeatherReport } from '../weather/weather-report.ts';
 import { listeningAt } from './observatory-parts.ts';
-import { type Display, plainDisplay, screenDisplay } from './screen.ts';
-import { isUnanswered, statusOf } from './status.ts';
+import { type Display, isUnanswered, plainDisplay, screenDisplay, statusOf } from './status.ts';
 import { type SupervisedPart, supervise } from './supervisor.ts';
 
 /** Interval between checks of the hosts during startup, in milliseconds. */

@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
 import type { RecentOverview } from '../../artifact/overview.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
-import type { TriedHost } from '../doctor/tried-hosts.ts';
+import type { TriedHost } from '../doctor/finding.ts';
 import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
-import { plainDisplay, screenDisplay, showsScreen } from './screen.ts';
-import { duration, type Observed, statusOf } from './status.ts';
+import { duration, type Observed, plainDisplay, screenDisplay, showsScreen, statusOf } from './status.ts';
 
 const start = Date.UTC(2026, 6, 4, 12);
 const missing = { kind: 'missing', why: 'the file does not exist' } as const;

@@ -1,7 +1,11 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
 import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
-import { type Part, type PartProcess, startPart } from './part-process.ts';
+import { packageRoot } from '../command.ts';
 
 /** Delays before restarts, in milliseconds. The delay doubles after each exit, up to the cap. */
 const restart = { firstMs: 500, capMs: 30_000 } as const;
@@ -214,4 +218,52 @@ class ChildSupervisor {
 function pinned(args: readonly string[], line: string): readonly string[] {
   const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
   return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));
+}
+
+/** One process of an observatory, which runs a command of this program. */
+interface Part {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Flags for the Node runtime. Defaults to none. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** The running process of a part. */
+export interface PartProcess {
+  readonly process: ChildProcess;
+  /** Returns the next line of stdout, or null if the process ended first. */
+  nextLine(): Promise<string | null>;
+  /**
+   * Sends a stop signal, and kills the process if it has not exited after `killAfterMs`. Resolves once it has exited.
+   */
+  stop(killAfterMs: number): Promise<void>;
+}
+
+/** Starts a part. Its log goes to `stderr`: inherited, or a file descriptor. */
+export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
+  const bin = join(packageRoot(), 'bin', 'almanac.mjs');
+  const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
+    // The `ipc` channel closes if this process is killed, which makes the part exit.
+    stdio: ['ignore', 'pipe', stderr, 'ipc'],
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only this process, which stops the parts in
+    // order.
+    detached: true,
+    env: { ...process.env, __ALMANAC_PARENT: '1' },
+  });
+  const lines = child.stdout ? createInterface({ input: child.stdout })[Symbol.asyncIterator]() : null;
+  return {
+    process: child,
+    async nextLine() {
+      const next = await lines?.next();
+      return next === undefined || next.done === true ? null : next.value;
+    },
+    async stop(killAfterMs) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      const kill = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+      await gone;
+      clearTimeout(kill);
+    },
+  };
 }

@@ -9,14 +9,14 @@ import {
 } from '../../ops/setting.ts';
 import { type Command, packageRoot } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
-import type { TriedHost } from '../doctor/tried-hosts.ts';
+import type { TriedHost } from '../doctor/finding.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { openLog, startObservatory } from './observatory.ts';
 import { configOf, dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
-import { showsScreen } from './screen.ts';
+import { showsScreen } from './status.ts';
 
 const upSettings = {
   data: dataSetting,

@@ -1,0 +1,258 @@
+import type { ArtifactSource, Readable, Reading } from '../artifact/reading.ts';
+import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
+import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import type { LabelFreshness } from '../contract/freshness.ts';
+import { contractIds } from '../contract/identifiers.ts';
+import { formatTimestamp, type microsFromMillis, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
+import type { Origin } from '../contract/vocabulary.ts';
+import type { HeaderList } from '../http/reply.ts';
+import { legacyLabelCaveats, recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
+import { ageSeconds, type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
+import {
+  legacyLabelProvenance,
+  projectLegacyLabels,
+  projectRecentLabels,
+  recentLabelProvenance,
+} from './project-labels.ts';
+import { projectWeather } from './project-weather.ts';
+import { ageBucket, entityTag, type Representation, represent } from './representation.ts';
+
+/** Result of a fact endpoint at one instant. */
+export type Outcome =
+  | { readonly kind: 'served'; readonly representation: Representation }
+  | {
+      readonly kind: 'refused';
+      /** Error code of the refusal. `internal_error`: the fact could not be built; the log states the reason. */
+      readonly code: Extract<ErrorCode, 'source_unavailable' | 'source_stale' | 'source_held' | 'internal_error'>;
+      readonly freshness?: LabelFreshness;
+      /**
+       * Origin of the refused artifact, or of the last artifact that was read before it; absent if none was read. A
+       * refusal of simulated facts must not be shown as a refusal of live facts.
+       */
+      readonly origin?: Origin;
+    };
+
+/** A fact endpoint: a function of the time (milliseconds since 1970), evaluated at every request. */
+export type FactResource = (now: number) => Outcome;
+
+/**
+ * Creates a function that caches the representation of the last requested artifact and age bucket. A failed build is
+ * also cached: the same error is thrown again, so that clients cannot trigger repeated builds.
+ */
+export function keepOne<A>(build: (readable: Readable<A>, bucket: number, now: number) => Representation) {
+  let kept: { reading: Reading<A>; bucket: number; builtAt: number; built: () => Representation } | undefined;
+  return (reading: Readable<A>, bucket: number, now: number): Representation => {
+    // Build again if the clock was set back, because a response must not contain future times.
+    if (kept?.reading !== reading || kept.bucket !== bucket || now < kept.builtAt) {
+      kept = { reading, bucket, builtAt: now, built: attempt(() => build(reading, bucket, now)) };
+    }
+    return kept.built();
+  };
+}
+
+function attempt<T>(work: () => T): () => T {
+  try {
+    const value = work();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/**
+ * Creates a function that caches its last result. It computes a new result only if its argument is a different object.
+ */
+export function oncePer<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  let last: { key: K; value: V } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: compute(key) };
+    return last.value;
+  };
+}
+
+/**
+ * Creates a function that returns the origin of a reading: of the artifact, or of the last artifact that was read before
+ * it if the reading has none. Returns an empty object if no artifact was read.
+ */
+function lastOrigin<A>(originIn: (artifact: A) => Origin): (reading: Reading<A>) => { readonly origin?: Origin } {
+  let last: { readonly origin?: Origin } = {};
+  let known: Reading<A> | undefined;
+  return (reading) => {
+    if (reading.kind === 'readable' && reading !== known) last = { origin: originIn(reading.artifact) };
+    known = reading;
+    return last;
+  };
+}
+
+/**
+ * Wraps a resource so that a failed build becomes a refusal. Calls `alarm` once for each failure, however many requests
+ * encounter it.
+ */
+export function refusing(resource: FactResource, alarm: (error: unknown) => void): FactResource {
+  let alarmed: unknown;
+  let last: { readonly origin?: Origin } = {};
+  return (now) => {
+    try {
+      const outcome = resource(now);
+      const origin =
+        outcome.kind === 'served' ? (outcome.representation.envelope.provenance.origin ?? 'live') : outcome.origin;
+      last = origin === undefined ? {} : { origin };
+      return outcome;
+    } catch (error) {
+      if (error !== alarmed) alarm(error);
+      alarmed = error;
+      return { kind: 'refused', code: 'internal_error', ...last };
+    }
+  };
+}
+
+/** Error codes for the freshness states in which the label overview is refused. */
+export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
+
+/**
+ * Creates the resource of the label overview. Freshness is computed at every request. A refusal is decided before
+ * conditional headers are evaluated.
+ */
+export function labelsResource(
+  source: ArtifactSource<LabelArtifact>,
+  bounds: FreshnessBounds,
+  common: HeaderList,
+): FactResource {
+  const evidenceOf = oncePer((reading: Readable<LabelArtifact>) => labelEvidence(reading.artifact));
+  const representationOf = keepOne<LabelArtifact>((reading, bucket, now) =>
+    represent({
+      envelope: labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
+      etag: entityTag(contractIds.labelsOverview, reading.digest, bucket),
+      modifiedAt: reading.modifiedAt,
+      builtAt: now,
+      common,
+    }),
+  );
+
+  const origin = labelsOrigin();
+  return (now) => {
+    const reading = source.read();
+    const from = origin(reading);
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable', ...from };
+    const judgement = judgeLabels(evidenceOf(reading), bounds, now);
+    if (!judgement.servable) {
+      return { kind: 'refused', code: labelRefusals[judgement.state], freshness: judgement.freshness, ...from };
+    }
+    return { kind: 'served', representation: representationOf(reading, ageBucket(judgement.ageSeconds), now) };
+  };
+}
+
+/** Creates the function that returns the origin of a reading of the label overview. */
+export function labelsOrigin() {
+  // The legacy producer states no origin and observes the live network.
+  return lastOrigin<LabelArtifact>((artifact) =>
+    artifact.schema === '23' ? 'live' : (artifact.overview.origin ?? 'live'),
+  );
+}
+
+/** Returns the envelope of a servable label artifact. */
+export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, now: number): LabelsOverview {
+  const { overview } = artifact;
+  return {
+    contract: contractIds.labelsOverview,
+    instrument: 'labels',
+    generated_at: usableTimestamp(overview.generated_at),
+    retrieved_at: formatTimestamp(now),
+    age_seconds: judgement.freshness.age_seconds,
+    ...(artifact.schema === '23'
+      ? {
+          facts: projectLegacyLabels(artifact.overview),
+          caveats: legacyLabelCaveats(),
+          provenance: legacyLabelProvenance(),
+        }
+      : {
+          facts: projectRecentLabels(artifact.overview),
+          caveats: recentLabelCaveats(artifact.overview.origin ?? 'live', artifact.overview.caveats),
+          provenance: recentLabelProvenance(artifact.overview),
+        }),
+    freshness: judgement.freshness,
+  };
+}
+
+/** `generated_at` of a weather artifact. A fact without a time is served; a fact with an unusable time is refused. */
+type WeatherTime =
+  | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
+  | { readonly kind: 'not_said' }
+  | { readonly kind: 'unusable' };
+
+/** Parses `generated_at` of either weather artifact. */
+export function weatherTime(artifact: WeatherArtifact): WeatherTime {
+  const text = artifact.summary.generated_at;
+  if (text === null) return { kind: 'not_said' };
+  const at = parseTimestamp(text);
+  return typeof text !== 'string' || at === null ? { kind: 'unusable' } : { kind: 'known', text, at };
+}
+
+type Fact = 'weatherConditions' | 'weatherMetrics';
+
+/**
+ * Creates the resource of one of the two weather facts. Weather freshness is copied rather than recomputed, so a fact
+ * is refused only if the artifact is not readable or its `generated_at` is unusable.
+ */
+export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
+  const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
+  const representationOf = keepOne<WeatherArtifact>((reading, bucket, now) =>
+    represent({
+      envelope: weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
+      etag: entityTag(contractIds[fact], reading.digest, bucket),
+      modifiedAt: reading.modifiedAt,
+      builtAt: now,
+      common,
+    }),
+  );
+
+  const origin = lastOrigin<WeatherArtifact>((artifact) => projectWeather(artifact).provenance.origin ?? 'live');
+  return (now) => {
+    const reading = source.read();
+    const from = origin(reading);
+    if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable', ...from };
+    const time = timeOf(reading);
+    if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable', ...from };
+    // An artifact without a time has no age. Use the minute of the request as its bucket.
+    const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
+    return { kind: 'served', representation: representationOf(reading, bucket, now) };
+  };
+}
+
+/** Returns the envelope of one of the two weather facts. */
+export function weatherEnvelope(
+  fact: Fact,
+  artifact: WeatherArtifact,
+  time: WeatherTime,
+  now: number,
+): WeatherConditionsEnvelope | WeatherMetricsEnvelope {
+  const { conditions, window, totalEvents, collections, freshness, provenance, caveats } = projectWeather(artifact);
+  const age = time.kind === 'known' ? ageSeconds(time.at, now) : null;
+  const head = {
+    instrument: 'weather' as const,
+    generated_at: time.kind === 'known' ? time.text : null,
+    retrieved_at: formatTimestamp(now),
+    age_seconds: age,
+  };
+  const tail = {
+    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0, caveats),
+    provenance,
+    freshness,
+  };
+  return fact === 'weatherConditions'
+    ? {
+        contract: contractIds.weatherConditions,
+        ...head,
+        facts: { conditions, window, total_events: totalEvents },
+        ...tail,
+      }
+    : {
+        contract: contractIds.weatherMetrics,
+        ...head,
+        facts: { window, collections, total_events: totalEvents },
+        ...tail,
+      };
+}

@@ -13,6 +13,12 @@ import { bundledPackages, licencesFile, licenceTexts } from './packages/licences
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/**
+ * Modules of this repository do nothing when they are loaded. A module of which nothing is used can therefore be left
+ * out, although the face of its room names it.
+ */
+const treeshake = { moduleSideEffects: [{ test: /\/(?:src|sim)\//, sideEffects: false }] };
+
 for (const folder of ['dist', 'assets/built', 'assets/vendor'])
   rmSync(join(root, folder), { recursive: true, force: true });
 const program = await build({
@@ -25,6 +31,7 @@ const program = await build({
     'past-process': 'src/main/demo/past/past-process.ts',
   },
   platform: 'node',
+  treeshake,
   // Leave better-sqlite3 out of the bundle, because this native module loads its binary from its own directory.
   external: ['better-sqlite3'],
   plugins: [httpModule],
@@ -37,6 +44,7 @@ const page = await build({
   cwd: root,
   input: { observatory: 'src/facts/page/live.tsx' },
   platform: 'browser',
+  treeshake,
   // Leave out annotations for bundlers, which would be a tenth of the script.
   output: { dir: 'assets/built', format: 'esm', entryFileNames: '[name].js', minify: true, comments: false },
   logLevel: 'warn',

@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../../ops/setting.ts';
 import { archiveSettings } from '../archive/archive-settings.ts';
-import { type Command, packageRoot } from '../command.ts';
+import type { Command } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
 import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
@@ -94,12 +94,9 @@ async function examineUpstreams(values: DoctorValues): Promise<Finding[]> {
   if (isDemoFolder(values.data))
     return [ok('upstreams', 'not contacted, because the data directory contains the simulated data of a demo')];
   // Load the modules for the store and the websocket on demand, because most commands do not need them.
-  const [{ checkClock, checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
-    import('./upstreams.ts'),
-    import('../../labels/roster/seeds.ts'),
-  ]);
+  const { checkClock, checkUpstreams, networkFinding, sampleDid } = await import('./upstreams.ts');
   const { jetstream, relay: relays, plc: directories } = values;
-  const [did = ''] = await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+  const did = await sampleDid(values.seeds);
   const upstreams = { jetstream, relays, directories, userAgent: userAgentFor(values), did };
   const { findings, offsets, tried } = await checkUpstreams(
     upstreams,

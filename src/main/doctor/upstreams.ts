@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { maxUpstreamDifference } from '../../labels/clock/clock-watch.ts';
 import { labelerCollection } from '../../labels/roster/relay-list.ts';
+import { readSeeds } from '../../labels/roster/seeds.ts';
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError, openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
 import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } from '../../weather/window/endpoint.ts';
+import { packageRoot } from '../command.ts';
 import { describeTried, type Finding, fail, type HostService, ok, type TriedHost, warn } from './finding.ts';
 
 /** Default timeout of every upstream, in milliseconds. It lets the doctor complete within 10 s. */
@@ -257,4 +260,10 @@ export function checkClock(offsets: readonly Offset[]): Finding {
   if (Math.abs(middle) > maxUpstreamDifference / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
   if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
   return ok(check, `this machine agrees with the upstreams (${offsets.length} responded)`);
+}
+
+/** Returns a DID that the directories know: the first one of the seeds file, which is null for the list in the package. */
+export async function sampleDid(seeds: string | null): Promise<string> {
+  const [did = ''] = await readSeeds(seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+  return did;
 }

@@ -1,15 +1,12 @@
-import type { ExportManifest } from '../../contract/account.ts';
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { FailureKind } from '../../export/failure.ts';
-import { exportFormats, type PartSummary } from '../../export/format.ts';
+import { exportFormats } from '../../export/format.ts';
 import type { AskedInterval } from '../../export/interval.ts';
 import type { ExportOrder } from '../../export/run.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { firstSignal } from '../../ops/process.ts';
-import { serviceFetch } from '../../ops/service-fetch.ts';
 import {
   choice,
   integer,
@@ -20,7 +17,7 @@ import {
   text,
   type Values,
 } from '../../ops/setting.ts';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
 
 /** Creates an optional setting with a fixed list of values. */
@@ -110,90 +107,12 @@ export const exportCommand: Command = {
       filters: filtersOf(values),
       format: values.format,
     };
-    return exported(order, values.out ?? fileName(account, values.format), baseOf(values.from), values, context);
+    const out = values.out ?? fileName(account, values.format);
+    // Load this module on demand, because other commands do not need it.
+    const { runExport } = await import('./export-process.ts');
+    return exportExitCodes[await runExport(order, out, baseOf(values.from), values, context.print)];
   },
 };
-
-/** Maximum length of a printed line, in characters. */
-const maxLine = 8_000;
-
-async function exported(
-  order: ExportOrder,
-  out: string,
-  base: string,
-  values: ExportValues,
-  { print }: CommandContext,
-): Promise<number> {
-  // Load these modules on demand, because other commands do not need them.
-  const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }, { terminalText }] =
-    await Promise.all([
-      import('../../export/save.ts'),
-      import('../../export/failure.ts'),
-      import('../../export/progress.ts'),
-      import('node:timers/promises'),
-      import('../terminal-text.ts'),
-    ]);
-  const writeLine = (text: string): unknown => process.stderr.write(text);
-  const progress = showProgress({ write: writeLine, terminal: process.stderr.isTTY === true, clock: Date.now });
-  const stopping = new AbortController();
-  const interrupted = new Error('interrupted');
-  void firstSignal().then(() => stopping.abort(interrupted));
-  try {
-    const parts = await saveExport(
-      order,
-      out,
-      {
-        base,
-        fetch: serviceFetch,
-        timeoutMs: values.timeoutSeconds * 1000,
-        giveUpMs: values.giveUpSeconds * 1000,
-        clock: Date.now,
-        random: Math.random,
-        wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
-        // The service's message may contain terminal control sequences.
-        waiting: (text, milliseconds) => progress.waiting(terminalText(text), milliseconds),
-        signal: stopping.signal,
-      },
-      progress,
-    );
-    progress.end();
-    for (const line of summary(parts, out, number)) print(terminalText(line, maxLine));
-    return exportExitCodes.complete;
-  } catch (error) {
-    progress.end();
-    const kind = stopping.signal.aborted ? 'interrupted' : error instanceof ExportFailure ? error.kind : null;
-    if (kind === null) throw error;
-    const why = kind !== 'interrupted' && error instanceof Error ? error.message : 'interrupted';
-    writeLine(`almanac: export incomplete, nothing was written: ${terminalText(why, maxLine)}\n`);
-    return exportExitCodes[kind];
-  }
-}
-
-function summary(parts: readonly PartSummary[], out: string, number: (value: number) => string): string[] {
-  const rows = parts.reduce((sum, { count }) => sum + count, 0);
-  const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
-  const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
-  const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
-  // Report the frontier, because rows accepted at or after it may lie within the interval and a later export would
-  // include them.
-  const open =
-    last && last.frontier < last.interval.end ? `; rows accepted at or after ${last.frontier} are not included` : '';
-  return [
-    `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
-    `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
-    `coverage: ${statuses}${observedUntil(last)}; the manifest lists the time that was not observed`,
-    ...(rows === 0 ? ['No labels were observed. This does not mean that no labels exist.'] : []),
-  ];
-}
-
-/**
- * Returns a note if the observation ends before the end of the interval. Returns an empty note for older services,
- * which do not report the end of observation.
- */
-function observedUntil(manifest: ExportManifest | undefined): string {
-  const through = manifest?.coverage.covered_through;
-  return manifest && through && through < manifest.interval.end ? `, nothing observed after ${through}` : '';
-}
 
 function intervalOf({ days, start, end }: ExportValues): AskedInterval {
   if (start === null && end === null) return { kind: 'days', days: days ?? 30 };

@@ -10,9 +10,12 @@ import { markOf } from '../../labels/poll/last-row.ts';
 import { type KnownLabeler, rowOf } from '../../labels/roster/known-labeler.ts';
 import { Tracker } from '../../labels/state/tracker.ts';
 import type { ReceivedLabel, SignatureVerdict } from '../../store/label.ts';
+import { openStoreWriter } from '../../store/open.ts';
+import { claimOrigin } from '../../store/origin.ts';
 import type { NewObservation, PositionChange, StoreWriter } from '../../store/port.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
 import { day, hour, micros, minute, second } from '../../store/time.ts';
+import { opened } from '../labels/labels-action.ts';
 
 /** Age of the epoch, in microseconds. It is shorter than the window, so that the window includes a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
@@ -40,6 +43,25 @@ export interface LabelHistory {
   readonly end: Micros;
   /** Aborts the writing between two pages; without it, writing cannot be aborted. */
   readonly signal?: AbortSignal;
+}
+
+/** Writes the history into a new store. Resolves with sample accounts, or null if the signal aborts. */
+export async function writeNewHistory(
+  { labelers }: Sim,
+  url: string,
+  signal: AbortSignal,
+): Promise<SampleAccount[] | null> {
+  const end = micros(Date.now() * 1000);
+  const store = await opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
+  try {
+    await claimOrigin(store, 'simulated');
+    return (await writeLabelHistory({ store, labelers, end, signal })).choose();
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return null;
+    throw error;
+  } finally {
+    await store.close();
+  }
 }
 
 /** A labeler and the progress of reading it. */

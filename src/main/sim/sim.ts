@@ -13,7 +13,6 @@ import {
   type Values,
 } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import type { SampleAccount } from './label-history.ts';
 
 /** Settings of `almanac sim`. */
 const simSettings = {
@@ -87,7 +86,8 @@ export const simCommand: Command = {
     print(announcement(addresses));
     log.info('listening', { host: values.host, seed: values.seed, rate: values.rate });
     if (values.labelHistory !== null) {
-      const accounts = await writeHistory(sim, values.labelHistory, asked.signal);
+      const { writeNewHistory } = await import('./label-history.ts');
+      const accounts = await writeNewHistory(sim, values.labelHistory, asked.signal);
       if (accounts === null) log.warn('the label history is incomplete, because a signal stopped the process');
       else print(JSON.stringify({ accounts }));
     }
@@ -137,29 +137,6 @@ async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
     throw new OperatorError(
       `cannot read the recorded frames ${replay}: ${systemWords(error)}; choose another file with --replay`,
     );
-  }
-}
-
-/** Writes the history into a new store. Resolves with sample accounts, or null if the signal aborts. */
-async function writeHistory({ labelers }: Sim, url: string, signal: AbortSignal): Promise<SampleAccount[] | null> {
-  const [{ openStoreWriter }, { opened }, { claimOrigin }, { micros }, { epochAge, writeLabelHistory }] =
-    await Promise.all([
-      import('../../store/open.ts'),
-      import('../labels/labels-action.ts'),
-      import('../../store/origin.ts'),
-      import('../../store/time.ts'),
-      import('./label-history.ts'),
-    ]);
-  const end = micros(Date.now() * 1000);
-  const store = await opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
-  try {
-    await claimOrigin(store, 'simulated');
-    return (await writeLabelHistory({ store, labelers, end, signal })).choose();
-  } catch (error) {
-    if (signal.aborted && error === signal.reason) return null;
-    throw error;
-  } finally {
-    await store.close();
   }
 }
 

@@ -6,7 +6,9 @@ import type { CopyEvent } from '../../store/copy/options.ts';
 import { StoreError } from '../../store/errors.ts';
 import { askWriterToStop, companionFolder, parseStoreUrl, storeProcesses } from '../../store/open.ts';
 import { openCopySource, openCopyTarget } from '../../store/open-copy.ts';
+import { initializeStore } from '../../store/postgres/schema/roles.ts';
 import type { CommandContext } from '../command.ts';
+import { refused } from '../labels/labels-action.ts';
 
 /** Interval between two checks of a source that an instrument is writing, in milliseconds. */
 const followMs = 1_000;
@@ -165,4 +167,24 @@ function copyLines(print: (line: string) => void, now: () => number): (event: Co
 function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5_400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** Creates a store in a database, and prints what the operator does next. */
+export async function createStore(
+  values: { readonly store: string; readonly writerRole: string; readonly readerRole: string },
+  print: CommandContext['print'],
+): Promise<number> {
+  const place = parseStoreUrl(values.store);
+  if (place.kind !== 'postgres') {
+    throw new OperatorError(
+      'store init is for PostgreSQL: almanac labels creates a store in a directory automatically',
+    );
+  }
+  const roles = { writer: values.writerRole, reader: values.readerRole };
+  await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
+    throw refused(values.store, error);
+  });
+  print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
+  print(`neither role has a password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
+  return 0;
 }

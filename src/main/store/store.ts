@@ -1,6 +1,6 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings, text, toggle, type Values } from '../../ops/setting.ts';
-import type { Command, CommandContext } from '../command.ts';
+import { resolveSettings, text, toggle } from '../../ops/setting.ts';
+import type { Command } from '../command.ts';
 import { defaultData } from '../facts/facts-settings.ts';
 
 const settings = {
@@ -44,32 +44,11 @@ export const storeCommand: Command = {
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
     const [action, from, to, ...rest] = positionals;
-    if (action === 'init' && from === undefined) return init(values, print);
-    const { copyStores, reopenStore } = await import('./store-copy.ts');
+    const { copyStores, createStore, reopenStore } = await import('./store-copy.ts');
+    if (action === 'init' && from === undefined) return createStore(values, print);
     if (action === 'reopen' && from !== undefined && to === undefined) return reopenStore(from, print);
     if (action !== 'copy' || from === undefined || to === undefined || rest.length > 0) throw new OperatorError(usage);
     const { state, once, handOver } = values;
     return copyStores({ from, to, state, once, handOver }, print);
   },
 };
-
-async function init(values: Values<typeof settings>, print: CommandContext['print']): Promise<number> {
-  const [{ parseStoreUrl }, { initializeStore }, { refused }] = await Promise.all([
-    import('../../store/open.ts'),
-    import('../../store/postgres/schema/roles.ts'),
-    import('../labels/labels-action.ts'),
-  ]);
-  const place = parseStoreUrl(values.store);
-  if (place.kind !== 'postgres') {
-    throw new OperatorError(
-      'store init is for PostgreSQL: almanac labels creates a store in a directory automatically',
-    );
-  }
-  const roles = { writer: values.writerRole, reader: values.readerRole };
-  await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
-    throw refused(values.store, error);
-  });
-  print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
-  print(`neither role has a password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
-  return 0;
-}

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { silentLog } from '../../ops/log.ts';
 import {
   optionalText,
@@ -7,7 +6,7 @@ import {
   type Settings,
   type Values,
 } from '../../ops/setting.ts';
-import { type Command, packageRoot } from '../command.ts';
+import type { Command } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/finding.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
@@ -98,11 +97,8 @@ function hostTries(
   return async () => {
     try {
       // Load the modules on demand, because they are needed only if the network does not respond.
-      const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
-        import('../doctor/upstreams.ts'),
-        import('../../labels/roster/seeds.ts'),
-      ]);
-      const [did = ''] = await readSeeds(hosts.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
+      const { checkUpstreams, sampleDid } = await import('../doctor/upstreams.ts');
+      const did = await sampleDid(hosts.seeds);
       const { jetstream } = values;
       const { tried } = await checkUpstreams(
         { jetstream, relays: hosts.relay, directories: hosts.plc, userAgent: userAgentFor(values), did, timeoutMs },

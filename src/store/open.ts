@@ -4,7 +4,7 @@ import type { StoreInspection } from './common/inspection.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
 import type { PostgresWriterOptions } from './postgres/write/writer.ts';
-import type { FileEvent } from './sqlite/base/file-event.ts';
+import type { FileEvent } from './sqlite/base/files.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
 import { inspectStore } from './sqlite/repair/inspect.ts';
 import { type SetAside, setStoreAside } from './sqlite/repair/new-epoch.ts';

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { around, batch, everyRow, problems } from '../../harness/conformance/suite.ts';
-import type { FileEvent } from '../../src/store/sqlite/base/file-event.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 

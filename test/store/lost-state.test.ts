@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { labelNumber, noon } from '../../harness/conformance/labels.ts';
 import { batch, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
-import type { FileEvent } from '../../src/store/sqlite/base/file-event.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';

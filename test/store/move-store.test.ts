@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { batch, page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
-import { moveFaultPoints } from '../../src/store/sqlite/base/faults.ts';
+import { moveFaultPoints } from '../../src/store/sqlite/base/migrate.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
 import { repairStore } from '../../src/store/sqlite/repair/repair.ts';

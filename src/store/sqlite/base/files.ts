@@ -1,5 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { unfinishedCopy } from '../../common/moved.ts';
+import { StoreError } from '../../errors.ts';
 import { dayFromName, dayName } from '../../time.ts';
 
 /**
@@ -67,4 +69,60 @@ export function listDays(paths: StorePaths): { day: number; form: DayForm }[] {
     if (day !== null) found.push({ day, form: match?.[2] === 'sealed' ? 'sealed' : 'open' });
   }
   return found.sort((a, b) => a.day - b.day);
+}
+
+/**
+ * Event about a file in the directory of days: the store removed, moved or rewrote the file, or left it in place
+ * because it might still be needed.
+ */
+export interface FileEvent {
+  readonly name: string;
+  /** Day in the file's name, `YYYY-MM-DD`, or null if the name contains no day. */
+  readonly day: string | null;
+  readonly action: 'removed' | 'moved_aside' | 'rewritten' | 'left';
+  readonly reason: string;
+}
+
+/** Handler that is called for each file event. */
+export type OnFile = (event: FileEvent) => void;
+
+/** Handler that ignores file events. */
+export const silent: OnFile = () => undefined;
+
+/** Makes a file's content durable with fsync. */
+export function flush(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Suffix of a directory or file that belongs to an unfinished move, restore or copy. */
+export const unfinished = '.unfinished';
+/** Directory into which a backup is copied, and in which it is verified, before its files are moved into the store. */
+export const copyingName = 'restore-copy.unfinished';
+/**
+ * Directory with a complete and verified copy of a backup. Once it exists, the restore can only be completed, not
+ * undone.
+ */
+export const copiedName = 'restore-move.unfinished';
+
+/** Marker file of a directory that is the target of an unfinished copy of another store. */
+export const storeCopyName = 'store-copy.unfinished';
+
+/**
+ * Throws `damaged` if a move of the store's files was interrupted, which leaves the directory incomplete, and
+ * `unfinished_copy` if the directory is the target of an unfinished copy.
+ */
+export function assertNoInterruptedMove(folder: string): void {
+  const found = readdirSync(folder).find((name) => name.endsWith(unfinished));
+  if (found === undefined) return;
+  if (found === storeCopyName) throw unfinishedCopy(folder);
+  const again = found === copyingName || found === copiedName ? 'restore FROM' : 'new-epoch';
+  throw new StoreError(
+    'damaged',
+    `${folder}/${found} belongs to an interrupted command: run almanac labels ${again} again`,
+  );
 }

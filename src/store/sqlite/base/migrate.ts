@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.ts';
 import { applicationId, type Sqlite } from './connection.ts';
-import type { Faults } from './faults.ts';
 
 /** One step of a schema migration. Versions start at 1 and increase by one. */
 export interface Migration {
@@ -57,3 +56,47 @@ export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void 
     );
   }
 }
+
+/**
+ * Points at which a test may interrupt the store: a hook throws an error or ends the process. Production code passes no
+ * hook.
+ */
+export const faultPoints = [
+  'migrate.changed',
+  'migrate.recorded',
+  'migrate.committed',
+  'append.rows',
+  'append.counters',
+  'append.positions',
+  'append.committed',
+  'rollover.made',
+  'rollover.created',
+  'seal.written',
+  'seal.renamed',
+  'seal.recorded',
+  'expire.floor',
+  'purge.begun',
+  'purge.removed',
+  'purge.emptied',
+  'purge.written',
+  'purge.renamed',
+  'purge.recorded',
+  'checksums.written',
+  'checksums.renamed',
+] as const;
+
+/** Fault points of the commands that move a whole store: `restore` and `new-epoch`. */
+export const moveFaultPoints = [
+  'new-epoch.begun',
+  'new-epoch.days',
+  'new-epoch.state',
+  'restore.copied',
+  'restore.verified',
+  'restore.days',
+  'restore.state',
+] as const;
+
+type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
+
+/** Hook that is called whenever a fault point is reached. */
+export type Faults = (point: FaultPoint) => void;

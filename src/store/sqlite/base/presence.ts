@@ -1,17 +1,26 @@
-import { closeSync, futimesSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  futimesSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { isObject } from '../../../input/json-budget.ts';
-import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Interval between heartbeats in a presence file, in milliseconds. */
-export const beatMs = 500;
+const beatMs = 500;
 /** Maximum size of a presence file, in bytes; a larger file is ignored. */
 const maxBytes = 4_096;
 
 /** State of the process that a presence file describes: still opening the store, or ready. */
-export type PresenceState = 'opening' | 'ready';
+type PresenceState = 'opening' | 'ready';
 
 /** Process that a presence file describes. */
-export interface Present {
+interface Present {
   readonly token: string;
   readonly state: PresenceState;
   /** Identity of the process, or null if its operating system does not provide one. */
@@ -107,4 +116,38 @@ function identityOf(value: unknown): ProcessIdentity | null {
   // Reject process ids below 2: signalling them could reach a process group or the init process.
   if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 1) return null;
   return typeof started === 'string' && typeof namespace === 'string' ? { pid, started, namespace } : null;
+}
+
+/** Identity of a process. A later process with the same process id has a different identity. */
+interface ProcessIdentity {
+  readonly pid: number;
+  /** Start time of the process, in the unit of the operating system. */
+  readonly started: string;
+  /** PID namespace in which the process id is valid. */
+  readonly namespace: string;
+}
+
+/**
+ * Returns the identity of a process, or null if the process does not exist or has ended, or if the operating system
+ * does not provide the identity.
+ */
+function processIdentity(pid: number): ProcessIdentity | null {
+  try {
+    // Split after the last parenthesis: the program name in parentheses may itself contain spaces and parentheses.
+    // Field 22 is the start time.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state] = fields;
+    const started = fields[19];
+    if (started === undefined || state === 'Z' || state === 'X') return null;
+    return { pid, started, namespace: readlinkSync('/proc/self/ns/pid') };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns true if the recorded process is still running and visible to this process. */
+export function isRunning(recorded: ProcessIdentity): boolean {
+  const found = processIdentity(recorded.pid);
+  return found !== null && found.started === recorded.started && found.namespace === recorded.namespace;
 }

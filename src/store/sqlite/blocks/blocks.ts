@@ -1,5 +1,78 @@
+import { hash } from 'node:crypto';
 import { StoreError } from '../../errors.ts';
-import { type Cell, Checksum } from './checksum.ts';
+import { rowColumns } from '../schema/day-schema.ts';
+
+/** A value as returned by SQLite. */
+export type Cell = number | string | Uint8Array | null;
+
+/** Length of a checksum in bytes: the beginning of a SHA-256 hash. */
+const sumBytes = 8;
+
+/**
+ * Computes checksums of values, each encoded canonically with its type and length. An instance can be reused, so that
+ * its buffer is allocated only once.
+ */
+class Checksum {
+  #bytes = Buffer.allocUnsafe(64 * 1024);
+  #length = 0;
+
+  /** Number of bytes that were added since the last checksum. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds values in order. */
+  add(values: readonly Cell[]): void {
+    for (const value of values) {
+      if (value === null) this.#byte(0);
+      else if (typeof value === 'number') {
+        this.#byte(1);
+        this.#reserve(8);
+        this.#length = this.#bytes.writeDoubleLE(value, this.#length);
+      } else if (typeof value === 'string') this.#text(value);
+      else {
+        this.#head(3, value.length);
+        this.#reserve(value.length);
+        this.#bytes.set(value, this.#length);
+        this.#length += value.length;
+      }
+    }
+  }
+
+  /** Returns the checksum of the added values, and starts the next checksum. */
+  take(): Buffer {
+    const sum = hash('sha256', this.#bytes.subarray(0, this.#length), 'buffer').subarray(0, sumBytes);
+    this.#length = 0;
+    return sum;
+  }
+
+  #text(value: string): void {
+    // A character takes at most three bytes. Write the length after the text, because only then is the length known.
+    this.#head(2, 0);
+    this.#reserve(3 * value.length);
+    const written = this.#bytes.write(value, this.#length);
+    this.#bytes.writeUInt32LE(written, this.#length - 4);
+    this.#length += written;
+  }
+
+  #head(type: number, length: number): void {
+    this.#byte(type);
+    this.#reserve(4);
+    this.#length = this.#bytes.writeUInt32LE(length, this.#length);
+  }
+
+  #byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(2 * (this.#length + more));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+  }
+}
 
 /**
  * A block of a sealed day: adjacent rows of one part of the file, in key order. The two checksums of a block prove that
@@ -80,4 +153,23 @@ export function* blocksOf(
     count += 1;
   }
   yield { part, index, first, next: null, rows: count, sum: collected.take() };
+}
+
+/** Name of the part that contains the rows of a sealed day. */
+export const rowPart = 'observation';
+
+/** Columns, table and key of each part that is divided into blocks, for use in SQL. */
+export const partSql = {
+  observation: { columns: rowColumns, table: 'observation', key: 'subject, id' },
+  source: { columns: 'name, id', table: 'source', key: 'name' },
+  val: { columns: 'name, id', table: 'val', key: 'name' },
+  collection: { columns: 'name, id', table: 'collection', key: 'name' },
+} as const;
+
+/** A part of a sealed day that is divided into blocks. */
+export type BlockPart = keyof typeof partSql;
+
+/** Returns the key of a row in the given part. */
+export function keyIn(part: BlockPart, row: readonly Cell[]): Key {
+  return part === rowPart ? [row[1] as Key[0], row[0] as number] : [row[0] as string, 0];
 }

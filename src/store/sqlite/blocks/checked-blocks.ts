@@ -1,7 +1,22 @@
+import { StoreError } from '../../errors.ts';
+import type { Sqlite } from '../base/connection.ts';
 import type { DayFile } from '../schema/day-file.ts';
-import { type BlockPart, partSql } from './block-parts.ts';
-import { altered, type Block, compareKeys, edgeOf, type Key, sumOf } from './blocks.ts';
-import type { Cell } from './checksum.ts';
+import {
+  altered,
+  type Block,
+  type BlockPart,
+  blocksOf,
+  type Cell,
+  compareKeys,
+  edgeOf,
+  type Key,
+  keyIn,
+  partSql,
+  rowPart,
+  smallestKey,
+  sumOf,
+} from './blocks.ts';
+import { CheckedGroups, type GroupPart, groupPartsOf, sumsOfDay } from './group-sums.ts';
 
 type Entry = readonly [subject: Key[0], id: number, index: number, rows: number, sum: Buffer, edge: Buffer];
 
@@ -123,4 +138,88 @@ export class CheckedBlocks {
   #altered(index: number | null) {
     return altered(this.#file.path, `block ${String(index)} of ${this.#part}`);
   }
+}
+
+/** A part of a sealed day that does not match its checksums. */
+export interface ChecksumProblem {
+  readonly part: BlockPart | GroupPart;
+  readonly problem: string;
+}
+
+/** Key that sorts after the key of every row. */
+const greatestKey: Key = [Buffer.alloc(64, 0xff), Number.MAX_SAFE_INTEGER];
+
+/** Verifies every block and every checksum group of a sealed day, and yields the problems. */
+export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem> {
+  for (const part of Object.keys(partSql) as BlockPart[]) {
+    const blocks = new CheckedBlocks(file, day, part);
+    yield* problemsOf(part, function* () {
+      for (const block of blocks.covering(smallestKey, greatestKey, 'oldest')) yield () => blocks.read(block);
+    });
+  }
+  const groups = new CheckedGroups(file, day);
+  for (const part of groupPartsOf(file)) {
+    const found: ChecksumProblem[] = [];
+    attempt(part, found, () => {
+      for (const problem of groups.problems(part)) found.push({ part, problem });
+    });
+    yield* found;
+  }
+}
+
+/** Runs reads and yields each failure as a problem. Stops if the next block cannot be located. */
+function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() => unknown>): Generator<ChecksumProblem> {
+  const all = reads();
+  for (;;) {
+    const found: ChecksumProblem[] = [];
+    const isLast = attempt(part, found, () => {
+      const { done, value } = all.next();
+      if (done) return true;
+      attempt(part, found, value);
+      return false;
+    });
+    yield* found;
+    if (isLast !== false) return;
+  }
+}
+
+/** Runs a read. If the read throws a store error, adds a problem to `found` and returns null. */
+function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    found.push({ part, problem: error.message });
+    return null;
+  }
+}
+
+/** Tables in which a day stores each distinct text once. Each table is a separate part. */
+const nameTables = ['source', 'val', 'collection'] as const;
+
+/** Computes and stores the checksums of an otherwise complete sealed day. */
+export function keepChecksums(db: Sqlite, day: number): void {
+  const insertBlock = db.prepare(
+    'INSERT INTO main.block(part, subject, id, "index", rows, sum, edge) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const part of [rowPart, ...nameTables] as const) {
+    const { columns, table, key } = partSql[part];
+    const rows = db.prepare<[], Cell[]>(`SELECT ${columns} FROM main.${table} ORDER BY ${key}`).raw();
+    // Collect the blocks first: the connection cannot write while a query is running.
+    const blocks = [...blocksOf(part, rows.iterate(), (row) => keyIn(part, row))];
+    db.transaction((all: readonly Block[]) => {
+      for (const block of all) {
+        insertBlock.run(part, ...block.first, block.index, block.rows, block.sum, edgeOf(day, block));
+      }
+    })(blocks);
+  }
+  const insertSum = db.prepare('INSERT INTO main.group_sum(part, key, sum) VALUES (?, ?, ?)');
+  const all = <Row>(sql: string, parameters: readonly unknown[]): Row[] =>
+    db
+      .prepare<unknown[], Row>(sql)
+      .raw()
+      .all(...parameters);
+  db.transaction(() => {
+    for (const sum of sumsOfDay(all, day)) insertSum.run(...sum);
+  })();
 }

@@ -1,8 +1,7 @@
 import { schemaVersion } from '../base/migrate.ts';
 import type { DayFile } from '../schema/day-file.ts';
 import { labelersCountedFrom } from '../schema/day-schema.ts';
-import { altered, sumOf } from './blocks.ts';
-import type { Cell } from './checksum.ts';
+import { altered, type Cell, sumOf } from './blocks.ts';
 
 /**
  * Queries for the parts of a sealed day that have one checksum per group of rows. A group consists of the rows of an

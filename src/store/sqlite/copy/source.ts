@@ -11,10 +11,8 @@ import { isAbsent, storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { stateQueries } from '../state/state-read.ts';
-import { readState } from './content.ts';
-import { readDayCounts } from './day-counts.ts';
-import { dayRows } from './day-rows.ts';
+import { stateQueries } from '../state/state.ts';
+import { dayRows, readDayCounts, readState } from './content.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 /**

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isObject } from '../../../input/json-budget.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import type {
   CopiedRow,
@@ -12,22 +13,20 @@ import type {
   StoreContent,
 } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { openReadonly, openWritable, syncFolder } from '../base/connection.ts';
-import { dayPath, listDays, removeDatabase, type StorePaths, storePaths } from '../base/files.ts';
-import { flush } from '../base/flush.ts';
-import { storeCopyName } from '../base/interrupted.ts';
+import { openReadonly, openWritable, type Sqlite, syncFolder } from '../base/connection.ts';
+import { dayPath, flush, listDays, removeDatabase, type StorePaths, storeCopyName, storePaths } from '../base/files.ts';
 import { takeWriterLock, type WriterLock } from '../base/lock.ts';
 import { migrate } from '../base/migrate.ts';
+import type { Intern } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
+import { rowWriter } from '../day/commit-tables.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { refusedRowsWriter } from '../day/refused-table.ts';
-import { metaNames } from '../schema/day-schema.ts';
+import { internerOf, RememberedNames } from '../day/interner.ts';
+import { metaNames, openDayMigrations } from '../schema/day-schema.ts';
+import { refusedRowsWriter } from '../schema/refused-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { stateChanges } from '../state/state-write.ts';
-import { writeState } from './content.ts';
-import { readDayCounts } from './day-counts.ts';
-import { dayRows } from './day-rows.ts';
-import { TargetDay } from './target-day.ts';
+import { stateChanges } from '../state/state.ts';
+import { dayRows, readDayCounts, writeDayCounts, writeState } from './content.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -259,4 +258,115 @@ class SqliteTarget implements CopyTarget {
       throw storeError(error, this.#paths.folder);
     }
   }
+}
+
+const dayCacheBytes = 64 * 1024 * 1024;
+/** Name of the copy progress in `meta`; `complete` removes it. */
+const progressName = 'copy';
+const indexName = 'observation_subject';
+
+/** Day file of an unfinished copy, with the schema of an open day. */
+class TargetDay {
+  readonly day: number;
+  readonly path: string;
+  readonly #db: Sqlite;
+  readonly #names = new RememberedNames();
+  readonly #intern: Intern;
+  readonly #add: (rows: readonly CopiedRow[], progress: DayProgress) => void;
+
+  /** Opens the file, and creates it if it does not exist. */
+  constructor(path: string, day: number, generation: string) {
+    this.day = day;
+    this.path = path;
+    const isNew = !existsSync(path);
+    this.#db = openWritable(path, dayCacheBytes);
+    try {
+      migrate(this.#db, openDayMigrations, new Date().toISOString());
+      this.#intern = internerOf(this.#db, this.#names);
+      const put = this.#db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)');
+      put.run(metaNames.generation, generation);
+      // Drop the index of a new file; `index` builds it once, after most rows are stored.
+      if (isNew) this.#db.exec(`DROP INDEX IF EXISTS ${indexName}`);
+      const write = rowWriter(this.#db, this.#intern);
+      this.#add = this.#db.transaction((rows: readonly CopiedRow[], progress: DayProgress) => {
+        write(rows);
+        put.run(progressName, JSON.stringify(progress));
+        if (rows.length > 0) put.run(metaNames.last, progress.through);
+      }).immediate;
+    } catch (error) {
+      this.#db.close();
+      throw storeError(error, path);
+    }
+  }
+
+  /** Adds rows and records the new progress in the same commit. */
+  add(rows: readonly CopiedRow[], progress: DayProgress): void {
+    this.#change(() => this.#add(rows, progress));
+  }
+
+  /** Returns the copy progress recorded in the file, or null if none is recorded. */
+  progress(): DayProgress | null {
+    const text = this.#db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck().get(progressName);
+    return text === undefined ? null : parseProgress(text, this.path);
+  }
+
+  /** Creates the row index with the same definition as the schema of an open day. */
+  index(): void {
+    this.#change(() =>
+      this.#db.exec(
+        `CREATE INDEX IF NOT EXISTS ${indexName} ON observation(subject, id, source, val, collection, flags)`,
+      ),
+    );
+  }
+
+  putCounts(counts: DayCounts): void {
+    this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#intern)).immediate());
+  }
+
+  /**
+   * Turns the copied file into a finished day file: creates the row index if it is missing, then runs `work` and
+   * removes the copy progress in one transaction.
+   */
+  complete(work: (db: Sqlite) => void): void {
+    this.index();
+    this.#change(() =>
+      this.#db
+        .transaction(() => {
+          work(this.#db);
+          this.#db.prepare('DELETE FROM meta WHERE name = ?').run(progressName);
+        })
+        .immediate(),
+    );
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #change(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#names.clear();
+      throw storeError(error, this.path);
+    }
+  }
+}
+
+function parseProgress(text: unknown, path: string): DayProgress {
+  const value: unknown = typeof text === 'string' ? JSON.parse(text) : null;
+  if (isObject(value)) {
+    const { day, revision, through, rows, digest, isVerified } = value;
+    if (
+      typeof day === 'number' &&
+      typeof revision === 'number' &&
+      typeof through === 'number' &&
+      typeof rows === 'number' &&
+      typeof digest === 'string' &&
+      typeof isVerified === 'boolean'
+    ) {
+      return { day, revision, through, rows, digest, isVerified };
+    }
+  }
+  throw new StoreError('damaged', `${path}: the copy progress in this file cannot be read`);
 }

@@ -1,13 +1,12 @@
 import type { AccountFilter, AccountQuery } from '../../port.ts';
 import { postCollection } from '../../subject.ts';
 import { type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
+import type { Cell } from '../blocks/blocks.ts';
 import { CheckedBlocks } from '../blocks/checked-blocks.ts';
-import type { Cell } from '../blocks/checksum.ts';
 import type { Names } from '../blocks/names.ts';
 import { packedRowSql } from '../hot/hot-counts.ts';
 import type { DayFile } from '../schema/day-file.ts';
-import { rowColumns } from '../schema/day-schema.ts';
-import { filterSql, targetSql, targetSqlOf } from '../schema/row-sql.ts';
+import { filterSql, rowColumns, targetSql, targetSqlOf } from '../schema/day-schema.ts';
 
 /** Range of an account's rows: `start <= id < end`, at most `limit` rows. */
 export interface RowRange {

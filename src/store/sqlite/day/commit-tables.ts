@@ -1,14 +1,15 @@
 import type { Micros } from '../../../contract/timestamp.ts';
+import type { Batch, NewObservation, Position, RefusalReason } from '../../port.ts';
+import type { RefusedRows, RefusedRowsChange } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { encodeRow, type Intern, type StoredRow } from '../base/row.ts';
 import { metaNames, rowColumns } from '../schema/day-schema.ts';
-import type { Commit } from './commit.ts';
 
 /** Functions that write one commit's changes to each table, with prepared statements, in the caller's transaction. */
 
 /** Number of rows of a source within a minute. */
-export interface MinuteCounter {
+interface MinuteCounter {
   readonly minute: number;
   readonly source: number;
   applied: number;
@@ -94,4 +95,25 @@ export function endWriter(db: Sqlite): (commit: Commit) => void {
     if (last !== undefined) setMeta.run(metaNames.last, last);
     setMeta.run(metaNames.through, at);
   };
+}
+
+/** Content of one commit to a day's file. */
+export interface Commit {
+  readonly rows: readonly { readonly observation: NewObservation; readonly at: number; readonly identity: Buffer }[];
+  readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
+  readonly positions: Batch['positions'];
+  readonly refusedRows: readonly RefusedRowsChange[];
+  readonly at: Micros;
+  /** First stamp of the commit. Set even without rows, because refusals are counted in the hour of this stamp. */
+  readonly stamp: Micros;
+  readonly bytes: number;
+}
+
+/** Data that a new day's file takes over from the previous day. */
+export interface Carried {
+  readonly generation: string;
+  readonly positions: readonly Position[];
+  readonly refusedRows: readonly RefusedRows[];
+  readonly last: Micros | null;
+  readonly through: Micros | null;
 }

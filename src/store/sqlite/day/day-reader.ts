@@ -5,7 +5,7 @@ import { identityBytes } from '../../identity.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
-import { openReadonly } from '../base/connection.ts';
+import { openImmutable, openReadonly, type Sqlite } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
 import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import {
@@ -20,19 +20,16 @@ import {
 } from '../base/row.ts';
 import { unpackStamps } from '../base/stamps.ts';
 import { storeError } from '../base/store-error.ts';
-import { type ChecksumProblem, checkDay } from '../blocks/check-day.ts';
+import { type ChecksumProblem, checkDay } from '../blocks/checked-blocks.ts';
 import { CheckedGroups } from '../blocks/group-sums.ts';
 import { Names } from '../blocks/names.ts';
 import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
 import { StoredLabelerCounters } from '../labeler/stored-counters.ts';
 import { DayFile } from '../schema/day-file.ts';
 import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
-import { isEarlierRefusedRows } from '../schema/refused-schema.ts';
+import { isEarlierRefusedRows, refusedRowsIn } from '../schema/refused-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
 import { AccountRows } from './account-rows.ts';
-import type { AddCount } from './add-count.ts';
-import { refusedRowsIn } from './refused-table.ts';
-import { assertVersion, openSealed } from './sealed-day.ts';
 
 /** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
@@ -337,4 +334,33 @@ export class DayReader implements CountedDay {
 
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
+/** Receives one count: labeler, time bucket, number of applications and number of removals. */
+export type AddCount = (labeler: string, bucket: number, applied: number, removed: number) => void;
+
+/**
+ * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` if a pragma does not have the
+ * value that a sealed day requires.
+ */
+export function openSealed(path: string, cacheBytes: number): Sqlite {
+  try {
+    return openImmutable(path, cacheBytes);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'pragma_refused') throw error;
+    throw new StoreError('damaged', error.message, { cause: error });
+  }
+}
+
+/**
+ * Throws `damaged` unless both places that store the schema version agree. Otherwise a file with a damaged version
+ * could be mistaken for a file without checksums.
+ */
+function assertVersion(file: DayFile, version: number): void {
+  const [applied] = file.column('SELECT max(version) FROM migration', []);
+  if (applied === version) return;
+  throw new StoreError(
+    'damaged',
+    `${file.path} has schema version ${version}, but records a migration to ${String(applied)}`,
+  );
 }

@@ -1,17 +1,22 @@
 import { StoreError } from '../../errors.ts';
 import { openWritable, pageBytes, type Sqlite } from '../base/connection.ts';
-import type { Faults } from '../base/faults.ts';
-import { migrate } from '../base/migrate.ts';
+import { type Faults, migrate } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 import { OpenDayCounter } from '../hot/hot-counts.ts';
 import { labelerCounterWriter } from '../labeler/counter-changes.ts';
+import { assertLogRoom } from '../schema/day-file.ts';
 import { metaNames, openDayMigrations } from '../schema/day-schema.ts';
-import { assertLogRoom } from '../schema/log-room.ts';
-import { RememberedNames } from '../schema/remembered-names.ts';
-import type { Carried, Commit } from './commit.ts';
-import { counterWriter, endWriter, positionWriter, refusalWriter, rowWriter } from './commit-tables.ts';
-import { internerOf } from './interner.ts';
-import { refusedRowsWriter } from './refused-table.ts';
+import { refusedRowsWriter } from '../schema/refused-schema.ts';
+import {
+  type Carried,
+  type Commit,
+  counterWriter,
+  endWriter,
+  positionWriter,
+  refusalWriter,
+  rowWriter,
+} from './commit-tables.ts';
+import { internerOf, RememberedNames } from './interner.ts';
 
 /**
  * Size of the page cache for the current day, in bytes. A commit that changes more pages uses more memory, because

@@ -7,20 +7,18 @@
  *   subjects to look up. Stored counts always include all rows of a subject, but some hot subjects have no stored
  *   counts, because the in-memory counting starts when the writer starts.
  * - A sealed day stores the counts of every subject with at least `hotRows` rows in `busy_groups`, packed into one
- *   value per subject with a checksum (`storeSealedDayCounts`, `packed-groups.ts`).
+ *   value per subject with a checksum (`storeSealedDayCounts`, `group.ts`).
  * - `openDaySubtraction` and `recountOpenDay` update the counts of an open day when rows are purged or the day is
  *   repaired.
  * - `StoredCounts` reads the counts of a file and compares them with its rows.
  * - `AccountTallies` counts an account over many days: from stored counts for days that have them, otherwise from rows
- *   within a budget (`account-groups.ts`).
+ *   within a budget (`account-tally.ts`).
  *
  * Other directories import only this file.
  */
 
 export { AccountTallies } from './account-tally.ts';
-export type { CountedDay } from './counted-day.ts';
-export { openDaySubtraction, recountOpenDay } from './open-day-changes.ts';
-export { OpenDayCounter } from './open-day-counter.ts';
-export { packedRowSql } from './packed-rows.ts';
-export { storeSealedDayCounts } from './sealed-day-counts.ts';
-export { StoredCounts } from './stored-counts.ts';
+export { packedRowSql } from './group.ts';
+export { OpenDayCounter, openDaySubtraction, recountOpenDay } from './open-day-counter.ts';
+export type { CountedDay } from './stored-counts.ts';
+export { StoredCounts, storeSealedDayCounts } from './stored-counts.ts';

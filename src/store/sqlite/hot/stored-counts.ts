@@ -1,12 +1,21 @@
 import { StoreError } from '../../errors.ts';
+import type { Sqlite } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
 import { schemaVersion } from '../base/migrate.ts';
-import { type SubjectKey, sameKey, subjectDid } from '../base/row.ts';
+import { type NameOf, type SubjectKey, sameKey, subjectDid } from '../base/row.ts';
 import type { DayFile } from '../schema/day-file.ts';
 import { checkedFrom } from '../schema/day-schema.ts';
-import { type Group, type HotSubject, maxGroups } from './group.ts';
-import { bySubject, countedSql, hotSubjectsSql } from './group-sql.ts';
-import { groupsSeed, unpackGroups } from './packed-groups.ts';
+import {
+  bySubject,
+  countedSql,
+  type Group,
+  groupsSeed,
+  type HotSubject,
+  hotSubjectsSql,
+  maxGroups,
+  packGroups,
+  unpackGroups,
+} from './group.ts';
 
 /** First schema version with stored counts, for each form of a day. */
 const storedFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
@@ -140,4 +149,41 @@ function mismatch(subject: SubjectKey): string {
 
 function sameGroups(a: readonly Group[], b: readonly Group[]): boolean {
   return a.length === b.length && a.every((group, i) => group.every((value, column) => value === b[i]?.[column]));
+}
+
+/** Methods of a day's file that are needed to count an account's rows. */
+export interface CountedDay {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly path: string;
+  /** Number that is different for each opened file. */
+  readonly serial: number;
+  readonly hotCounts: StoredCounts;
+  /** Returns the text with a numeric id in this file. */
+  readonly nameOf: NameOf;
+  /** Returns false if the file certainly contains no row of the account. */
+  mayHold(key: SubjectKey): boolean;
+  /**
+   * Returns an account's rows with `start <= id < end`, at most `limit` rows, each as one number (see `packedRowSql`).
+   */
+  packedRows(key: SubjectKey, start: number, end: number, limit: number): number[];
+  /** Runs several queries on one snapshot of the file. */
+  atOnce<T>(work: () => T): T;
+}
+
+/**
+ * Computes and stores the counts of hot subjects in a complete sealed day. Subjects with too many groups to read are
+ * omitted.
+ */
+export function storeSealedDayCounts(db: Sqlite): void {
+  const rows = db.prepare<[], [SubjectKey, ...Group]>(hotSubjectsSql).raw();
+  // Insert after the query has ended, because the connection cannot write while a query runs.
+  const packed: (readonly [SubjectKey, Buffer])[] = [];
+  for (const { subject, groups } of bySubject(rows.iterate())) {
+    if (groups.length <= maxGroups) packed.push([subject, packGroups(groups, groupsSeed(subject))]);
+  }
+  const insert = db.prepare('INSERT INTO main.busy_groups(subject, packed) VALUES (?, ?)');
+  db.transaction(() => {
+    for (const [subject, groups] of packed) insert.run(subject, groups);
+  })();
 }

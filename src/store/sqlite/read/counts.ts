@@ -2,8 +2,7 @@ import type { LabelerCount } from '../../account-counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { BucketCount, RefusalCount, StoreReader } from '../../port.ts';
 import { day as dayLength, dayStart, hour, type Interval, micros, minute } from '../../time.ts';
-import type { AddCount } from '../day/add-count.ts';
-import type { DayReader } from '../day/day-reader.ts';
+import type { AddCount, DayReader } from '../day/day-reader.ts';
 import { assertInterval } from './account-read.ts';
 import type { Days } from './days.ts';
 

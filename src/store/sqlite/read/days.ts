@@ -6,7 +6,7 @@ import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
 import { isAbsent } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { remedy } from '../state/lost-state.ts';
-import type { Catalog } from '../state/state-read.ts';
+import type { Catalog } from '../state/state.ts';
 
 /**
  * Maximum number of attempts to open a listed file. The day may be sealed or dropped after the list was read from the

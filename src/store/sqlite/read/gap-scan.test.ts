@@ -7,7 +7,7 @@ import type { StoredGap } from '../../port.ts';
 import { hour, micros } from '../../time.ts';
 import { migrate } from '../base/migrate.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { type StateChanges, stateChanges } from '../state/state-write.ts';
+import { type StateChanges, stateChanges } from '../state/state.ts';
 import { GapScan } from './gap-scan.ts';
 
 /** Number of stored gaps; reading them takes more than two turns of the event loop. */

@@ -1,12 +1,10 @@
+import { signatureVerdicts } from '../../label.ts';
 import type { LabelerCounters, LabelersCounters } from '../../labeler-counters.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import { LabelerSum } from '../labeler/labeler-sum.ts';
+import { type DayCounters, isEmpty, LabelerSum } from '../labeler/day-counters.ts';
 import { assertInterval } from './account-read.ts';
-import { DayPacking } from './day-packing.ts';
 import type { Days } from './days.ts';
-import { countersWith, OpenDay } from './open-day.ts';
-import type { PackedDay } from './packed-day.ts';
 
 /** Maximum number of day sets whose sums are cached. */
 const maxCached = 3;
@@ -187,4 +185,153 @@ function countersOf(labeler: string, closed: Closed, today: ReturnType<OpenDay['
 function uncountedUntil(day: DayReader): number {
   const from = day.labelerCounters.from();
   return from > dayStart(day.day) ? from : 0;
+}
+
+/** Packs the counters of one day in steps, because a day may have thousands of labelers. */
+class DayPacking {
+  /** Serial number of the day's opened file. */
+  readonly serial: number;
+  readonly #rows: readonly (readonly [source: number, packed: Buffer])[];
+  readonly #counted: (readonly [source: number, counters: DayCounters])[] = [];
+  #next = 0;
+
+  constructor(day: DayReader) {
+    this.serial = day.serial;
+    this.#rows = [...day.labelerCounters.packed()];
+  }
+
+  /**
+   * Unpacks stored counters until `isOver` returns true. Returns the packed day once all counters are processed, and
+   * null until then.
+   */
+  advance(day: DayReader, isOver: () => boolean): PackedDay | null {
+    while (this.#next < this.#rows.length) {
+      for (const [source, packed] of this.#rows.slice(this.#next, this.#next + labelersAtOnce)) {
+        const counters = day.labelerCounters.unpacked(source, packed);
+        // Skip empty counters, which belong to a labeler whose rows were purged.
+        if (!isEmpty(counters)) this.#counted.push([source, counters]);
+      }
+      this.#next += labelersAtOnce;
+      if (this.#next < this.#rows.length && isOver()) return null;
+    }
+    const names = day.namesOf('source', new Set(this.#counted.map(([source]) => source)));
+    const values = day.namesOf('val', new Set(this.#counted.flatMap(([, counters]) => [...counters.values.keys()])));
+    return PackedDay.of({ counted: this.#counted, names, values });
+  }
+}
+
+/** Counters of a day, with the texts for the numeric ids of labelers and values. */
+interface CountedDay {
+  readonly counted: readonly (readonly [source: number, counters: DayCounters])[];
+  readonly names: ReadonlyMap<number, string>;
+  readonly values: ReadonlyMap<number, string>;
+}
+
+/** Counters of all labelers of one day in a single array, because objects would need several times the memory. */
+class PackedDay {
+  /** Index in `#numbers` at which the counters of each labeler begin. */
+  readonly #labelers: ReadonlyMap<string, number>;
+  readonly #numbers: Float64Array;
+  readonly #values: ReadonlyMap<number, string>;
+
+  private constructor(labelers: ReadonlyMap<string, number>, numbers: Float64Array, values: CountedDay['values']) {
+    this.#labelers = labelers;
+    this.#numbers = numbers;
+    this.#values = values;
+  }
+
+  /** Packs the counters of a day. */
+  static of({ counted, names, values }: CountedDay): PackedDay {
+    const labelers = new Map<string, number>();
+    const numbers: number[] = [];
+    for (const [source, { verdicts, values: own, others, delays }] of counted) {
+      labelers.set(names.get(source) ?? '', numbers.length);
+      for (const verdict of signatureVerdicts) numbers.push(verdicts.get(verdict) ?? 0);
+      numbers.push(...others, own.size);
+      for (const [value, [applied, removed]] of own) numbers.push(value, applied, removed);
+      numbers.push(delays.size);
+      for (const [range, count] of delays) numbers.push(range, count);
+    }
+    return new PackedDay(labelers, Float64Array.from(numbers), values);
+  }
+
+  /**
+   * Adds the counters of each labeler to the labeler's sum. Yields after each labeler, so that the caller can pause.
+   */
+  *adding(sums: Map<string, LabelerSum>): Generator<void> {
+    for (const [labeler, at] of this.#labelers) {
+      const sum = sums.get(labeler) ?? new LabelerSum();
+      sums.set(labeler, sum);
+      this.#addLabeler(at, sum);
+      yield;
+    }
+  }
+
+  #addLabeler(from: number, sum: LabelerSum): void {
+    let at = from;
+    const take = (): number => this.#numbers[at++] ?? 0;
+    const verdicts: DayCounters['verdicts'] = new Map(signatureVerdicts.map((verdict) => [verdict, take()]));
+    const others: DayCounters['others'] = [take(), take()];
+    const values: DayCounters['values'] = new Map();
+    for (let left = take(); left > 0; left -= 1) values.set(take(), [take(), take()]);
+    const delays: DayCounters['delays'] = new Map();
+    for (let left = take(); left > 0; left -= 1) delays.set(take(), take());
+    sum.addDay({ verdicts, values, others, delays }, this.#values);
+  }
+}
+
+/** Counters of one labeler on the open day, in packed and unpacked form. */
+interface Entry {
+  readonly packed: Buffer;
+  readonly labeler: string;
+  readonly counters: DayCounters;
+  readonly texts: ReadonlyMap<number, string>;
+  /** Sum with the counters of earlier days (`before`), or null until first requested. */
+  summed: { readonly before: LabelerSum | null; readonly counters: LabelerCounters } | null;
+}
+
+/**
+ * Counters of the newest day, to which rows are still added. Each read unpacks only the counters that changed since
+ * the previous read, because most labelers apply no labels between two reads.
+ */
+class OpenDay {
+  readonly serial: number;
+  #entries = new Map<number, Entry>();
+
+  /** `serial` is the serial number of the day's opened file. */
+  constructor(serial: number) {
+    this.serial = serial;
+  }
+
+  /** Reads the counters in one transaction. Returns only labelers with rows. */
+  read(day: DayReader): ReadonlyMap<string, Entry> {
+    return day.atOnce(() => {
+      const entries = new Map<number, Entry>();
+      const changed: { source: number; packed: Buffer; counters: DayCounters }[] = [];
+      for (const [source, packed] of day.labelerCounters.packed()) {
+        const known = this.#entries.get(source);
+        if (known?.packed.equals(packed)) entries.set(source, known);
+        else changed.push({ source, packed, counters: day.labelerCounters.unpacked(source, packed) });
+      }
+      const names = day.namesOf('source', new Set(changed.map(({ source }) => source)));
+      const texts = day.namesOf('val', new Set(changed.flatMap(({ counters }) => [...counters.values.keys()])));
+      for (const { source, packed, counters } of changed) {
+        entries.set(source, { packed, labeler: names.get(source) ?? '', counters, texts, summed: null });
+      }
+      this.#entries = entries;
+      const counted = [...entries.values()].filter(({ counters }) => !isEmpty(counters));
+      return new Map(counted.map((entry) => [entry.labeler, entry]));
+    });
+  }
+}
+
+/** Returns the counters of a labeler, summed over the open day and the earlier days in `before`. */
+function countersWith(entry: Entry, before: LabelerSum | null): LabelerCounters {
+  if (entry.summed !== null && entry.summed.before === before) return entry.summed.counters;
+  const sum = new LabelerSum();
+  sum.addDay(entry.counters, entry.texts);
+  if (before) sum.add(before);
+  const counters = sum.counters(entry.labeler);
+  entry.summed = { before, counters };
+  return counters;
 }

@@ -1,14 +1,12 @@
 import { StoreError } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import type { OnFile } from '../base/file-event.ts';
-import { dayPath, type StorePaths } from '../base/files.ts';
+import { dayPath, type OnFile, type StorePaths } from '../base/files.ts';
 import { isAbsent } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { remedy } from '../state/lost-state.ts';
-import type { Catalog } from '../state/state-read.ts';
-import type { StateChanges } from '../state/state-write.ts';
+import type { Catalog, StateChanges } from '../state/state.ts';
 
 /**
  * Interval in which the last commits of a day were lost. All rows of an open day may be in its write-ahead log, and

@@ -11,7 +11,7 @@ import { storeError } from '../base/store-error.ts';
 import { AccountTallies } from '../hot/hot-counts.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { type Catalog, stateQueries } from '../state/state-read.ts';
+import { type Catalog, stateQueries } from '../state/state.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';

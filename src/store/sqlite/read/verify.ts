@@ -5,7 +5,7 @@ import { dayName, dayOf, minute } from '../../time.ts';
 import { decodeRow, type SubjectKey } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import { LabelerCounterCheck } from '../labeler/counter-check.ts';
+import { LabelerCounterCheck } from '../labeler/stored-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { filterBlocks } from '../schema/subject-filter.ts';
 

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { micros } from '../../time.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { stateChanges } from '../state/state-write.ts';
+import { stateChanges } from '../state/state.ts';
 
 let db: Database.Database;
 beforeEach(() => {

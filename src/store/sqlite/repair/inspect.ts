@@ -11,7 +11,7 @@ import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { stateQueries } from '../state/state-read.ts';
+import { stateQueries } from '../state/state.ts';
 import { hasChecksums } from '../upkeep/replace-day.ts';
 
 /**

@@ -2,10 +2,9 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../errors.ts';
 import { openWritable, syncFolder } from '../base/connection.ts';
-import type { Faults } from '../base/faults.ts';
-import { storePaths } from '../base/files.ts';
-import { copiedName, copyingName, storeCopyName, unfinished } from '../base/interrupted.ts';
+import { copiedName, copyingName, storeCopyName, storePaths, unfinished } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
+import type { Faults } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 
 /** Result of moving a store aside: the moved files and their new directory. */

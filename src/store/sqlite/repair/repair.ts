@@ -1,20 +1,18 @@
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
 import { openWritable, type Sqlite } from '../base/connection.ts';
-import type { Faults } from '../base/faults.ts';
-import { type OnFile, silent } from '../base/file-event.ts';
-import { type DayForm, dayPath, storePaths } from '../base/files.ts';
+import { type DayForm, dayPath, type OnFile, silent, storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
-import { migrate, schemaVersion } from '../base/migrate.ts';
+import { type Faults, migrate, schemaVersion } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { recountOpenDay } from '../hot/hot-counts.ts';
-import { recountLabelers } from '../labeler/recount.ts';
+import { recountLabelers } from '../labeler/counter-changes.ts';
 import { unreadableDay, verifyDay } from '../read/verify.ts';
-import { countsSql } from '../schema/row-sql.ts';
+import { countsSql } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateFile } from '../state/lost-state.ts';
-import { stateChanges } from '../state/state-write.ts';
+import { stateChanges } from '../state/state.ts';
 import { recoverDays } from '../upkeep/recover.ts';
 import { replaceDay } from '../upkeep/replace-day.ts';
 

@@ -1,4 +1,11 @@
-import type { Migration } from '../base/migrate.ts';
+import Database from 'better-sqlite3';
+import { targetKinds } from '../../../contract/vocabulary.ts';
+import type { AccountFilter } from '../../port.ts';
+import { postCollection } from '../../subject.ts';
+import { pageBytes, type Sqlite, setPragma } from '../base/connection.ts';
+import { removeDatabase } from '../base/files.ts';
+import { type Migration, migrate } from '../base/migrate.ts';
+import { recordBits, removalFlag } from '../base/row.ts';
 import { refusedRowsTable } from './refused-schema.ts';
 
 /**
@@ -13,7 +20,7 @@ import { refusedRowsTable } from './refused-schema.ts';
  *   `subject_filter` rules out subjects without rows. `block` has checksums of the rows and of the texts in blocks
  *   (`blocks.ts`), and `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
- * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/packed-counters.ts`), from
+ * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/day-counters.ts`), from
  * the stamp `counted_from` onwards, or all rows if `counted_from` is absent.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, and the text of any other DID. `cts` is in
@@ -147,3 +154,82 @@ export const metaNames = {
   /** First stamp that the per-labeler counters include; absent if they include all rows of the day. */
   countedFrom: 'counted_from',
 } as const;
+
+/** SQL expression for the numeric id of the post collection in the queried file; NULL if the file has no posts. */
+const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
+
+/**
+ * Returns the SQL expression for a row's target, as its index in `targetKinds`. `posts` is the SQL expression for the
+ * numeric id of the post collection.
+ */
+export function targetSqlOf(posts: string): string {
+  return `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
+}
+
+/** SQL expression for a row's target; looks up the post collection in the file. */
+export const targetSql = targetSqlOf(posts);
+
+/** SQL expressions for the numbers of applications and removals in a group of rows. */
+export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
+
+/**
+ * Returns the SQL conditions of a filter and their parameters. `numberOf` looks up the numeric id of a text in the
+ * file.
+ */
+export function filterSql(
+  { labeler, value, removed, target }: AccountFilter,
+  numberOf: (table: 'source' | 'val', text: string) => number | null,
+  targetIn: string,
+): { readonly sql: string; readonly parameters: readonly (number | null)[] } {
+  let sql = '';
+  const parameters: (number | null)[] = [];
+  if (labeler !== undefined) {
+    sql += ' AND source = ?';
+    parameters.push(numberOf('source', labeler));
+  }
+  if (value !== undefined) {
+    sql += ' AND val = ?';
+    parameters.push(numberOf('val', value));
+  }
+  if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
+  if (target !== undefined) sql += ` AND ${targetIn} = ${targetKinds.indexOf(target)}`;
+  return { sql, parameters };
+}
+
+/** First segment of the path of an address inside a space, `at://DID/space/…`. */
+const segment = 'space';
+
+/**
+ * Returns an SQL condition for rows about an address inside a space. `schema` is the name of the database that
+ * contains the row. The address `at://DID/space/NAME` is stored like a record address, with the collection `space`.
+ * All longer and shorter addresses are stored as text.
+ */
+export function aboutSpaceSql(schema: 'main' | 'day'): string {
+  const collection = `(SELECT id FROM ${schema}.collection WHERE name = '${segment}')`;
+  return `(collection IS NOT NULL AND collection IS ${collection}
+    OR collection IS NULL AND rest IS NOT NULL AND (rest = '/${segment}' OR substr(rest, 1, 7) = '/${segment}/'))`;
+}
+
+/** Size of the page cache while a sealed day is written, in bytes; one cache each for the source and the new file. */
+export const growingCacheBytes = 32 * 1024 * 1024;
+
+/**
+ * Creates and opens the file in which a sealed day is built. An incomplete file of an earlier attempt is removed first.
+ * The file has no journal on disk: the caller must flush it before the rename, and a crash before the flush leaves an
+ * unusable file.
+ */
+export function createGrowingDay(growing: string): Sqlite {
+  removeDatabase(growing);
+  return new Database(growing, { timeout: 0 });
+}
+
+/** Creates the schema of the new file, and attaches the source file as the database `day`. */
+export function prepareGrowingDay(db: Sqlite, from: string): void {
+  setPragma(db, 'page_size', pageBytes);
+  setPragma(db, 'journal_mode', 'memory');
+  setPragma(db, 'synchronous', 0);
+  setPragma(db, 'temp_store', 2);
+  setPragma(db, 'cache_size', -growingCacheBytes / 1024);
+  migrate(db, sealedDayMigrations, new Date().toISOString());
+  db.prepare('ATTACH ? AS day').run(from);
+}

@@ -1,5 +1,90 @@
 import type { Migration } from '../base/migrate.ts';
-import { rosterMigration } from './roster-schema.ts';
+
+/**
+ * Tables of the roster and of other data that the instrument stores between runs. Up to schema 2, a labeler's data was
+ * stored as JSON texts in `roster` and `note`. Only this file handles these texts: for the migration, and for readers
+ * of a state file that no writer has migrated yet.
+ */
+
+/** First schema version of the state file with separate tables for the roster. */
+export const rosterFrom = 3;
+
+/** Columns of a labeler in the current table and in the query of the earlier table. */
+export const labelerColumns = `did, origin, enrolled, endpoint, resolution_status, handle, handle_confirmed, state, state_since,
+  first_asked, first_answered, last_answered, failing_since, complete_through, dated, undated`;
+
+const tables = `
+CREATE TABLE labeler(did TEXT PRIMARY KEY, origin TEXT NOT NULL, enrolled INTEGER NOT NULL, endpoint TEXT,
+  resolution_status TEXT NOT NULL, handle TEXT, handle_confirmed INTEGER NOT NULL, state TEXT NOT NULL,
+  state_since INTEGER NOT NULL, first_asked INTEGER, first_answered INTEGER, last_answered INTEGER,
+  failing_since INTEGER, complete_through INTEGER, dated INTEGER NOT NULL, undated INTEGER NOT NULL)
+  STRICT, WITHOUT ROWID;
+CREATE TABLE labeler_provenance(did TEXT NOT NULL, ordinal INTEGER NOT NULL, provenance TEXT NOT NULL,
+  PRIMARY KEY(did, ordinal)) STRICT, WITHOUT ROWID;
+CREATE TABLE daily_bytes(source TEXT PRIMARY KEY, day INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE directory_position(host TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/**
+ * Returns SQL that yields a column if it contains JSON of the given type, and NULL otherwise. `CASE` ensures that
+ * `json_type` is evaluated only for valid JSON.
+ */
+const jsonOf = (column: string, type: 'object' | 'array') =>
+  `CASE WHEN json_valid(${column}) THEN CASE json_type(${column}) WHEN '${type}' THEN ${column} END END`;
+
+const has = (field: string) => `json_type(detail, '$.${field}') IS NOT NULL`;
+const flag = (field: string) => `coalesce(json_type(detail, '$.${field}'), '') = 'true'`;
+const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text' THEN detail ->> '${field}' END`;
+/**
+ * Returns SQL that tests whether a number is a safe integer. JSON integers may exceed 64 bits; SQLite reads such
+ * integers as REAL, which a STRICT table rejects.
+ */
+const isSafe = (value: string) => `${value} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
+/** Returns SQL that yields the field's value if it is a safe integer, and NULL otherwise. */
+const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'integer' THEN
+  CASE WHEN ${isSafe(`detail ->> '${field}'`)} THEN detail ->> '${field}' END END`;
+
+/**
+ * SQL that selects `labelerColumns` from the earlier table. Versions without `completeThrough` read every source to its
+ * end or recorded a gap, so the time of the last response is used instead. Versions without `firstAnswered` stored the
+ * first attempt, which is the closest bound.
+ */
+export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce(${text('finding')}, 'unresolved') AS resolution_status,
+  ${text('handle')} AS handle, ${flag('confirmed')} AS handle_confirmed, state, state_since,
+  ${instant('firstAsked')} AS first_asked,
+  CASE WHEN ${has('firstAnswered')} THEN ${instant('firstAnswered')}
+    ELSE coalesce(${instant('firstAsked')}, state_since) END AS first_answered,
+  ${instant('lastAnswered')} AS last_answered, ${instant('failingSince')} AS failing_since,
+  CASE WHEN ${has('completeThrough')} THEN ${instant('completeThrough')} ELSE ${instant('lastAnswered')} END
+    AS complete_through,
+  ${flag('dated')} AS dated, ${flag('undated')} AS undated
+  FROM (SELECT did, origin, enrolled, endpoint, state, state_since,
+    coalesce(${jsonOf('detail', 'object')}, '{}') AS detail FROM roster)`;
+
+/** SQL that selects the columns of `labeler_provenance` from the earlier table. */
+export const earlierProvenance = `SELECT did, key AS ordinal, value AS provenance
+  FROM roster, json_each(coalesce(${jsonOf('provenance', 'array')}, '[]')) WHERE type = 'text'`;
+
+const noteOf = (name: string) =>
+  `(SELECT coalesce(${jsonOf('content', 'object')}, '{}') AS content FROM note WHERE name = '${name}')`;
+
+/** SQL that creates the tables and moves the data of earlier versions into them. */
+const rosterMigration = `${tables}
+INSERT INTO labeler(${labelerColumns}) ${earlierLabelers};
+INSERT INTO labeler_provenance(did, ordinal, provenance) ${earlierProvenance};
+DROP TABLE roster;
+INSERT OR IGNORE INTO daily_bytes(source, day, bytes)
+  SELECT entry.value ->> 0, saved.content ->> 'day', entry.value ->> 1
+  FROM ${noteOf('day-bytes')} AS saved, json_each(saved.content, '$.bytes') AS entry
+  WHERE json_type(saved.content, '$.day') = 'integer' AND ${isSafe("saved.content ->> 'day'")}
+    AND entry.type = 'array' AND json_type(entry.value, '$[0]') = 'text'
+    AND json_type(entry.value, '$[1]') = 'integer' AND ${isSafe('entry.value ->> 1')};
+INSERT OR IGNORE INTO directory_position(host, seq)
+  SELECT content ->> 'host', content ->> 'seq' FROM ${noteOf('directory-position')}
+  WHERE json_type(content, '$.host') = 'text' AND json_type(content, '$.seq') = 'integer'
+    AND ${isSafe("content ->> 'seq'")};
+DELETE FROM note WHERE name IN ('day-bytes', 'directory-position');
+`;
 
 /** Schema migrations of the state file, which contains no data that determines whether a row is accepted. */
 export const stateMigrations: readonly Migration[] = [

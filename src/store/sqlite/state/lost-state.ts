@@ -2,8 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
-import { type DayForm, dayPath, listDays, type StorePaths } from '../base/files.ts';
-import { assertNoInterruptedMove } from '../base/interrupted.ts';
+import { assertNoInterruptedMove, type DayForm, dayPath, listDays, type StorePaths } from '../base/files.ts';
 import { storeError } from '../base/store-error.ts';
 import { type DayContent, dayContent } from '../schema/day-content.ts';
 

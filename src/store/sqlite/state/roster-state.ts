@@ -3,7 +3,7 @@ import { assertRosterBounds } from '../../common/roster-bounds.ts';
 import { labelerHandle, type RosterRow } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { schemaVersion } from '../base/migrate.ts';
-import { earlierLabelers, earlierProvenance, labelerColumns, rosterFrom } from '../schema/roster-schema.ts';
+import { earlierLabelers, earlierProvenance, labelerColumns, rosterFrom } from '../schema/state-schema.ts';
 
 interface LabelerRecord {
   did: string;

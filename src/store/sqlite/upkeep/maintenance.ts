@@ -7,10 +7,9 @@ import { dayName, dayOf, dayStart } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
 import { storeError } from '../base/store-error.ts';
-import type { StateChanges } from '../state/state-write.ts';
-import { expiredReason } from './recover.ts';
+import type { StateChanges } from '../state/state.ts';
+import { expiredReason, sameRows } from './recover.ts';
 import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
-import { sameRows } from './same-rows.ts';
 import { writeInThread } from './seal.ts';
 
 /** State and options of the upkeep of a store. */

@@ -1,14 +1,15 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
 import { dayFromName, dayName, dayOf } from '../../time.ts';
-import type { OnFile } from '../base/file-event.ts';
-import { type DayForm, dayPath, listDays, removeDatabase, type StorePaths } from '../base/files.ts';
+import { type DayForm, dayPath, listDays, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
+import { storeError } from '../base/store-error.ts';
 import { recordLostTails } from '../read/lost-tail.ts';
 import { type DayContent, dayContent } from '../schema/day-content.ts';
+import { rowColumns } from '../schema/day-schema.ts';
 import { remedy } from '../state/lost-state.ts';
-import type { StateChanges } from '../state/state-write.ts';
-import { sameRows } from './same-rows.ts';
+import type { StateChanges } from '../state/state.ts';
 
 interface DayFile {
   readonly day: number;
@@ -165,5 +166,28 @@ function freeName(path: string): string {
   for (let n = 1; ; n++) {
     const candidate = n === 1 ? path : `${path}-${n}`;
     if (!existsSync(candidate)) return candidate;
+  }
+}
+
+/** Returns true if two files of a day have the same rows, and the same numeric ids for all texts. */
+export function sameRows(one: string, other: string): boolean {
+  const db = new Database(one, { readonly: true, fileMustExist: true });
+  try {
+    db.prepare('ATTACH ? AS other').run(other);
+    const equal = (columns: readonly string[]) => columns.map((name) => `a.${name} IS b.${name}`).join(' AND ');
+    const columns = rowColumns.split(', ');
+    const agree = (table: string, all: readonly string[]): boolean => {
+      const shared = `SELECT count(*) FROM main.${table} a JOIN other.${table} b ON ${equal(all)}`;
+      const counts = [shared, `SELECT count(*) FROM main.${table}`, `SELECT count(*) FROM other.${table}`];
+      const [both, ...each] = counts.map((sql) => db.prepare<[], number>(sql).pluck().get());
+      return each.every((count) => count === both);
+    };
+    return (
+      ['source', 'val', 'collection'].every((table) => agree(table, ['id', 'name'])) && agree('observation', columns)
+    );
+  } catch (error) {
+    throw storeError(error, one);
+  } finally {
+    db.close();
   }
 }

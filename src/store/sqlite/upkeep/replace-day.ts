@@ -3,12 +3,11 @@ import { basename } from 'node:path';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
-import type { Faults } from '../base/faults.ts';
-import type { OnFile } from '../base/file-event.ts';
-import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
+import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
+import type { Faults } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 import { checkedFrom } from '../schema/day-schema.ts';
-import type { StateChanges } from '../state/state-write.ts';
+import type { StateChanges } from '../state/state.ts';
 import { writeInThread } from './seal.ts';
 
 /** State and options for replacing a sealed day. */

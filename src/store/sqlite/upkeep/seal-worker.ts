@@ -1,11 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
 import { storeError } from '../base/store-error.ts';
-import { purgeSealedDay } from './purge-sealed-day.ts';
-import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
-import { sealDay } from './seal-day.ts';
-import { writeWithoutSpaceRows } from './spaces-sealed-day.ts';
+import { rebuildDay, sealDay } from './seal-day.ts';
+import { purgeSealedDay, writeWithoutSpaceRows } from './sealed-day-removal.ts';
 
 /** Entry point of the worker thread: writes one sealed day and posts the result as a message. */
 if (parentPort) {

@@ -8,23 +8,19 @@ import { assertNotMoved, movedNote } from '../../common/moved.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { openWritable, type Sqlite, syncFolder } from '../base/connection.ts';
-import type { Faults } from '../base/faults.ts';
-import { type OnFile, silent } from '../base/file-event.ts';
-import { storePaths } from '../base/files.ts';
+import { type OnFile, silent, storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
-import { migrate } from '../base/migrate.ts';
+import { type Faults, migrate } from '../base/migrate.ts';
 import { announce } from '../base/presence.ts';
 import { storeError } from '../base/store-error.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { noteQuery } from '../state/instrument-state.ts';
 import { assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
-import { type StateChanges, stateChanges } from '../state/state-write.ts';
+import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
 import { recoverDays } from '../upkeep/recover.ts';
 import { Acceptance } from './acceptance.ts';
-import { beginWriting, type Fence } from './fence.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -212,4 +208,59 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
     endReads: (revision) => change(() => state.endReads(revision)),
     requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
   } satisfies Partial<StoreWriter>;
+}
+
+/**
+ * Checks that no other process has become the writer. Each process that opens the store for writing sets a token in the
+ * state file.
+ */
+interface Fence {
+  /** Throws `fenced` if another process has set a token since this writer set its token. */
+  assertWriter(): void;
+  /** Checks the token, then runs a change to the state file, in one transaction. */
+  run<T>(work: () => T): T;
+}
+
+interface FenceOptions {
+  /** Generates the random id of a new store's generation. */
+  readonly generationId: () => string;
+  /** Current time of the acceptance clock: the start of the epoch if the store is new. */
+  readonly at: Micros;
+  /** Token that this writer sets. */
+  readonly token: string;
+  /** Called after a change was rolled back, which includes a change whose commit failed. */
+  readonly rolledBack: () => void;
+}
+
+/** Starts the epoch of a new store, and sets this writer's token. */
+export function beginWriting(db: Sqlite, { generationId, at, token, rolledBack }: FenceOptions): Fence {
+  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
+    generationId(),
+    at,
+    at,
+  );
+  // Record the process id for error messages and for a person who inspects the file.
+  const writer = `${token} pid ${process.pid}`;
+  db.prepare('UPDATE epoch SET writer = ?').run(writer);
+  const current = db.prepare<[], string>('SELECT writer FROM epoch').pluck();
+  const assertWriter = (): void => {
+    const now = current.get();
+    if (now === writer) return;
+    const other = now?.split(' ').slice(1).join(' ') ?? 'process id unknown';
+    throw new StoreError('fenced', `another process (${other}) became the writer of this store; this process stops`);
+  };
+  // A transaction of `work` becomes a savepoint of this transaction.
+  const transaction = db.transaction((work: () => unknown): unknown => {
+    assertWriter();
+    return work();
+  });
+  function run<T>(work: () => T): T {
+    try {
+      return transaction.immediate(work) as T;
+    } catch (error) {
+      rolledBack();
+      throw error;
+    }
+  }
+  return { assertWriter, run };
 }

@@ -1,8 +1,72 @@
 import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import type { StoredGap } from '../../port.ts';
 import type { SpaceRemoval } from '../../removals.ts';
+import { micros } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { schemaVersion } from '../base/migrate.ts';
 import { spaceRemovalVersion } from '../schema/state-schema.ts';
+
+/** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
+const maxPurges = 20_000;
+
+/** Creates the functions that record purges in the state file. Each call is one durable commit. */
+export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
+  const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
+  const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
+  const endReads = db.prepare('UPDATE epoch SET revision = max(revision, ?) + 1');
+  const known = db.prepare<[string], Micros>('SELECT requested_at FROM purge WHERE source = ?').pluck();
+  const count = db.prepare<[], number>('SELECT count(*) FROM purge').pluck();
+  const request = db.prepare(
+    `INSERT INTO purge(source, requested_at, removed, next_day) VALUES (?, ?, 0, 0)
+     ON CONFLICT(source) DO UPDATE SET requested_at = excluded.requested_at, completed_at = NULL, next_day = 0`,
+  );
+  const beginDay = db.prepare('UPDATE purge SET at_day = ? WHERE source = ?');
+  const addRemoved = db.prepare('UPDATE purge SET removed = removed + ? WHERE source = ?');
+  const reviseDay = db.prepare('UPDATE day SET revision = revision + 1 WHERE day = ?');
+  const endDay = db.prepare('UPDATE purge SET next_day = ?, at_day = NULL, removed = removed + ? WHERE source = ?');
+  const complete = db.prepare('UPDATE purge SET completed_at = ? WHERE source = ?');
+
+  return {
+    /** Invalidates all earlier reads, including reads of a later revision that was lost. */
+    endReads: (revision: number): void => void endReads.run(revision),
+    requestPurge: db.transaction(({ source, at }: { readonly source: string; readonly at: Micros }): boolean => {
+      const floor = floorOf.get() ?? micros(0);
+      const before = known.get(source);
+      if (at <= floor || (before !== undefined && before >= at)) return false;
+      if (before === undefined && (count.get() ?? 0) >= maxPurges) {
+        throw new StoreError('invalid_query', `a store holds at most ${maxPurges} purge requests`);
+      }
+      request.run(source, at);
+      raiseRevision.run();
+      recordGap({ source, start: floor, end: at, reason: 'maintenance' });
+      return true;
+    }),
+    /**
+     * Starts the purge of a day: invalidates all earlier reads, and marks the day for recovery after a crash.
+     */
+    beginPurgeDay: db.transaction((source: string, day: number): void => {
+      beginDay.run(day, source);
+      raiseRevision.run();
+    }),
+    /**
+     * Records progress between two commits to an open day: counts the removed rows, and invalidates all earlier reads.
+     */
+    continuePurgeDay: db.transaction((source: string, removed: number): void => {
+      addRemoved.run(removed, source);
+      raiseRevision.run();
+    }),
+    /** Completes the purge of a day: makes readers reopen the file, and invalidates all earlier reads. */
+    endPurgeDay: db.transaction((source: string, day: number, removed: number): void => {
+      reviseDay.run(day);
+      raiseRevision.run();
+      endDay.run(day + 1, removed, source);
+    }),
+    /** Records that a day contains no rows of the source. */
+    skipPurgeDay: (source: string, day: number): void => void endDay.run(day + 1, 0, source),
+    completePurge: (source: string, at: Micros): void => void complete.run(at, source),
+  };
+}
 
 /** Progress of the removal of rows about spaces, as a row of the table. */
 export interface SpaceRow {

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { micros } from '../../time.ts';
 import { migrate } from '../base/migrate.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { stateChanges } from './state-write.ts';
+import { stateChanges } from './state.ts';
 
 test('queries for the coverage and the gaps of one labeler do not read the gaps of other labelers', () => {
   const db = new Database(':memory:');

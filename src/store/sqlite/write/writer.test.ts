@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { micros } from '../../time.ts';
 import { migrate } from '../base/migrate.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { stateChanges } from '../state/state-write.ts';
-import { beginWriting } from './fence.ts';
+import { stateChanges } from '../state/state.ts';
+import { beginWriting } from './writer.ts';
 
 /** SQL that makes a commit fail if the transaction inserted definitions with the content `fail`. */
 const failingCommit = `

@@ -1,15 +1,20 @@
 /**
- * `npm run model -- [--cases N] [--state FILE] [--only facts|account]`: sends random cases to the program and
- * compares every response with the models of the contract. The cases run in parts with separate seeds. With a state
- * file, a run continues where the previous run ended. Exits with 1 if a response differs, and prints the seed and the
- * smallest failing case.
+ * `npm run model -- [--cases N] [--state FILE] [--only facts|account|histories]`: sends random cases to the program and
+ * compares every response with the models of the contract, and runs random histories of a labeler's frames, pages and
+ * restarts, in which every row must be stored or in a gap. The cases run in parts with separate seeds. With a state
+ * file, a run continues where the previous run ended. Exits with 1 if a case fails, and prints the seed and the smallest
+ * failing case.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const tests = { facts: 'test/facts/model.test.ts', account: 'test/account/model.test.ts' };
+const tests = {
+  facts: 'test/facts/model.test.ts',
+  account: 'test/account/model.test.ts',
+  histories: 'src/labels/ingest/intake.test.ts',
+};
 /** Number of cases per part, which is the most that an interrupted run can lose. */
 const casesPerPart = 25_000;
 

@@ -261,9 +261,12 @@ function afterFrames({ position, contiguous, holes }: ReadProgress, newest: Last
  * Returns the position after a page. If the stream delivered the same row with this number, frame numbers and cursors
  * are the same. Otherwise, a cursor that is not higher does not change the position.
  */
-function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
-  const seq = position.seq ?? live?.seq ?? null;
-  const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;
+function afterPage(progress: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
+  const { position, seen, live, holes } = progress;
+  // A frame from before a hole may arrive again after it, so that the frames are not consecutive.
+  const frame = holes[0] === undefined ? live : holes[0].before;
+  const seq = position.seq ?? frame?.seq ?? null;
+  const seqTail = position.seq === null ? (frame?.tail ?? null) : position.seqTail;
   if (seq !== null && seqTail !== null && seq >= cursor && tailOf(seen, cursor) === cursorTail) {
     return { seq, seqTail, cursor: seq, cursorTail: seqTail };
   }

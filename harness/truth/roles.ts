@@ -1,3 +1,5 @@
+import { falseAnswers } from '../../sim/identity/directory.ts';
+import type { Sim } from '../../sim/index.ts';
 import { type DeclaredValues, plainDefinitions } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
@@ -23,7 +25,7 @@ export interface Role {
   /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
   /** Simulates the role's events. */
-  readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>) => unknown;
+  readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>, sim: Sim) => unknown;
   /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
 }
@@ -118,6 +120,8 @@ function rolesOf(software: Software): Role[] {
       { profile: byPoll },
     ),
     stay('slow pages', ({ faults }) => faults.delayed(300), { profile: byPoll }),
+    stay('pages from a cache', ({ faults }) => faults.stale(3)),
+    stay('pages from a cache, by poll', ({ faults }) => faults.stale(5), { profile: byPoll }),
     stay('a short outage', async ({ faults }) => {
       await faults.dead();
       faults.emit(3);
@@ -174,6 +178,51 @@ function redefines(): Role {
   });
 }
 
+/** Waits until the directory's primary and a replica have answered a request for a labeler's document once more. */
+async function whenAsked({ did }: Labeler, { labelers: { directory, replicas } }: Sim): Promise<void> {
+  const asked = () => replicas.reduce((sum, replica) => sum + (replica.asked.get(did) ?? 0), 0);
+  const [primary, before] = [directory.asked.get(did) ?? 0, asked()];
+  const isAsked = (): boolean => (directory.asked.get(did) ?? 0) > primary && asked() > before;
+  await until('a document is requested from the primary and a replica', isAsked);
+}
+
+/**
+ * Returns the roles of labelers whose documents cannot be read as they are: the primary of the directory answers with
+ * something else, or a cache in front of it and its replicas serve a former document. None of them may lose a label.
+ */
+function rolesOfDocuments(): Role[] {
+  const stay = (name: string, happens: Role['happens']): Role => well(name, 'skyware', 'faults', happens);
+  return [
+    // The replicas have not received the labeler's service yet.
+    ...falseAnswers.map((answer) =>
+      stay(`a directory that answers with ${answer}`, async (labeler, _, sim) => {
+        const { directory, replicas } = sim.labelers;
+        for (const replica of replicas) replica.set(labeler.did, 'no_service');
+        directory.set(labeler.did, answer);
+        sim.labelers.announceIdentity(labeler.did);
+        await whenAsked(labeler, sim);
+      }),
+    ),
+    stay('a move that the replicas do not know', async (labeler, _, sim) => {
+      const { directory, replicas } = sim.labelers;
+      for (const replica of replicas) await replica.freeze(labeler.did);
+      directory.set(labeler.did, 'html');
+      await labeler.faults.move();
+      sim.labelers.announceIdentity(labeler.did);
+      await whenAsked(labeler, sim);
+      directory.set(labeler.did, 'whole');
+    }),
+    stay('a move that a cache hides', async (labeler, _, sim) => {
+      const { directory } = sim.labelers;
+      const { endpoint } = labeler;
+      await labeler.faults.move();
+      directory.lag(labeler.did, { requests: 2, state: 'whole', endpoint });
+      sim.labelers.announceIdentity(labeler.did);
+      await until('the former document is requested', () => !directory.lags(labeler.did));
+    }),
+  ];
+}
+
 /** All roles of a proof. Together they cover every ailment and every fault. */
 export const roles: readonly Role[] = [
   ...ailments
@@ -201,5 +250,6 @@ export const roles: readonly Role[] = [
     gaps: Array.from({ length: manyResets }, () => 'cursor_reset'),
   }),
   redefines(),
+  ...rolesOfDocuments(),
   foundByPoll,
 ];

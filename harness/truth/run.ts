@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { falseAnswers } from '../../sim/identity/directory.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { labelerFaultNames } from '../../sim/labelers/faults.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
@@ -36,6 +37,9 @@ export interface Proof {
   readonly problems: readonly string[];
 }
 
+/** Number of labelers that a relay lists per page. */
+const relayPage = 20;
+
 /**
  * Runs an instrument on a simulated network from its first label onwards, with every fault, a restart, an outage of 20
  * minutes, and labelers that are discovered two days later. Then compares the stored labels, refusals and gaps with the
@@ -56,12 +60,15 @@ export async function proveTruth({
   const clock = movedClock();
   const sim = createSim({
     ...{ seed, labelers, labelRate: 15, population: 'troubled', shapeLabeler: shapeOf(labelers) },
-    ...{ rate: 2, historyHours: 0, clock: clock.sim },
+    ...{ rate: 2, historyHours: 0, clock: clock.sim, replicas: 2 },
   });
-  const { seeds, plc, relays, jetstream } = await sim.start();
+  // The second page of the first relay fails twice, and the labelers behind it must be found nevertheless.
+  for (const relay of sim.labelers.relays) relay.pageLimit = relayPage;
+  sim.labelers.relays[0]?.failing.set(1, ['down', 'broken_json']);
+  const { seeds, plc, plcReplicas, relays, jetstream } = await sim.start();
   // Use short timeouts so that hanging labelers do not occupy every connection.
   const timings = { ...quickTimings, requestMs: 2_000 * slowness(), maxRetryMs: Math.max(6_000, 40 * labelers) };
-  const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
+  const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', plcReplicas, relays, jetstream };
   // Keep the store in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   const problems: string[] = [];
@@ -182,7 +189,7 @@ async function passTwoDays(run: Run): Promise<void> {
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
     if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
-    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, clock);
+    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, clock, sim);
     if (role.act !== 'leaves') continue;
     sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
@@ -233,7 +240,7 @@ async function outcome(run: Run): Promise<Proof> {
   problems.push(...gapDifferences(sim, gaps, course));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);
-  for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
+  for (const name of [...labelerFaultNames, ...oddKinds, ...ailments, ...documentFaults, ...relayFaults])
     if (name !== 'none' && !fired[name]) problems.push(`${name} never took effect`);
   const { accepted, refused } = served(compared);
   const { sources } = (await station.overview()).coverage;
@@ -264,7 +271,7 @@ async function actFaults(run: Run): Promise<void> {
   const { sim, clock } = run;
   // First run the roles that wait for the instrument: after the other faults, new labels must follow immediately.
   for (const act of ['waits', 'faults'] as const) {
-    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
+    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock, sim);
   }
   emit(sim, 4);
   await handOver(run);
@@ -278,7 +285,7 @@ async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
-  for (const { labeler, role } of away) await role.happens(labeler, clock);
+  for (const { labeler, role } of away) await role.happens(labeler, clock, sim);
   await sourcesAre(sim, station, 'away', problems);
   // Wait until the overview mentions these labelers: an attempt to read each of them has failed.
   const missed = expectedSources(sim, 'away').probing ?? 0;
@@ -375,7 +382,11 @@ function isFoundLate(sim: Sim, did: string): boolean {
   return roleAt(sim.labelers.of(did).profile.index, list.length)?.act === 'found';
 }
 
-function firedIn({ labelers: { list, directory } }: Sim): Record<string, number> {
+/** Names of the false answers of a directory, and of the failures of a relay's page. */
+const documentFaults = falseAnswers.map((answer) => `document ${answer}`);
+const relayFaults = ['relay down', 'relay broken_json'];
+
+function firedIn({ labelers: { list, directory, relays } }: Sim): Record<string, number> {
   const sums: Record<string, number> = {};
   const add = (name: string, times: number): void => {
     sums[name] = (sums[name] ?? 0) + times;
@@ -386,6 +397,8 @@ function firedIn({ labelers: { list, directory } }: Sim): Record<string, number>
     if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
   }
   for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);
+  for (const answer of falseAnswers) add(`document ${answer}`, directory.fired.get(answer) ?? 0);
+  for (const { fired } of relays) for (const [state, times] of fired) add(`relay ${state}`, times);
   add('directory_down', directory.fired.get('html') ?? 0);
   return sums;
 }

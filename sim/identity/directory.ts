@@ -149,6 +149,11 @@ export class Directory {
     this.#entry(did).former = { state, endpoint, requests };
   }
 
+  /** Returns true if the next request for a DID's document receives a former state. */
+  lags(did: string): boolean {
+    return (this.#entry(did).former?.requests ?? 0) > 0;
+  }
+
   /** Freezes a DID document in its current state. Later changes to the endpoint and the key do not appear in it. */
   async freeze(did: string): Promise<void> {
     const entry = this.#entry(did);

@@ -14,6 +14,7 @@ export const labelerFaultNames = [
   'no_cursor',
   'unordered',
   'delay',
+  'stale_page',
   'dead',
   'drop',
   'silence',
@@ -94,6 +95,7 @@ export class LabelerFaults {
   #missed = 0;
   #outageUntilUs = Number.POSITIVE_INFINITY;
   #pages = 0;
+  #stale = 0;
 
   constructor(labeler: Switched, nowUs: () => number) {
     this.#labeler = labeler;
@@ -135,6 +137,14 @@ export class LabelerFaults {
   /** Makes each page return the next labels in a new random order, with the cursor of the last label returned. */
   withoutOrder(): void {
     this.#unordered = true;
+  }
+
+  /**
+   * Answers the next page requests as a cache with expired responses does: a URL that was requested before receives its
+   * last response again. `times` counts only such responses.
+   */
+  stale(times: number): void {
+    this.#stale = times;
   }
 
   /** Delays pages by a number of milliseconds of real time. */
@@ -352,6 +362,14 @@ export class LabelerFaults {
     this.#fire('unordered');
     this.#pages += 1;
     return hash(this.#labeler.profile.index, 0x0de5, this.#pages);
+  }
+
+  /** Returns true if the next response to a known URL must be the former one. Called by the host. */
+  isStale(): boolean {
+    if (this.#stale <= 0) return false;
+    this.#stale -= 1;
+    this.#fire('stale_page');
+    return true;
   }
 
   /** Returns true if the next page must not have a cursor. Called by the host. */

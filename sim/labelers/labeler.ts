@@ -24,6 +24,9 @@ const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
  */
 const deadOrigin = 'http://127.0.0.1:1';
 
+/** Number of page URLs whose last response is kept. */
+const maxKeptPages = 20;
+
 /** Options for a labeler. */
 export interface LabelerOptions {
   readonly seed: number;
@@ -73,6 +76,8 @@ export class Labeler {
   #opened = 0;
   #underWay = 0;
   #reviving = false;
+  /** Last response to each of the newest page URLs, as a cache keeps it. */
+  readonly #pages = new Map<string, { readonly status: number; readonly body: unknown }>();
   #stopped = false;
 
   constructor(options: LabelerOptions) {
@@ -232,6 +237,11 @@ export class Labeler {
       answerFaultily(fault, response);
       return;
     }
+    const former = this.#pages.get(target.search);
+    if (former !== undefined && this.faults.isStale()) {
+      sendJson(response, former.status, former.body);
+      return;
+    }
     const { status, body, served } = answerQuery(target.searchParams, {
       software: this.profile.software,
       database: this.database,
@@ -240,10 +250,18 @@ export class Labeler {
       unordered: this.faults.unorderedPage(),
       noCursor: this.faults.cursorless(),
     });
+    this.#keepPage(target.search, { status, body });
     response.once('finish', () => {
       for (const n of served) this.served.add({ from: n, to: n + 1 });
     });
     sendJson(response, status, body);
+  }
+
+  #keepPage(query: string, page: { readonly status: number; readonly body: unknown }): void {
+    this.#pages.delete(query);
+    this.#pages.set(query, page);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > maxKeptPages && oldest !== undefined) this.#pages.delete(oldest);
   }
 
   async #answerDocument(response: ServerResponse): Promise<void> {

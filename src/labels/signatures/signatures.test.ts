@@ -122,6 +122,20 @@ test('the keys in the document of a replica, which may lag, are read again after
   expect(labeler.asked).toHaveLength(asked);
 });
 
+test('a signature that no key verifies is invalid only by the document of the primary directory', async () => {
+  const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
+  labeler.directory.isReplica = true;
+  expect(await labeler.verify()).toEqual(['unverified']);
+  expect(await labeler.verify()).toEqual(['unverified']);
+  labeler.directory.isReplica = false;
+  labeler.directory.isDown = true;
+  labeler.pass(10 * minute);
+  expect(await labeler.verify()).toEqual(['unverified']);
+  labeler.directory.isDown = false;
+  labeler.pass(10 * minute);
+  expect(await labeler.verify()).toEqual(['invalid']);
+});
+
 test('after a label that no known key verifies, the audit log is read and its key periods replace the observed periods', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [

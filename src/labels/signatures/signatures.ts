@@ -58,7 +58,8 @@ export class Signatures {
   }
 
   /**
-   * Returns one verdict for each row, in order; `unverified` if no key is available. Every row must be an object. If
+   * Returns one verdict for each row, in order; `unverified` if no key is available, or if no key verifies the signature
+   * and the document could not be read from the primary directory. Every row must be an object. If
    * no key verifies a signature, reads the document again at most every 10 minutes, and the audit log at most once an
    * hour (every 10 minutes while it cannot be read).
    */
@@ -68,13 +69,14 @@ export class Signatures {
     const labels = rows.filter(isObject);
     const learned = this.#keys.get(did);
     const isUsable = learned !== undefined && (learned.retryAt === null || clock() < learned.retryAt);
-    const keys = isUsable ? learned.keys : await this.#learn(did, false, signal);
-    const verdicts = await verifier.verify(labels, keys, signal, share);
+    const known = isUsable ? learned : await this.#learn(did, false, signal);
+    const verdicts = await verifier.verify(labels, known.keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
-    if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
+    if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return provenBy(known, verdicts);
     // The key may have changed, perhaps before the labeler was first observed. Read the document and the audit log, and
     // check again.
-    return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
+    const fresh = await this.#learn(did, true, signal);
+    return provenBy(fresh, await verifier.verify(labels, fresh.keys, signal, share));
   }
 
   /** Discards a labeler's keys, because its document changed. */
@@ -84,13 +86,13 @@ export class Signatures {
     this.#logged.delete(did);
   }
 
-  async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<LabelerKeys> {
+  async #learn(did: string, fresh: boolean, signal: AbortSignal): Promise<Learned> {
     const learning = { did, isOutdated: false };
     this.#learning.add(learning);
     try {
       const { keys, retryAt } = await this.#read(did, fresh, signal);
       if (keys.current.length + keys.earlier.length > 0 && !learning.isOutdated) this.#keys.set(did, { keys, retryAt });
-      return keys;
+      return { keys, retryAt };
     } finally {
       this.#learning.delete(learning);
     }
@@ -150,6 +152,14 @@ export class Signatures {
     if (this.#written.size >= maxRemembered) this.#written.clear();
     this.#written.set(did, { names, at: now });
   }
+}
+
+/**
+ * Returns the verdicts that keys prove. Keys that are read again soon may be outdated, so they verify signatures, but do
+ * not prove that a signature is invalid.
+ */
+function provenBy({ retryAt }: Learned, verdicts: readonly SignatureVerdict[]): readonly SignatureVerdict[] {
+  return retryAt === null ? verdicts : verdicts.map((verdict) => (verdict === 'invalid' ? 'unverified' : verdict));
 }
 
 /**

@@ -17,6 +17,7 @@ const tools = {
   varnish: ['/usr/sbin/varnishd', 'varnish'],
   haproxy: ['/usr/sbin/haproxy', 'haproxy'],
   apache: ['/usr/sbin/apache2', 'apache2'],
+  squid: ['/usr/sbin/squid', 'squid'],
   pgpool: ['/usr/sbin/pgpool', 'pgpool2'],
 } as const;
 

@@ -14,8 +14,8 @@ import { until } from '../../harness/process/until.ts';
 import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
 
 /**
- * Tests the configurations of Varnish, HAProxy and Apache in `deploy/`, and faulty ones, with the real programs of
- * Debian's packages `varnish haproxy apache2`. Outside CI, a test is skipped if its program is not installed.
+ * Tests the configurations of Varnish, HAProxy, Apache and Squid in `deploy/`, and faulty ones, with the real programs
+ * of Debian's packages `varnish haproxy apache2 squid`. Outside CI, a test is skipped if its program is not installed.
  */
 
 /** A program that runs in the foreground with a configuration in a directory. */
@@ -54,6 +54,16 @@ const proxies = {
         .join('')}${text.replace('*:80', `127.0.0.1:${port}`).replace(':8400', `:${facts}`)}`,
     args: (_folder, file) => ['-D', 'FOREGROUND', '-f', file],
   },
+  squid: {
+    tool: 'squid',
+    file: 'deploy/squid/almanac.conf',
+    local: (text, port, facts, folder) =>
+      `pid_filename ${folder}/pid\ncache_log ${folder}/cache.log\n${text
+        .replace('http_port 80', `http_port 127.0.0.1:${port}`)
+        .replace('parent 8400', `parent ${facts}`)}`,
+    // The name distinguishes the shared memory of several instances.
+    args: (_folder, file, port) => ['-N', '-f', file, '-n', `almanac${port}`],
+  },
 } as const satisfies Record<string, Proxy>;
 
 async function startProxy(proxy: Proxy, facts: number, alter: (text: string) => string): Promise<string> {
@@ -84,6 +94,7 @@ const passes = 'ok: passes responses, validators and refusals on, and serves not
 const revived = (when: string) => `fail: an expired response was served although ${when}`;
 const [refused, unreachable] = [revived('the service refused it'), revived('the service was unreachable')];
 const replaced = 'fail: a refusal of the service arrives as another response (status 503)';
+const cachedError = "warn: the proxy's own error (504) may be cached";
 /** Apache's cache, as its documentation shows it. */
 const apacheCache = 'CacheEnable disk /\n\tCacheRoot FOLDER/cache\n\tCacheQuickHandler off\n\tProxyPreserveHost On';
 
@@ -111,6 +122,8 @@ const faulty: readonly [
   ],
   ['apache', 'the defaults of mod_cache', 'ProxyPreserveHost On', apacheCache, [refused, unreachable]],
   ['apache', 'CacheStaleOnError off', 'ProxyPreserveHost On', `CacheStaleOnError off\n\t${apacheCache}`, [passes]],
+  ['squid', 'no max_stale', 'max_stale 0 seconds\n', '', [refused, unreachable]],
+  ['squid', 'a page without no-store', 'reply_header_add Cache-Control no-store almanac_own_error\n', '', [cachedError]],
   ['apache', 'ProxyErrorOverride', 'ProxyErrorOverride Off', 'ProxyErrorOverride On', [replaced]],
   [
     'haproxy',
@@ -144,8 +157,10 @@ async function startService() {
     if (url === '/archive/file.parquet') {
       const isRange = headers.range === 'bytes=-4';
       const size = isRange ? { 'Content-Range': 'bytes 4-7/8' } : {};
+      // As in the real service, the length is stated: Squid does not end a part in chunks.
       response.writeHead(isRange ? 206 : 200, {
         'Accept-Ranges': 'bytes',
+        'Content-Length': isRange ? 4 : 8,
         'Cache-Control': 'public, max-age=60',
         ...size,
       });
@@ -174,7 +189,7 @@ for (const { name, proxy, missing } of all) {
     expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 4-7/8', 'PAR1']);
   });
 
-  const coalesces = name === 'varnish';
+  const coalesces = name === 'varnish' || name === 'squid';
   it.skipIf(missing)(`${name} asks the service ${coalesces ? 'once' : 'each time'} for several clients`, async () => {
     const service = await startService();
     const url = await startProxy(proxy, service.port, (text) => text);

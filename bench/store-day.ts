@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { identityOf } from '../src/store/identity.ts';
+import { identityOf } from '../src/store/label.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { subjectOf } from '../src/store/subject.ts';

@@ -1,6 +1,6 @@
 import type { Sim } from '../../sim/index.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
-import { identityOf } from '../../src/store/identity.ts';
+import { identityOf } from '../../src/store/label.ts';
 import { openStoreStandby } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 

@@ -5,8 +5,7 @@ import { account, fill, folderInTest, labelers, writerInTest } from '../../harne
 import { cursors as arbitraryCursors } from '../../harness/accounts/snapshots.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { createAccountApp } from '../../src/account/app.ts';
-import { createClientBudget } from '../../src/account/budget/client-budget.ts';
-import { createCostBudget } from '../../src/account/budget/cost-budget.ts';
+import { createClientBudget, createCostBudget } from '../../src/account/budget/budgets.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { accountPages } from '../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../src/account/reading/reading-pool.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { linesOf } from '../../harness/accounts/account-view.ts';
-import { createClientBudget } from '../../src/account/budget/client-budget.ts';
+import { createClientBudget } from '../../src/account/budget/budgets.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { rememberManifests } from '../../src/account/export/manifest.ts';
 import type { FindHandle } from '../../src/account/page/handle.ts';

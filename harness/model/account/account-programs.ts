@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { createAccountApp } from '../../../src/account/app.ts';
-import { createClientBudget } from '../../../src/account/budget/client-budget.ts';
-import { createCostBudget } from '../../../src/account/budget/cost-budget.ts';
+import { createClientBudget, createCostBudget } from '../../../src/account/budget/budgets.ts';
 import { createCursors } from '../../../src/account/cursor/cursor.ts';
 import { accountPages } from '../../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../../src/account/reading/reading-pool.ts';

@@ -1,17 +1,16 @@
 import type { AccountErrorCode } from '../../contract/errors.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
 import { markOf } from '../cursor/cursor.ts';
 import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import { nextDigest } from '../query/digest.ts';
 import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
-import { assertAskedReceived, readingTime } from '../query/received.ts';
-import { rowOf, storeFilter } from '../query/row.ts';
+import { assertAskedReceived, assertReceived, readingTime } from '../query/received.ts';
+import { nextDigest, rowOf, storeFilter } from '../query/row.ts';
 import type { Progress, Snapshot } from '../query/snapshot.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
-import { assertSnapshotReceived } from './snapshot-received.ts';
 
 /** Limits of exports. */
 export interface ExportBounds {
@@ -40,21 +39,21 @@ export interface ExportRefusal {
  * A snapshot and the parts into which its interval must be divided so that each fits into one export: a single part if
  * all rows fit.
  */
-export interface TakenSnapshot {
+interface TakenSnapshot {
   readonly kind: 'taken';
   readonly snapshot: Snapshot;
   readonly parts: readonly AccountInterval[];
 }
 
 /** Result of `takeSnapshot` if the account has too many rows to count in one turn. */
-export interface ManyRows {
+interface ManyRows {
   readonly kind: 'many';
   readonly interval: Interval;
   readonly frontier: Frontier;
 }
 
 /** Row counts of an interval that were obtained in earlier turns. */
-export interface CountedRows {
+interface CountedRows {
   readonly frontier: Frontier;
   readonly parts: readonly AccountInterval[];
 }
@@ -112,7 +111,7 @@ function covering(parts: readonly AccountInterval[], wanted: Interval): readonly
 }
 
 /** A new export whose pages have not been read. */
-export interface CreatedExport {
+interface CreatedExport {
   readonly kind: 'created';
   readonly manifest: WrittenManifest;
   readonly snapshot: Snapshot;
@@ -234,4 +233,22 @@ export async function tooLarge(
   if (countBound <= maxRows) return null;
   const parts = await partsInTurns(turns, account, { start, end }, { end: frontier }, maxRows);
   return { kind: 'refused', code: 'export_too_large', intervals: covering(parts, { start: askedStart, end }) };
+}
+
+/** Maximum number of removals by which a standby may lag behind the server that issued a cursor. */
+const maxRemovals = 1_000;
+
+/**
+ * Throws `behind` if this server lacks data that the issuing server had when it took the snapshot: data before the
+ * end of the snapshot, or removals of rows. Does not throw if more than `maxRemovals` removals are missing, because
+ * the snapshot then looks like a snapshot of another store.
+ */
+export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
+  assertReceived(frontier, end);
+  if (frontier.replicatedThrough === undefined || markOf(frontier) === generation) return;
+  const { generationId, revision } = frontier;
+  for (let removals = 1; removals <= maxRemovals; removals++) {
+    if (markOf({ generationId, revision: revision + removals }) !== generation) continue;
+    throw new StoreError('behind', 'the server has not received the latest removal of rows');
+  }
 }

@@ -1,5 +1,5 @@
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
-import type { Parameters } from '../query/parameters.ts';
+import type { Parameters } from '../query/query.ts';
 import type { PageErrorCode } from '../texts/entry/en.ts';
 import { LookUpForm, MendInterval, typedText } from './forms.tsx';
 import type { PageFrame } from './frame.ts';

@@ -5,8 +5,7 @@ import { type Coding, chooseCoding } from '../../http/representation/codings.ts'
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import { isFatal, refusalOf } from '../app.ts';
 import { markOf } from '../cursor/cursor.ts';
-import { type Parameters, parseParameters } from '../query/parameters.ts';
-import { wantedInterval } from '../query/query.ts';
+import { type Parameters, parseParameters, wantedInterval } from '../query/query.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import { accountError } from '../replies.ts';
 import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';

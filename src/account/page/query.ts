@@ -1,7 +1,12 @@
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
 import { type Language, languageOf, languageParameter } from '../../web/language/language.ts';
-import { type Parameters, parseParameters } from '../query/parameters.ts';
-import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/query.ts';
+import {
+  type AskedQuery,
+  type Parameters,
+  parseParameters,
+  type QueryRefusal,
+  readAccountQuery,
+} from '../query/query.ts';
 import { beforeParameter } from './links.ts';
 
 /**

@@ -5,7 +5,7 @@ import { chooseCoding, encodeOnce } from '../../http/representation/codings.ts';
 import { renderPage } from '../../web/document.tsx';
 import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
 import { LanguageSwitch } from '../../web/language/switch.tsx';
-import { parseParameters } from '../query/parameters.ts';
+import { parseParameters } from '../query/query.ts';
 import { privateHeaders } from '../replies.ts';
 import type { AccountRequest } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import { day, micros } from '../../store/time.ts';
-import { parseParameters } from './parameters.ts';
 import {
   type AskedQuery,
   availableWindow,
   clipInterval,
   parseAccountQuery,
+  parseParameters,
   readAccountQuery,
   searchText,
 } from './query.ts';

@@ -4,7 +4,6 @@ import { formatMicros, type Micros, parseInstant } from '../../contract/timestam
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import { type Parameters, parseParameters } from './parameters.ts';
 import type { AccountFilters } from './row.ts';
 
 /** Reasons for refusing a query, as error codes of this surface. */
@@ -38,7 +37,7 @@ export interface AskedQuery {
 }
 
 /** A valid query with the additional parameters of its route, or the reason for refusing the query. */
-export type ParsedQuery =
+type ParsedQuery =
   | { readonly kind: 'query'; readonly query: AskedQuery; readonly more: Parameters }
   | { readonly kind: 'refused'; readonly code: QueryRefusal };
 
@@ -145,4 +144,47 @@ export function clipInterval(asked: AskedInterval, available: Interval): Clipped
   const end = micros(Math.min(wanted.end, available.end));
   if (start >= end) return 'out_of_window';
   return { start, end, askedStart: wanted.start, clipped: start !== wanted.start || end !== wanted.end };
+}
+
+/**
+ * Parameters of a query string, decoded like form data. A parameter that occurs more than once or cannot be decoded has
+ * the value null, so that the query is refused with the error code of that parameter.
+ */
+export type Parameters = ReadonlyMap<string, string | null>;
+
+/** Maximum number of parameters that are parsed; every valid query has fewer. */
+const maxParameters = 32;
+
+/**
+ * Parses the query string of a request target, without its question mark. Omits parameters with an empty value, which
+ * browsers send for unused form fields. Returns null if a name cannot be decoded or there are too many parameters.
+ */
+export function parseParameters(search: string): Parameters | null {
+  const found = new Map<string, string | null>();
+  if (search === '') return found;
+  const pairs = search.split('&', maxParameters + 1);
+  if (pairs.length > maxParameters) return null;
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+    const value = decoded(equals < 0 ? '' : pair.slice(equals + 1));
+    if (name === null) return null;
+    if (value !== '') found.set(name, found.has(name) ? null : value);
+  }
+  return found;
+}
+
+/** Returns the query string of a request target, without its question mark. */
+export function searchOf(target: string): string {
+  const question = target.indexOf('?');
+  return question < 0 ? '' : target.slice(question + 1);
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
 }

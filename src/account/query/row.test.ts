@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AccountRow, ExportManifest } from '../../contract/account.ts';
 import { canonicalJson } from '../../contract/encodings.ts';
 import type { Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';
-import { rowOf, storeFilter } from './row.ts';
+import { firstDigest, nextDigest, rowOf, storeFilter } from './row.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -98,4 +100,25 @@ describe('filters', () => {
   ] as const)('given as %j are converted to %j for the store', (asked, filter) => {
     expect(storeFilter(asked)).toEqual(filter);
   });
+});
+
+interface Vectors {
+  readonly manifest: ExportManifest;
+  readonly rows: readonly AccountRow[];
+  readonly canonical: { readonly manifest: string; readonly rows: readonly string[] };
+  readonly links: readonly string[];
+  readonly content_sha256: string;
+}
+
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../docs/digest-vectors.json', import.meta.url), 'utf8'),
+) as Vectors;
+
+it('the canonical JSON and every digest of the chain equal the published test vectors', () => {
+  const rows = vectors.rows.map(canonicalJson);
+  expect({ manifest: canonicalJson(vectors.manifest), rows }).toEqual(vectors.canonical);
+  const links = [firstDigest(vectors.manifest)];
+  for (const row of rows) links.push(nextDigest(links.at(-1) ?? Buffer.alloc(0), row));
+  expect(links.map((link) => link.toString('hex'))).toEqual(vectors.links);
+  expect(vectors.links.at(-1)).toBe(vectors.content_sha256);
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../harness/process/until.ts';
 import { StoreError } from '../../store/errors.ts';
-import { createReadingPool, MemoryRefused, type ReadTurn } from './reading-pool.ts';
+import { createReadingPool, MemoryRefused, ReadCosts, type ReadTurn } from './reading-pool.ts';
 
 let now = 0;
 
@@ -191,4 +191,33 @@ it('the pool warms up all processes, even if each warm-up takes as long as a lon
     warmed += 1;
   });
   expect({ warmed, busy }).toEqual({ warmed: 2, busy: [] });
+});
+
+it('the expected duration of a turn is a moving average of the durations of earlier turns', () => {
+  const costs = new ReadCosts(() => 0);
+  costs.note('did:web:a.example', 80);
+  costs.note('did:web:a.example', 40);
+  expect([costs.expected('did:web:a.example'), costs.expected('did:web:b.example'), costs.expected(undefined)]).toEqual(
+    [25, 0, 0],
+  );
+});
+
+it('a long turn causes the next turn to be treated as long, until shorter turns have lowered the average', () => {
+  const costs = new ReadCosts(() => 0);
+  costs.note('did:web:a.example', 400);
+  const after = costs.isLong('did:web:a.example');
+  costs.note('did:web:a.example', 0);
+  const still = costs.isLong('did:web:a.example');
+  costs.note('did:web:a.example', 0);
+  expect([after, still, costs.isLong('did:web:a.example')]).toEqual([true, true, false]);
+});
+
+it('read costs are not stored for accounts with short turns, and expire after ten minutes', () => {
+  let now = 0;
+  const costs = new ReadCosts(() => now);
+  costs.note('did:web:short.example', 39);
+  costs.note('did:web:long.example', 400);
+  const before = [costs.expected('did:web:short.example'), costs.expected('did:web:long.example')];
+  now = 600_000;
+  expect([before, costs.expected('did:web:long.example')]).toEqual([[0, 400], 0]);
 });

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { clientKey, siteKey } from '../../http/connections/network-tiers.ts';
 import { FairQueue, type Waiting } from '../../http/fair-queue.ts';
+import { saltedMark } from '../budget/budgets.ts';
 import type { AccountReads } from './protocol.ts';
-import { ReadCosts } from './read-costs.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
 /** Error for a store that cannot be read now, for example because the queue is full or a deadline has passed. */
@@ -27,7 +28,7 @@ export class MemoryRefused extends StoreBusy {
 }
 
 /** Limits of a reading pool. */
-export interface ReadingBounds {
+interface ReadingBounds {
   /** Number of reading processes. */
   readonly readers: number;
   /** Maximum number of requests waiting for a reading process. */
@@ -91,7 +92,7 @@ export interface ReadingPool {
 }
 
 /** Options for a reading pool. */
-export interface ReadingPoolOptions extends ReadingBounds {
+interface ReadingPoolOptions extends ReadingBounds {
   readonly url: string;
   readonly telemetry: ReadingTelemetry;
   /** Monotonic clock, in milliseconds. */
@@ -295,4 +296,78 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       await Promise.all(places.flatMap(({ child }) => (child ? [child.kill()] : [])));
     },
   };
+}
+
+/** Minimum expected duration of a turn that counts as long, in milliseconds. */
+const longMs = 300;
+/** Minimum expected duration that is remembered, in milliseconds; shorter turns count as cheap. */
+const cheapMs = 10;
+/** Weight of the newest turn in the moving average. */
+const newestShare = 1 / 4;
+/** Time for which the duration of turns is remembered, in milliseconds. */
+const rememberedMs = 600_000;
+/** Maximum number of accounts whose durations are remembered. */
+const maxRemembered = 10_000;
+
+interface Cost {
+  readonly ms: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Expected durations of turns by account, from recent turns, so that cheap turns run first and long turns never occupy
+ * all processes. Accounts are stored only as hashes with a salt of this process.
+ */
+export class ReadCosts {
+  readonly #monotonic: () => number;
+  readonly #mark = saltedMark();
+  /** Costs by the hash of the account, ordered by the last turn, oldest first. */
+  readonly #costs = new Map<string, Cost>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** Returns the expected duration of a turn about an account, in milliseconds, or 0 if it is cheap or unknown. */
+  expected(account: string | undefined): number {
+    const cost = account === undefined ? undefined : this.#costs.get(this.#mark(account));
+    return cost && cost.untilMs > this.#monotonic() ? cost.ms : 0;
+  }
+
+  /** Returns true if a turn about an account is expected to be long. */
+  isLong(account: string | undefined): boolean {
+    return this.expected(account) >= longMs;
+  }
+
+  /** Records the duration of a turn, in milliseconds. After a long turn, the next one is also expected to be long. */
+  note(account: string | undefined, ranMs: number): void {
+    if (account === undefined) return;
+    const before = this.expected(account);
+    const ms = ranMs >= longMs ? Math.max(ranMs, before) : before + (ranMs - before) * newestShare;
+    const mark = this.#mark(account);
+    this.#costs.delete(mark);
+    if (ms < cheapMs) return;
+    if (this.#costs.size >= maxRemembered) this.#costs.delete(this.#costs.keys().next().value ?? '');
+    this.#costs.set(mark, { ms, untilMs: this.#monotonic() + rememberedMs });
+  }
+}
+
+/** Maximum number of attempts for a turn while the store is busy. */
+const maxAttempts = 5;
+
+/**
+ * Runs a turn, up to `maxAttempts` times while the store is busy. Rejects with `StoreBusy` after the last attempt or if
+ * the client disconnects. For use after the first turn of a request: a failure would discard the results of the earlier
+ * turns.
+ */
+export async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await turn();
+    } catch (error) {
+      if (!(error instanceof StoreBusy) || attempt === maxAttempts) throw error;
+      await delay(error.retryAfterSeconds * 1000, undefined, { signal: gone }).catch(() => undefined);
+      if (gone.aborted) throw new StoreBusy('left', 1);
+    }
+  }
 }

@@ -4,7 +4,7 @@ import type { StoredGap } from '../../store/port.ts';
 import type { Interval } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { atMost } from '../query/coverage.ts';
-import { kept } from './kept.ts';
+import { kept } from './network.ts';
 import { overlap, union } from './timeline.ts';
 
 /** Unobserved time of individual labelers in the window. It is the same for every account. */

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { Position } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { labelersOf, networkView } from './network.ts';
+import { kept, labelersOf, networkView, publicOrigin } from './network.ts';
 
 const [one, two, three, four] = [
   'did:web:one.example',
@@ -52,4 +53,96 @@ it('networkView returns the origins of shown labelers whose endpoint is a public
   };
   const labelers = await labelersOf(() => 0)(store as never);
   expect(networkView(labelers, [one, two, four]).origins).toEqual(new Map([[one, 'https://one.example.com']]));
+});
+
+/**
+ * Creates a cached read that takes `took` milliseconds and returns its argument with the number of reads so far, and a
+ * function that sets the clock.
+ */
+function reading(took: number) {
+  let now = 0;
+  let times = 0;
+  const ask = kept({ ms: 1_000, monotonic: () => now }, async (what: string) => {
+    times += 1;
+    await Promise.resolve();
+    now += took;
+    if (what === 'fail') throw new Error('failed');
+    return `${what} ${times}`;
+  });
+  const at = (then: number): void => {
+    now = then;
+  };
+  return { ask, at };
+}
+
+it('kept reads a value once for all requests during its lifetime', async () => {
+  const { ask, at } = reading(3);
+  expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a 1', 'a 1']);
+  at(999);
+  expect(await ask('c')).toBe('a 1');
+  at(1_000);
+  expect(await ask('d')).toBe('d 2');
+});
+
+it('kept caches the result of a slow read longer than the result of a fast read, so that reads take at most one per cent of the time', async () => {
+  const { ask, at } = reading(200);
+  await ask('a');
+  at(19_999);
+  expect(await ask('b')).toBe('a 1');
+  at(20_000);
+  expect(await ask('c')).toBe('c 2');
+});
+
+it('kept does not cache a failure', async () => {
+  const { ask } = reading(1);
+  await expect(Promise.all([ask('fail'), ask('b')])).rejects.toThrow('failed');
+  expect(await ask('c')).toBe('c 2');
+});
+
+describe('publicOrigin', () => {
+  it.each([
+    ['https://labels.example.com', 'https://labels.example.com'],
+    ['https://labels.example.com:8443/path?query', 'https://labels.example.com:8443'],
+    ['https://LABELS.example.com/', 'https://labels.example.com'],
+  ])('returns the origin of the https endpoint %s', (endpoint, origin) => {
+    expect(publicOrigin(endpoint)).toBe(origin);
+  });
+
+  it.each([
+    [undefined],
+    ['labels.example.com'],
+    ['http://labels.example.com'],
+    ['javascript:alert(1)'],
+    ['https://user:secret@labels.example.com'],
+    ['https://labels.example.com/#fragment'],
+    ['https://127.0.0.1'],
+    ['https://2130706433/'],
+    ['https://192.168.1.1'],
+    ['https://[::1]'],
+    ['https://8.8.8.8'],
+    ['https://localhost'],
+    ['https://router'],
+    ['https://router.local'],
+    ['https://printer.internal'],
+    [`https://${'a.'.repeat(200)}example.com`],
+  ])('returns null for the endpoint %s', (endpoint) => {
+    expect(publicOrigin(endpoint)).toBeNull();
+  });
+
+  it('never throws, and returns only https origins of at most 300 characters', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.webUrl(),
+      fc.webUrl({ validSchemes: ['https'], withQueryParameters: true, withFragments: true }),
+      fc.string({ unit: 'binary', maxLength: 12 }).map((host) => `https://${host}.com`),
+    );
+    fc.assert(
+      fc.property(text, (endpoint) => {
+        const origin = publicOrigin(endpoint);
+        if (origin === null) return;
+        expect(origin).toMatch(/^https:\/\/[a-z0-9.-]+(?::\d+)?$/);
+        expect(origin.length).toBeLessThanOrEqual(300);
+      }),
+    );
+  });
 });

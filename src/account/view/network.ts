@@ -1,9 +1,9 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { admitHttpUrl } from '../../network/guard/address-policy.ts';
+import { isResolvableHandle } from '../../network/identity/did-document.ts';
 import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import { kept } from './kept.ts';
-import { publicOrigin } from './public-origin.ts';
 
 /** Data about all labelers, which is the same for every account. */
 export interface Labelers {
@@ -77,4 +77,54 @@ async function read(store: AccountStore): Promise<Labelers> {
     lastAsked,
     removed,
   };
+}
+
+/** Reciprocal of the maximum fraction of time spent reading a cached value: one per cent. */
+const rarest = 100;
+
+/**
+ * Returns a function that caches the result of a read for `ms` milliseconds, or longer if the read was slow. All
+ * arguments share the same cached value.
+ */
+export function kept<Asked extends readonly unknown[], T>(
+  { ms, monotonic }: { readonly ms: number; readonly monotonic: () => number },
+  read: (...asked: Asked) => Promise<T>,
+): (...asked: Asked) => Promise<T> {
+  let last: Promise<T> | null = null;
+  let until = 0;
+  return (...asked) => {
+    if (last && monotonic() < until) return last;
+    const began = monotonic();
+    until = Number.POSITIVE_INFINITY;
+    const reading = read(...asked);
+    last = reading;
+    reading.then(
+      () => {
+        until = began + Math.max(ms, rarest * (monotonic() - began));
+      },
+      // All waiting callers receive the rejection; the next call reads again.
+      () => {
+        last = null;
+      },
+    );
+    return reading;
+  };
+}
+
+/**
+ * Maximum length of an origin in a link, in characters. A page repeats the origin in every observation of the labeler.
+ */
+const maxLength = 300;
+
+/**
+ * Returns the origin of a labeler's endpoint (untrusted text) if a page may link to it: https, a host name of the
+ * public network, no credentials. Returns null otherwise, because a link could make the reader's browser send a
+ * request into the reader's own network.
+ */
+export function publicOrigin(endpoint: string | undefined): string | null {
+  if (endpoint === undefined) return null;
+  const admission = admitHttpUrl(endpoint, { allowLoopback: false });
+  if (admission.kind !== 'admitted') return null;
+  const { origin, hostname } = admission.url;
+  return origin.length <= maxLength && isResolvableHandle(hostname) ? origin : null;
 }

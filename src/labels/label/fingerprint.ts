@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { fromBytes, isBytes } from '@atcute/cbor';
 import { isObject } from '../../input/json-budget.ts';
-import { identityOf } from '../../store/identity.ts';
+import { identityOf } from '../../store/label.ts';
 import { readLabel } from './label-fields.ts';
 
 /**

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
-import { identityOf } from '../../store/identity.ts';
-import type { ReceivedLabel } from '../../store/label.ts';
+import { identityOf, type ReceivedLabel } from '../../store/label.ts';
 import {
   duplicateHorizon,
   type Frontier,

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { type AccountApp, createAccountApp } from '../../account/app.ts';
-import { createClientBudget } from '../../account/budget/client-budget.ts';
-import { createCostBudget } from '../../account/budget/cost-budget.ts';
+import { createClientBudget, createCostBudget } from '../../account/budget/budgets.ts';
 import { createCursors } from '../../account/cursor/cursor.ts';
 import { readSecrets } from '../../account/cursor/secret.ts';
 import type { FindHandle } from '../../account/page/handle.ts';

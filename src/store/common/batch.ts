@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import { identityOf } from '../identity.ts';
-import { labelBytes, unfit } from '../label.ts';
+import { identityOf, labelBytes, unfit } from '../label.ts';
 import {
   type Batch,
   maxBatchBytes,
@@ -18,7 +17,7 @@ import type { IdentitySet } from './identity-set.ts';
 /** Rules for accepting a batch, shared by every implementation of the store port. */
 
 /** Number of a source's labels that were refused for one reason. */
-export interface RefusalSum {
+interface RefusalSum {
   readonly source: string;
   readonly reason: RefusalReason;
   readonly count: number;
@@ -28,7 +27,7 @@ export interface RefusalSum {
 export type Refusals = ReadonlyMap<string, RefusalSum>;
 
 /** An observation that is not stored yet, with its label identity. */
-export interface FreshObservation {
+interface FreshObservation {
   readonly observation: NewObservation;
   readonly identity: Buffer;
 }
@@ -135,4 +134,34 @@ export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusal
     if (source !== undefined) add(source, 'duplicate', 1);
   }
   return sums;
+}
+
+/** Serializes work on whole days, so that a day is never sealed and purged at the same time. */
+export class DayWork {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Resolves once all requested work has finished. */
+  async ended(): Promise<void> {
+    await this.#last;
+  }
+
+  /**
+   * Wraps work so that each run waits until all previously requested work has finished. A call while a run is waiting
+   * or in progress returns the result of that run.
+   */
+  joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {
+    let running: Promise<T> | null = null;
+    return (at) => {
+      running ??= this.#afterOthers(() => work(at)).finally(() => {
+        running = null;
+      });
+      return running;
+    };
+  }
+
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
 }

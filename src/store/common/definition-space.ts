@@ -1,4 +1,5 @@
-import type { DefinitionShares } from '../roster.ts';
+import { StoreError } from '../errors.ts';
+import { type DefinitionShares, maxRosterTextLength, type RosterRow } from '../roster.ts';
 
 /** Access to the stored revisions of label definitions and their sizes. */
 export interface DefinitionTable {
@@ -131,4 +132,23 @@ function largestOf(groups: readonly Group[]): Group | null {
   let largest: Group | null = null;
   for (const group of groups) if (group.bytes > (largest?.bytes ?? 0)) largest = group;
   return largest;
+}
+
+/**
+ * Returns the text unchanged; throws `invalid_query` if it has more than `max` characters. `what` is the name of the
+ * text in the error message.
+ */
+export function bounded(text: string, max: number, what: string): string {
+  if (text.length > max) throw new StoreError('invalid_query', `${what} is longer than ${max} characters`);
+  return text;
+}
+
+/** Throws `invalid_query` if a text in a roster row is longer than `maxRosterTextLength`. */
+export function assertRosterBounds({ endpoint, handle, provenance, resolutionStatus, state }: RosterRow): void {
+  const texts = { endpoint: endpoint ?? '', handle: handle?.name ?? '', resolutionStatus, state };
+  for (const [name, text] of Object.entries(texts)) bounded(text, maxRosterTextLength, name);
+  const length = provenance.reduce((sum, one) => sum + one.length, 0);
+  if (length > maxRosterTextLength) {
+    throw new StoreError('invalid_query', `provenance is longer than ${maxRosterTextLength} characters`);
+  }
 }

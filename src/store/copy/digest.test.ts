@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identityOf } from '../identity.ts';
-import type { ReceivedLabel } from '../label.ts';
+import { identityOf, type ReceivedLabel } from '../label.ts';
 import type { NewObservation } from '../port.ts';
 import { countsDigest, RowDigest } from './digest.ts';
 import type { CopiedRow, DayCounts } from './parts.ts';

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { TargetKind } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
-import type { ReceivedLabel, SignatureVerdict } from '../../label.ts';
+import { identityOf, type ReceivedLabel, type SignatureVerdict } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
 import { postCollection, splitUri } from '../../subject.ts';
 import { micros } from '../../time.ts';

@@ -1,6 +1,6 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
+import { identityOf } from '../../label.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { defaultLeaseMs } from '../base/lease.ts';

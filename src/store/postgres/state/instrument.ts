@@ -1,4 +1,4 @@
-import { bounded } from '../../common/bounded.ts';
+import { bounded } from '../../common/definition-space.ts';
 import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
 import type { Queries } from '../base/session.ts';
 

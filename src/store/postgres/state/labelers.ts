@@ -1,5 +1,4 @@
-import { bounded } from '../../common/bounded.ts';
-import { DefinitionSpace } from '../../common/definition-space.ts';
+import { bounded, DefinitionSpace } from '../../common/definition-space.ts';
 import {
   type DefinitionShares,
   type Definitions,

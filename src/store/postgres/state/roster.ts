@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { assertRosterBounds } from '../../common/roster-bounds.ts';
+import { assertRosterBounds } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import { labelerHandle, type RosterRow } from '../../roster.ts';
 import type { Queries } from '../base/session.ts';

@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { identityBytes } from '../../identity.ts';
+import { identityBytes } from '../../label.ts';
 import { dayStart, hour, minute } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { DayWork } from '../../common/day-work.ts';
+import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';

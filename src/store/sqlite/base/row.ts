@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
-import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { identityOf, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
 import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
-import { identityBytes } from '../../identity.ts';
+import { identityBytes } from '../../label.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';

@@ -1,5 +1,5 @@
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
+import { identityOf } from '../../label.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
 import { decodeRow, type SubjectKey } from '../base/row.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
+import { identityOf } from '../../label.ts';
 import { duplicateHorizon, type StoreReader } from '../../port.ts';
 import type { StoreProcess, StoreProcesses, StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { dayOf, dayStart, micros } from '../../time.ts';

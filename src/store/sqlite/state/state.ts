@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { bounded } from '../../common/bounded.ts';
+import { bounded } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import type { Epoch } from '../../port.ts';
 import type { Purge } from '../../removals.ts';

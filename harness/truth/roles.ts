@@ -191,7 +191,7 @@ async function whenAsked({ did }: Labeler, { labelers: { directory, replicas } }
  * something else, or a cache in front of it and its replicas serve a former document. None of them may lose a label.
  */
 function rolesOfDocuments(): Role[] {
-  const stay = (name: string, happens: Role['happens']): Role => well(name, 'skyware', 'faults', happens);
+  const stay = (name: string, happens: Role['happens']): Role => well(name, 'skyware', 'waits', happens);
   return [
     // The replicas have not received the labeler's service yet.
     ...falseAnswers.map((answer) =>

@@ -115,6 +115,7 @@ export class FrameReader {
         // Do not apply the result of a fill-in that ends after this connection.
         if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
         this.#hasPages = joined;
+        this.#alignment.filled(joined, stream.openedAt, () => this.#wake?.());
         this.#wake?.();
       },
       () => undefined,
@@ -123,6 +124,8 @@ export class FrameReader {
     while (!this.#signal.aborted) {
       // Until the source may be read again, frames stay in the queue; a full queue stops the labeler by backpressure.
       await untilReadable(this.#source, this.#ports, this.#signal);
+      const reset = await this.#alignment.askLaterPages();
+      if (reset) return reset;
       const batch = this.#frames.next();
       if (batch === null) {
         if (this.#closed) return { kind: 'ended', progress: this.#progress };

@@ -138,6 +138,30 @@ describe('a frame that is not understood', () => {
   });
 });
 
+test('labels from just before a live stream, which the pages of a lagging replica do not show yet, are read from later pages', async () => {
+  const all = rowsUpTo(3);
+  let shown = 1;
+  const { promise, resolve } = Promise.withResolvers<ScriptedStream>();
+  const observed = await labelReader({
+    page: (cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit),
+    // Only the end of the fill-in may request the later pages.
+    timings: { resumeMs: 500, confirmMs: 3_600_000 },
+    days: 1,
+    connected: resolve,
+  });
+  reader = observed;
+  observed.read();
+  const stream = await promise;
+  await until('the first page is stored', () => observed.stored.has('v1'));
+  all.push({ n: 4, label: row(4) });
+  stream.send(4, row(4));
+  await until('the live row is stored', () => observed.stored.has('v4'));
+  shown = 4;
+  await until('the rows in between are stored', () => observed.stored.has('v2') && observed.stored.has('v3'));
+  await until('the position has reached the live row', () => observed.source.position.seq === 4);
+  expect(observed.gaps).toEqual([]);
+});
+
 test('information of an unknown name is no hole', async () => {
   const all = rowsUpTo(2);
   const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all);

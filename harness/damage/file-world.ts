@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { readSecrets } from '../../src/account/cursor/secret.ts';
-import { decodeArtifact } from '../../src/artifact/decode.ts';
-import type { Reading } from '../../src/artifact/reading.ts';
+import { decodeArtifact, type Reading } from '../../src/artifact/reading.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { writeArtifact } from '../../src/artifact/write.ts';
 import { changeDenyFile, formatDenyList, readDenyFile } from '../../src/labels/operator/deny-file.ts';

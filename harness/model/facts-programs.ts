@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { decodeArtifact } from '../../src/artifact/decode.ts';
-import type { ArtifactSource, Reading, Recogniser } from '../../src/artifact/reading.ts';
+import { type ArtifactSource, decodeArtifact, type Reading, type Recogniser } from '../../src/artifact/reading.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';

@@ -1,5 +1,4 @@
-import { decodeArtifact } from '../../src/artifact/decode.ts';
-import type { ArtifactSource, Reading, Recogniser } from '../../src/artifact/reading.ts';
+import { type ArtifactSource, decodeArtifact, type Reading, type Recogniser } from '../../src/artifact/reading.ts';
 
 /** An artifact source whose bytes a test sets. All other behaviour is the program's own code. */
 export interface MemorySource<A> extends ArtifactSource<A> {

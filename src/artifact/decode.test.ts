@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeArtifact, maxDepth, repeatedTopLevelKey } from './decode.ts';
-import type { Recognised } from './reading.ts';
+import { decodeArtifact, maxDepth, type Recognised, repeatedTopLevelKey } from './reading.ts';
 
 const anything = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
 const decode = (bytes: Uint8Array) => decodeArtifact(bytes, 5, anything);

@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { JsonLimits } from '../input/json-budget.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
-import { decodeArtifact } from './decode.ts';
-import type { ArtifactSource, Missing, Reading, ReadingObserver, Recogniser, Unreadable } from './reading.ts';
+import {
+  type ArtifactSource,
+  decodeArtifact,
+  type Missing,
+  type Reading,
+  type ReadingObserver,
+  type Recogniser,
+  type Unreadable,
+} from './reading.ts';
 
 /** Options for a file source. */
 export interface FileSourceOptions<A> {

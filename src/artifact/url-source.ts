@@ -4,8 +4,7 @@ import { cacheLifetimeMs } from '../client/headers.ts';
 import { clockToleranceMs } from '../client/staleness.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { serviceFetch } from '../ops/service-fetch.ts';
-import { decodeArtifact } from './decode.ts';
-import type { ArtifactSource, Reading, ReadingObserver, Recogniser } from './reading.ts';
+import { type ArtifactSource, decodeArtifact, type Reading, type ReadingObserver, type Recogniser } from './reading.ts';
 
 /** Options for a URL source; all times in milliseconds. */
 interface UrlSourceOptions<A> {

@@ -6,8 +6,7 @@ import type { InstrumentEntry, InstrumentIndex } from '../contract/instruments.t
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
-import { chooseCoding } from '../http/representation/codings.ts';
-import { matchesEntityTag } from '../http/representation/conditional.ts';
+import { chooseCoding, matchesEntityTag } from '../http/representation/negotiation.ts';
 import { archivePage, archivePagePath } from './archive/archive-page.tsx';
 import { archiveCharts } from './archive/day-charts.ts';
 import type { ArchivedDays } from './archive/model.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findLeak } from './privacy.ts';
+import { findLeak } from './representation.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 

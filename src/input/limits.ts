@@ -209,7 +209,7 @@ export const inputLimits = {
     elements: 262_144,
     fields: 65_536,
     cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 200 },
-    code: 'src/artifact/decode.ts',
+    code: 'src/artifact/reading.ts',
   }),
   hoursFile: shaped({
     input: 'hours file, written by an instrument and read by the archive',

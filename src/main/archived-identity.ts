@@ -11,7 +11,7 @@ import {
   weatherTotals,
 } from '../archive/tables/columns.ts';
 import { packageFile } from '../archive/tables/package.ts';
-import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../facts/privacy.ts';
+import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../facts/representation.ts';
 import { scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';
 

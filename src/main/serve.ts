@@ -5,8 +5,7 @@ import type { Registry } from 'prom-client';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import { registryText, serveMetrics } from '../ops/metrics.ts';
-import { firstSignal, stopInTime } from '../ops/process.ts';
+import { firstSignal, registryText, serveMetrics, stopInTime } from '../ops/process.ts';
 
 /** A started component that can be stopped. */
 export interface Running {

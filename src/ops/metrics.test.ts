@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { type MetricsServer, serveMetrics } from './metrics.ts';
+import { type MetricsServer, serveMetrics } from './process.ts';
 
 let server: MetricsServer | null = null;
 afterEach(async () => {

@@ -123,7 +123,13 @@ const faulty: readonly [
   ['apache', 'the defaults of mod_cache', 'ProxyPreserveHost On', apacheCache, [refused, unreachable]],
   ['apache', 'CacheStaleOnError off', 'ProxyPreserveHost On', `CacheStaleOnError off\n\t${apacheCache}`, [passes]],
   ['squid', 'no max_stale', 'max_stale 0 seconds\n', '', [refused, unreachable]],
-  ['squid', 'a page without no-store', 'reply_header_add Cache-Control no-store almanac_own_error\n', '', [cachedError]],
+  [
+    'squid',
+    'a page without no-store',
+    'reply_header_add Cache-Control no-store almanac_own_error\n',
+    '',
+    [cachedError],
+  ],
   ['apache', 'ProxyErrorOverride', 'ProxyErrorOverride Off', 'ProxyErrorOverride On', [replaced]],
   [
     'haproxy',

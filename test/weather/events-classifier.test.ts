@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { eventFrames } from '../../harness/classifier/frames.ts';
 import { createReader, eventMeaningOf } from '../../harness/classifier/reference.ts';
 import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
-import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
+import { ResyncMemory } from '../../src/weather/classify/frame-facts.ts';
 
 /** A re-sync detector that remembers no rows, because the full parse classifies each frame separately. */
 class NoRows extends ResyncMemory {

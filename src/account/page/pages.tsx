@@ -1,7 +1,7 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
-import { type Coding, chooseCoding } from '../../http/representation/codings.ts';
+import { type Coding, chooseCoding } from '../../http/representation/negotiation.ts';
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import { isFatal, refusalOf } from '../app.ts';
 import { markOf } from '../cursor/cursor.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { accountErrorTable } from '../../contract/errors.ts';
 import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { chooseCoding, encodeOnce } from '../../http/representation/codings.ts';
+import { chooseCoding, encodeOnce } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
 import { LanguageSwitch } from '../../web/language/switch.tsx';

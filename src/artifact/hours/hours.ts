@@ -1,9 +1,8 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
-import { decodeArtifact } from '../decode.ts';
 import { fileSource } from '../file-source.ts';
-import type { ArtifactSource, Malformed, Reading, Recogniser } from '../reading.ts';
+import { type ArtifactSource, decodeArtifact, type Malformed, type Reading, type Recogniser } from '../reading.ts';
 
 /**
  * Rules that both hours files share. The label and the weather instrument each write one file with the counts of the

@@ -1,10 +1,10 @@
 import type { Origin } from '../../contract/vocabulary.ts';
 import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, encode } from '../../http/representation/codings.ts';
+import { type Coding, encode } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { countText, instantText, originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
+import { originCaveats } from '../resources.ts';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
 import { DatasetSection, datasetOf } from './dataset.tsx';
 import { chartLengths } from './day-charts.ts';

@@ -12,7 +12,7 @@ import {
   type Reply,
   type StreamedReply,
 } from '../../http/reply.ts';
-import { type ByteRange, byteRange, matchesEntityTag } from '../../http/representation/conditional.ts';
+import { type ByteRange, byteRange, matchesEntityTag } from '../../http/representation/negotiation.ts';
 
 /** Path prefix of the archive's files. */
 export const archivePrefix = '/archive/';

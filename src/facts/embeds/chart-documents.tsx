@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, encode } from '../../http/representation/codings.ts';
+import { type Coding, chooseCoding, encode } from '../../http/representation/negotiation.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { instantText } from '../../web/format.ts';
 import { formatsOf } from '../../web/language/formats.ts';

@@ -1,8 +1,7 @@
 import Negotiator from 'negotiator';
 import type { ReadRequest } from '../../http/read-request.ts';
 import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, encode } from '../../http/representation/codings.ts';
-import { matchesEntityTag } from '../../http/representation/conditional.ts';
+import { type Coding, chooseCoding, encode, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
 import { embedHeaders, svgType } from '../embeds/image.tsx';

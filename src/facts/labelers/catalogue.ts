@@ -3,7 +3,7 @@ import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
 import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
-import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
+import { describeLeak, findLeakExcept, type IdentityPlaces } from '../representation.ts';
 import { listConclusion, projectSummary } from './project-labeler.ts';
 
 /** Sort orders that the page `/labelers` offers. */

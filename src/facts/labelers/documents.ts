@@ -2,13 +2,19 @@ import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from 
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
-import { chooseCoding } from '../../http/representation/codings.ts';
+import { chooseCoding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { originCaveats } from '../caveats.ts';
 import type { Judgement } from '../judge.ts';
-import { findLeakExcept, type IdentityPlaces } from '../privacy.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
-import { ageBucket, entityTag, PrivacyAlarm, wellFormed } from '../representation.ts';
+import {
+  ageBucket,
+  entityTag,
+  findLeakExcept,
+  type IdentityPlaces,
+  PrivacyAlarm,
+  wellFormed,
+} from '../representation.ts';
+import { originCaveats } from '../resources.ts';
 import { type Catalogue, listPlaces } from './catalogue.ts';
 import { labelerPage } from './page/labeler.tsx';
 import { listPage, renderedRow, withRows } from './page/list.tsx';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
+import { originCaveats } from '../resources.ts';
 import { Freshness, labelStatus, weatherStatus } from './freshness.tsx';
 import { Labels } from './labels.tsx';
 import { type ObservatoryFacts, originsShown, type Shown } from './model.ts';

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, encode } from '../../http/representation/codings.ts';
+import { type Coding, encode } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';

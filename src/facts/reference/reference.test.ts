@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { elementsWith, textsOf } from '../../../harness/pages/html.ts';
 import { root } from '../../../harness/process/imports.ts';
 import { accountErrorTable, errorTable, labelerErrorTable } from '../../contract/errors.ts';
-import { encode } from '../../http/representation/codings.ts';
+import { encode } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { fieldsOf } from './fields.ts';
 import { callsOf, parseDocument } from './openapi.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { type Coding, encode, encodeSmallest } from './codings.ts';
+import { type Coding, encode, encodeSmallest } from './negotiation.ts';
 
 /** A static file of the built program. It is cached, and read again after it has changed on disk. */
 export interface AssetFile {

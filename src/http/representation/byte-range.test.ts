@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byteRange } from './conditional.ts';
+import { byteRange } from './negotiation.ts';
 
 test.each([
   [undefined, null],

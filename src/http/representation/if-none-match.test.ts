@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { matchesEntityTag } from './conditional.ts';
+import { matchesEntityTag } from './negotiation.ts';
 
 const etag = 'W/"abc_-9"';
 

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { decodeArtifact } from '../../artifact/decode.ts';
-import type { Reading, Recognised, Refusal } from '../../artifact/reading.ts';
+import { decodeArtifact, type Reading, type Recognised, type Refusal } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
   recogniseLabels,
@@ -13,10 +12,9 @@ import { paths } from '../../contract/identifiers.ts';
 import { futureToleranceSeconds } from '../../contract/limits.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import { originCaveats } from '../../facts/caveats.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../../facts/judge.ts';
-import { describeLeak, findLeak } from '../../facts/privacy.ts';
-import { labelRefusals, labelsEnvelope, weatherEnvelope, weatherTime } from '../../facts/resources.ts';
+import { describeLeak, findLeak } from '../../facts/representation.ts';
+import { labelRefusals, labelsEnvelope, originCaveats, weatherEnvelope, weatherTime } from '../../facts/resources.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /** The facts API's response for one path. */

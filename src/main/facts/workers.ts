@@ -2,8 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../ops/log.ts';
-import { serveMetrics } from '../../ops/metrics.ts';
-import { firstSignal, stopInTime } from '../../ops/process.ts';
+import { firstSignal, serveMetrics, stopInTime } from '../../ops/process.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { factsSettings } from './facts-settings.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEventsClassifier } from './classify-events.ts';
+import { ResyncMemory } from './frame-facts.ts';
 import { metricNames } from './metric-names.ts';
-import { ResyncMemory } from './resync-memory.ts';
 
 const nsid = 'network.bsky.jetstream.subscribeEvents';
 const time = '2026-08-13T06:47:43.959305Z';

@@ -1,11 +1,9 @@
 import { byteWords, spelling } from './byte-words.ts';
 import { absent, count, EventBody, expectedKeys, type Level, members, other } from './event-body.ts';
-
 import { EventTime, MinuteTime, quotedTimeLength } from './event-time.ts';
-import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
+import { type Classifier, emptyFacts, type FrameFacts, type ResyncMemory } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
 import { metricIndex } from './metric-names.ts';
-import type { ResyncMemory } from './resync-memory.ts';
 
 /**
  * Minimum difference, in microseconds, by which a create must be older than the first event to count as a row of an

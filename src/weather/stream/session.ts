@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
-import { ResyncMemory } from '../classify/resync-memory.ts';
+import { ResyncMemory } from '../classify/frame-facts.ts';
 import { isUsable, type Position } from '../position/position.ts';
 import { type StoredBackfill, type StoredSeries, storeFault } from '../window/store-schema.ts';
 import { futureUs, Track, type TrackGain } from '../window/track.ts';

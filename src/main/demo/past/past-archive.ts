@@ -10,11 +10,10 @@ import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
 import { keptInFile, openDayLog } from '../../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../../archive/signing/key-file.ts';
 import { noTelemetry } from '../../../archive/telemetry.ts';
-import { decodeArtifact } from '../../../artifact/decode.ts';
 import { decodeHours } from '../../../artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours, type WeatherHours } from '../../../artifact/hours/weather-hours.ts';
-import type { ArtifactSource, Reading } from '../../../artifact/reading.ts';
+import { type ArtifactSource, decodeArtifact, type Reading } from '../../../artifact/reading.ts';
 import {
   type LabelArtifact,
   recogniseLabels,

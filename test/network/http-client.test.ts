@@ -328,6 +328,11 @@ describe('a connection', () => {
     expect(await client.getJson('http://127.0.0.1:1/', limits)).toEqual({ kind: 'connect', code: 'ECONNREFUSED' });
   });
 
+  it('names the connection and not the host name in the failure if the address was known at once', async () => {
+    const client = clientFor({ resolve: (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
+    expect(await client.getJson('http://localhost:1/', limits)).toEqual({ kind: 'connect', code: 'ECONNREFUSED' });
+  });
+
   it('fails if the response is cut off or the peer does not speak HTTP', async () => {
     const cut = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123', (socket) => socket.end());
     expect(await clientFor().getJson(cut.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });

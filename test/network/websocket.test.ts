@@ -201,6 +201,11 @@ describe('opening a websocket', () => {
     });
   });
 
+  it('names the connection and not the host name in the failure if the address was known at once', async () => {
+    const resolve: Resolve = (_hostname, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
+    expect(await refusal('ws://localhost:1/', { resolve })).toMatchObject({ kind: 'connect' });
+  });
+
   it('fails if the certificate is not trusted', async () => {
     const server = createHttpsServer(certificate());
     const port = await listen(server);

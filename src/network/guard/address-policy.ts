@@ -130,11 +130,17 @@ const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  * is allowed. Node does not call a lookup for a literal address: check literal addresses first.
  *
  * `loopbackOnly` also rejects public addresses, for connections that must not leave this machine. `signal` ends the
- * query of an abandoned connection, because node does not do so.
+ * query of an abandoned connection, because node does not do so. `found` is called when an address is allowed: the
+ * `lookup` event of a socket may be emitted before a caller has the socket, if the address was known already.
  */
 export function guardedLookup(
   policy: AddressPolicy,
-  { loopbackOnly = false, resolve, signal }: { loopbackOnly?: boolean; resolve: Resolve; signal: AbortSignal },
+  {
+    loopbackOnly = false,
+    resolve,
+    signal,
+    found = () => undefined,
+  }: { loopbackOnly?: boolean; resolve: Resolve; signal: AbortSignal; found?: () => void },
 ): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { signal }, (error, addresses) => {
@@ -148,6 +154,7 @@ export function guardedLookup(
       });
       const [first] = allowed;
       if (first === undefined) return done(new RefusedAddressError(refused), []);
+      found();
       if (options.all) return done(null, allowed);
       return done(null, first.address, first.family);
     });

@@ -20,8 +20,11 @@ export interface Exchange {
   readonly url: URL;
   /** Connection pool, or false for a new connection that is closed after the response. */
   readonly agent: Agent | false;
-  /** Returns the look-up function of this request; the signal aborts at the end of the request. */
-  readonly lookup: (signal: AbortSignal) => LookupFunction;
+  /**
+   * Returns the look-up function of this request, which calls `found` when it has an address. The signal aborts at the
+   * end of the request.
+   */
+  readonly lookup: (signal: AbortSignal, found: () => void) => LookupFunction;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly maxBytes: number;
@@ -69,7 +72,9 @@ class RunningExchange {
     const request: RequestOptions & { rejectUnauthorized: boolean } = {
       method: 'GET',
       agent,
-      lookup: lookup(this.#over.signal),
+      lookup: lookup(this.#over.signal, () => {
+        this.#phase.now = 'connect';
+      }),
       headers,
       maxHeaderSize: maxHeaderBytes,
       // Set this option explicitly, so that no environment variable can override it.
@@ -155,9 +160,6 @@ function follow(request: ClientRequest, socket: Socket, phase: { now: HttpPhase 
     phase.now = 'answer';
     return;
   }
-  socket.once('lookup', (error: Error | null) => {
-    if (!error) phase.now = 'connect';
-  });
   socket.once('connect', () => {
     phase.now = socket instanceof TLSSocket ? 'tls' : 'answer';
   });

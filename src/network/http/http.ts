@@ -269,7 +269,7 @@ class GuardedHttpClient implements BytesClient {
     const resolve = this.#resolve;
     return {
       url,
-      lookup: (over) => guardedLookup(policy, { loopbackOnly, resolve, signal: over }),
+      lookup: (over, found) => guardedLookup(policy, { loopbackOnly, resolve, signal: over, found }),
       largeBody: (over) => this.#bodies.acquire(claim, timeoutMs, over),
       headers: { Accept: accept, 'Accept-Encoding': 'gzip, deflate, br', 'User-Agent': userAgent },
       maxHeaderBytes,

@@ -35,7 +35,12 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   const settings = {
     followRedirects: false,
     headers: { 'User-Agent': options.userAgent },
-    lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
+    lookup: guardedLookup(policy, {
+      ...{ loopbackOnly, resolve, signal: over.signal },
+      found: () => {
+        phase.now = 'connect';
+      },
+    }),
     maxPayload: options.maxFrameBytes,
     // Limit the number of fragments, because each one occupies memory that the limits on bytes do not count.
     maxFragments: options.maxFragments ?? defaultMaxFragments,
@@ -79,9 +84,6 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
 }
 
 function follow(socket: Socket, phase: Phase): void {
-  socket.once('lookup', (error: Error | null) => {
-    if (!error) phase.now = 'connect';
-  });
   socket.once('connect', () => {
     phase.now = socket instanceof TLSSocket ? 'tls' : 'handshake';
   });

@@ -1,3 +1,4 @@
+import { encode } from '@atcute/cbor';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
@@ -115,4 +116,17 @@ test('a labeler that uses up its processor time without sending a message is not
   };
   expect((await sessionWith(opening)).outcome).toMatchObject({ kind: 'ended' });
   expect(acts).toEqual(['pause', 'resume']);
+});
+
+test('a labeler whose stream has earlier labels has responded, although its pages fail and its stream is silent', async () => {
+  const label = { src: did, uri: did, val: 'v', cts: new Date(Date.now() - 60_000).toISOString() };
+  const sampled = Buffer.concat([encode({ op: 1, t: '#labels' }), encode({ seq: 1, labels: [label] })]);
+  const opening: OpenStream = (_source, cursor, { onFrame }, signal) => {
+    const ended = Promise.withResolvers<typeof closed>();
+    signal.addEventListener('abort', () => ended.resolve(closed));
+    if (cursor === 0) setImmediate(() => onFrame(sampled, true));
+    const socket = { closed: ended.promise, close: () => ended.resolve(closed), resume: () => undefined };
+    return Promise.resolve({ ...socket, pause: () => undefined } as never);
+  };
+  expect((await sessionWith(opening)).outcome).toEqual({ kind: 'ended', progress: false, poll: null });
 });

@@ -230,7 +230,9 @@ export async function streamSession(
       source.apply({ kind: 'hole_found', now: ports.time.clock(), epoch: ports.time.epoch, before: null });
     if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
-    return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
+    // The samples that showed where to begin a replay are a response too.
+    const answered = session.answered || replayFrom !== null;
+    return outcome.kind === 'ended' ? { ...outcome, poll: answered ? null : fault } : outcome;
   } catch (error) {
     stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };

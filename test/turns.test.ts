@@ -5,7 +5,7 @@ import { longestTurn } from '../harness/process/longest-turn.ts';
 import { type LabelerBytesReading, labelersSource } from '../src/artifact/labelers/labelers-source.ts';
 import { maxLabelerLineBytes, maxListedLabelers } from '../src/artifact/labelers.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
-import { FilledInCounts } from '../src/labels/publish/hours/filled-in-counts.ts';
+import { FilledInCounts } from '../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../src/labels/publish/hours/source-history.ts';
 import type { ListedLabeler } from '../src/labels/publish/labelers/listed-labeler.ts';

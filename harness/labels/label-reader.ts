@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
-import { wait } from '../../src/labels/clock/wait.ts';
+import { wait } from '../../src/labels/clock/clock.ts';
 import { createInputMemory, type InputMemory } from '../../src/labels/ingest/input-memory.ts';
 import { createIntake } from '../../src/labels/ingest/intake.ts';
 import type { ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { readSource, streamSession } from '../../src/labels/reading/read-source.ts';
 import type { Quirk } from '../../src/labels/shares/telemetry.ts';
-import type { PriorityClass } from '../../src/labels/state/priority.ts';
+import type { PriorityClass } from '../../src/labels/state/reading-state.ts';
 import type { Source } from '../../src/labels/state/source.ts';
 import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';

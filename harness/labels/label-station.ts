@@ -6,13 +6,11 @@ import type { RecentOverview } from '../../src/artifact/overview.ts';
 import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/options.ts';
 import { createLabels } from '../../src/labels/labels.ts';
-import type { Quirk, Telemetry, Transport } from '../../src/labels/shares/telemetry.ts';
-import { noTelemetry } from '../../src/labels/shares/telemetry.ts';
-import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
-import type { Timings } from '../../src/labels/stream/timings.ts';
+import { noTelemetry, type Quirk, type Telemetry, type Transport } from '../../src/labels/shares/telemetry.ts';
+import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
+import type { Timings } from '../../src/labels/stream/open-stream.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
-import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { defaultMaxLogBytes, openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 

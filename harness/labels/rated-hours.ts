@@ -1,6 +1,5 @@
 import { type LabelsHours, recogniseLabelsHours } from '../../src/artifact/hours/labels-hours.ts';
-import { FilledInCounts } from '../../src/labels/publish/hours/filled-in-counts.ts';
-import { closedHours, HourCounts } from '../../src/labels/publish/hours/hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts } from '../../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../src/labels/publish/hours/labels-hours.ts';
 import { SourceHistory } from '../../src/labels/publish/hours/source-history.ts';
 import { FilledInReader } from '../../src/labels/state/filled-in.ts';

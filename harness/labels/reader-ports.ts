@@ -1,15 +1,13 @@
-import { wait } from '../../src/labels/clock/wait.ts';
+import { wait } from '../../src/labels/clock/clock.ts';
 import { createInputMemory } from '../../src/labels/ingest/input-memory.ts';
 import type { Acceptance, LabelQuery, ReaderPorts, ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import { noPosition, type ReadPosition } from '../../src/labels/label/position.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
-import { Pace } from '../../src/labels/shares/pace.ts';
-import { SourceUsage } from '../../src/labels/shares/source-usage.ts';
+import { Pace, SourceUsage } from '../../src/labels/shares/pace.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
 import { FilledIn } from '../../src/labels/state/filled-in.ts';
-import type { PriorityClass } from '../../src/labels/state/priority.ts';
-import { untracked } from '../../src/labels/state/reading-state.ts';
+import { type PriorityClass, untracked } from '../../src/labels/state/reading-state.ts';
 import { Source } from '../../src/labels/state/source.ts';
 import { Tracker } from '../../src/labels/state/tracker.ts';
 import { createSlots } from '../../src/network/guard/slots.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
-import { createStandbyStore } from '../../src/labels/standby/standby-store.ts';
+import { createStandbyStore, type InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/standby/standby.ts';
 import { until } from '../process/until.ts';
 import type { LabelStation } from './label-station.ts';

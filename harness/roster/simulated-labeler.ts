@@ -5,7 +5,7 @@ import type { KnownLabeler } from '../../src/labels/roster/known-labeler.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Tracker } from '../../src/labels/state/tracker.ts';
-import { liveTimings } from '../../src/labels/stream/timings.ts';
+import { liveTimings } from '../../src/labels/stream/open-stream.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { addGap, withoutGap } from '../../src/store/gaps.ts';
 import type { GapChange, StoredGap } from '../../src/store/port.ts';

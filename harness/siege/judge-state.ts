@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Sim } from '../../sim/index.ts';
 import type { RecentOverview } from '../../src/artifact/overview.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
-import { sourceStates } from '../../src/labels/state/source-state.ts';
+import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { StoredGap, StoreReader } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
 import { micros } from '../../src/store/time.ts';

@@ -1,7 +1,7 @@
 import type { Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelerProfile } from '../../sim/labelers/profile.ts';
-import type { SourceState } from '../../src/labels/state/source-state.ts';
+import type { SourceState } from '../../src/labels/state/reading-state.ts';
 import { departs, type Role, roles } from './roles.ts';
 
 /** Minimum number of labelers. It ensures that the largest labelers have no role. */

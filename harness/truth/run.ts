@@ -11,7 +11,7 @@ import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
 import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
-import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
+import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { type StandbyStation, startStandby } from '../labels/standby-station.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Sim } from '../../sim/index.ts';
-import { sourceStates } from '../../src/labels/state/source-state.ts';
+import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { LabelStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { expectedSources, type Moment, roleAt, stateOf } from './cast.ts';

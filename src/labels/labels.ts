@@ -8,16 +8,16 @@ import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
+import { clockAtStart } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
-import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
-import { wait } from './clock/wait.ts';
+import { wait } from './clock/clock.ts';
 import { requireDenyList } from './operator/deny-file.ts';
 import { progressOf, StoreRecorder } from './publish/store-record.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
-import { isActive } from './standby/instrument-role.ts';
-import { comparePriority } from './state/priority.ts';
+import { isActive } from './standby/standby-store.ts';
+import { comparePriority } from './state/reading-state.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
 interface Labels {

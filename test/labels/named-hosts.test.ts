@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createOutbound } from '../../src/labels/assembly/outbound.ts';
-import { liveTimings } from '../../src/labels/stream/timings.ts';
+import { liveTimings } from '../../src/labels/stream/open-stream.ts';
 
 const cleanups: (() => unknown)[] = [];
 

@@ -1,15 +1,15 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import { PageAcceptance } from '../ingest/acceptance.ts';
 import type { AcceptedPage } from '../ingest/accepted-page.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { RefusedMemory } from '../ingest/refused-memory.ts';
 import { createRepeatFinder } from '../repeats/repeat-finder.ts';
-import { type PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
+import { type PageRepeats, RepeatMemory } from '../repeats/repeats.ts';
 import { costOf } from '../shares/daily-cap.ts';
 import { FilledIn, notFilledIn } from '../state/filled-in.ts';
-import { isPrivileged } from '../state/priority.ts';
+import { isPrivileged } from '../state/reading-state.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */

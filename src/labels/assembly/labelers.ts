@@ -4,8 +4,7 @@ import type { DirectoryOperation } from '../../network/identity/directory-operat
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { Definitions, DirectoryPosition } from '../../store/roster.ts';
-import type { Clocks } from '../clock/clock-watch.ts';
-import { wait } from '../clock/wait.ts';
+import { type Clocks, wait } from '../clock/clock.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { Denials } from '../operator/denials.ts';

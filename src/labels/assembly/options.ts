@@ -1,10 +1,10 @@
 import type { AddressPolicy } from '../../network/guard/address-policy.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
-import type { Clocks } from '../clock/clock-watch.ts';
+import type { Clocks } from '../clock/clock.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { InstrumentRole } from '../standby/instrument-role.ts';
-import type { Timings } from '../stream/timings.ts';
+import type { InstrumentRole } from '../standby/standby-store.ts';
+import type { Timings } from '../stream/open-stream.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {

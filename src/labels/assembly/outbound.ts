@@ -5,8 +5,7 @@ import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
 import { maxEnrolled } from '../roster/known-labeler.ts';
-import { createStreamOpener, type OpenStream } from '../stream/open-stream.ts';
-import type { Timings } from '../stream/timings.ts';
+import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 
 /** Dependencies of the instrument's network clients. */
 interface OutboundOptions {

@@ -1,8 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import type { Log } from '../../ops/log.ts';
 import { hour, micros } from '../../store/time.ts';
-import { type Clocks, watchClock } from '../clock/clock-watch.ts';
+import { type Clocks, wait, watchClock } from '../clock/clock.ts';
 import type { PreconditionCheck } from '../ingest/acceptance.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
 
 /** Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. */
 export interface Preconditions {
@@ -92,4 +94,44 @@ export function watchPreconditions(
 
 function inMicros(milliseconds: number): Micros {
   return micros(Math.round(milliseconds * 1000));
+}
+
+/** Dependencies for checking the clock at startup. */
+interface StartClockOptions {
+  readonly clocks: Clocks;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, 'paused'>;
+  /** Maximum time in milliseconds to wait for an upstream's time. */
+  readonly waitMs: number;
+}
+
+/** Interval between checks for an upstream's time, in milliseconds. */
+const lookMs = 20;
+
+/**
+ * Waits until an upstream confirms the clock, so that no row receives a wrong time. Waits at most `waitMs` if no
+ * upstream responds. Waits without a limit while an upstream contradicts the clock. Ends at once if the signal aborts.
+ */
+export async function clockAtStart(
+  preconditions: Pick<Preconditions, 'look' | 'clockRight'>,
+  { clocks, log, telemetry, waitMs }: StartClockOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const begun = clocks.monotonic();
+  let hasWarned = false;
+  for (;;) {
+    preconditions.look();
+    const right = preconditions.clockRight;
+    const waited = (clocks.monotonic() - begun) / 1000;
+    if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
+    if (right === false && !hasWarned) {
+      log.warn(
+        'the local clock differs from the clock of an upstream: observation begins when they agree; check the clock',
+      );
+      telemetry.paused('clock_doubtful');
+      hasWarned = true;
+    }
+    await wait(lookMs, signal);
+  }
+  if (hasWarned) telemetry.paused(null);
 }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import type { WriterEnd, WriterSighting } from '../../store/standby/standby.ts';
 import { micros, second } from '../../store/time.ts';
-import type { InstrumentRole } from '../standby/instrument-role.ts';
+import type { InstrumentRole } from '../standby/standby-store.ts';
 import { untracked } from '../state/reading-state.ts';
 import { isRead, standBy } from './stand-by.ts';
 import type { Acts, Assembled } from './tasks.ts';

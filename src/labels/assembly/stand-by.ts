@@ -4,8 +4,8 @@ import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { WriterSighting } from '../../store/standby/standby.ts';
 import { minute, second } from '../../store/time.ts';
-import { wait } from '../clock/wait.ts';
-import type { InstrumentRole } from '../standby/instrument-role.ts';
+import { wait } from '../clock/clock.ts';
+import type { InstrumentRole } from '../standby/standby-store.ts';
 import type { ReadingState } from '../state/reading-state.ts';
 import {
   lookMs,

@@ -5,7 +5,7 @@ import { StoreError } from '../../store/errors.ts';
 import { maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../../store/time.ts';
 import { watchPreconditions } from '../assembly/preconditions.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { type AcceptanceOptions, ClockChanged, maxFinalGroups, PageAcceptance } from './acceptance.ts';
 import type { AcceptedPage } from './accepted-page.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { day, hour, micros } from '../../store/time.ts';
-import { sourceStates } from '../state/source-state.ts';
+import { sourceStates } from '../state/reading-state.ts';
 import { type CoverageInputs, countSources, coverageOf, type EnrolledSource } from './coverage.ts';
 
 const now = micros(parseTimestamp('2026-09-01T00:00:00Z') ?? 0);

@@ -4,7 +4,7 @@ import type { CoverageStatus } from '../../contract/vocabulary.ts';
 import { isSilent, silentGaps } from '../../store/coverage-rule.ts';
 import type { RefusalCount, StoredGap } from '../../store/port.ts';
 import { day, type Interval } from '../../store/time.ts';
-import type { SourceState } from '../state/source-state.ts';
+import type { SourceState } from '../state/reading-state.ts';
 import { unionGaps } from './gaps.ts';
 
 /** An enrolled source, with the properties that the coverage counts. */

@@ -4,7 +4,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/counted.ts';
+import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/repeats.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 import { FinestGaps, GappedTimes, type Missed } from './gaps.ts';

@@ -1,17 +1,20 @@
 import { expect, test } from 'vitest';
 import { scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { answered, asked, caughtUp, failed } from '../../../harness/labels/reading-events.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { PositionChange } from '../../store/port.ts';
-import { day, micros } from '../../store/time.ts';
+import type { PositionChange, StoredGap } from '../../store/port.ts';
+import { day, hour, micros } from '../../store/time.ts';
 import type { AcceptedPage } from '../ingest/accepted-page.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { noPosition } from '../label/position.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
 import { Tracker } from '../state/tracker.ts';
-import { containReading, SourceRunner } from './source-runner.ts';
+import { absenceOf, containReading, type Presence, SourceRunner } from './source-runner.ts';
 
 const http: Pick<HttpClient, 'getJson'> = { getJson: () => Promise.resolve({ kind: 'aborted' }) };
 
@@ -115,4 +118,62 @@ test('an error of a reader after a stop is ignored', async () => {
   };
   await containReading(source(), ports, stop.signal, read);
   expect(noted).toMatchObject({ failures: 0, warnings: [] });
+});
+
+const departing = 'did:plc:a';
+const start = micros(1_780_000_000_000_000);
+const afterwards = micros(start + 9 * day);
+
+function labelerWith(tracker: Tracker): KnownLabeler {
+  return {
+    ...{
+      did: departing,
+      origin: 'discovered',
+      provenance: new Set(),
+      resolutionStatus: 'labeler',
+      endpoint: 'https://l.example',
+    },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker },
+  };
+}
+
+/** Returns the gap that the absence of a labeler causes, or null. */
+function absenceGap(labeler: KnownLabeler, presence: Presence, at: Micros): StoredGap | null {
+  const absence = absenceOf(labeler, presence, at);
+  return absence && (labeler.tracker.apply(absence)?.gap ?? null);
+}
+
+function readTracker(): Tracker {
+  const tracker = new Tracker(departing, untracked(start));
+  tracker.apply(asked(start));
+  tracker.apply(answered(start, { dated: 1, undated: 0 }));
+  tracker.apply(caughtUp(start, micros(start + hour)));
+  return tracker;
+}
+
+test('a labeler that is read, or was never read, has no absence gap', () => {
+  expect(absenceGap(labelerWith(readTracker()), 'read', afterwards)).toBe(null);
+  expect(absenceGap(labelerWith(new Tracker(departing, untracked(start))), 'gone', afterwards)).toBe(null);
+});
+
+test('a labeler has no absence gap after a crash until its document is read again', () => {
+  expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'gone', afterwards)).toBe(null);
+});
+
+test('a denied labeler has no absence gap, because its denial already records a gap', () => {
+  expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'gone', afterwards)).toBe(null);
+});
+
+test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
+  const gap = { source: departing, start: micros(start + hour), end: afterwards, reason: 'ingest_paused' };
+  expect(absenceGap(labelerWith(readTracker()), 'waiting', afterwards)).toEqual(gap);
+});
+
+test('a labeler that is unreachable for 7 days, or no longer names an endpoint, has a source_unavailable gap', () => {
+  const gap = { source: departing, start: micros(start + hour), end: afterwards, reason: 'source_unavailable' };
+  const unreachable = readTracker();
+  unreachable.apply(failed(micros(start + 2 * hour), 'failed'));
+  expect(absenceGap(labelerWith(unreachable), 'read', micros(start + 7 * day))).toBe(null);
+  expect(absenceGap(labelerWith(unreachable), 'read', afterwards)).toEqual(gap);
+  expect(absenceGap(labelerWith(readTracker()), 'gone', afterwards)).toEqual(gap);
 });

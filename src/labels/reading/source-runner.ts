@@ -8,9 +8,9 @@ import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
 import { type KnownLabeler, maxEnrolled, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
-import { isPrivileged, priorityOf } from '../state/priority.ts';
+import type { ReadingEvent } from '../state/reading-events.ts';
+import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
-import type { Presence } from './departures.ts';
 import { readSource } from './read-source.ts';
 
 interface Running {
@@ -263,5 +263,35 @@ export async function containReading(
       await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
       await wait(timings.firstRetryMs + backoff.next(), signal);
     }
+  }
+}
+
+/** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
+export type Presence = 'read' | 'waiting' | 'gone';
+
+/**
+ * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
+ * the labeler is read and enrolled, while it is denied, and while its document is not known.
+ */
+export function absenceOf(
+  { resolutionStatus, denied, tracker }: KnownLabeler,
+  presence: Presence,
+  now: Micros,
+): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
+  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
+  if (denied || resolutionStatus === 'unresolved') return null;
+  if (presence === 'waiting') return { kind: 'displaced', now };
+  return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
+}
+
+/** Records the gaps of all labelers that are absent. */
+export async function recordDepartures(
+  labelers: Iterable<KnownLabeler>,
+  presence: (labeler: KnownLabeler) => Presence,
+  { time, gaps }: Pick<ReaderPorts, 'time' | 'gaps'>,
+): Promise<void> {
+  for (const labeler of labelers) {
+    const absence = absenceOf(labeler, presence(labeler), time.clock());
+    if (absence) await note(labeler.tracker, gaps, absence);
   }
 }

@@ -5,10 +5,9 @@ import { WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import { micros } from '../../store/time.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
-import { createStreamOpener } from '../stream/open-stream.ts';
-import { liveTimings } from '../stream/timings.ts';
+import { createStreamOpener, liveTimings } from '../stream/open-stream.ts';
 import { findStreamStart } from './fill-before.ts';
 
 const clock = () => micros(Date.now() * 1000);

@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
-import { isPrivileged, priorityOf } from '../state/priority.ts';
-import { trialPeriod } from '../state/reading-state.ts';
+import { isPrivileged, priorityOf, trialPeriod } from '../state/reading-state.ts';
 import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 

@@ -3,9 +3,7 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
-import type { PriorityInput } from '../state/priority.ts';
-import type { TrackedState } from '../state/reading-state.ts';
-import { sourceStateOf } from '../state/source-state.ts';
+import { type PriorityInput, sourceStateOf, type TrackedState } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
 
 /** Maximum number of enrolled labelers. */

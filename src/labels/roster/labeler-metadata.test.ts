@@ -9,7 +9,7 @@ import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Definitions } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import { type KnownLabeler, labelerFromRow } from './known-labeler.ts';
 import { LabelerMetadata } from './labeler-metadata.ts';
 

@@ -10,7 +10,7 @@ import type { Definitions } from '../../store/roster.ts';
 import type { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
-import { isPrivileged, priorityOf } from '../state/priority.ts';
+import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';

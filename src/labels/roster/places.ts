@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
-import { comparePriority, isPrivileged, priorityOf } from '../state/priority.ts';
+import { comparePriority, isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
 /**

@@ -3,7 +3,7 @@ import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import { departureOf, type KnownLabeler } from './known-labeler.ts';
 import { maxKnown, Roster, type RosterChange } from './roster.ts';
 

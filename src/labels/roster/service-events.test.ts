@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
-import { wait } from '../clock/wait.ts';
+import { wait } from '../clock/clock.ts';
 import {
   definitionsOf,
   eventOf,

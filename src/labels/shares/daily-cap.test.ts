@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
-import type { PriorityClass } from '../state/priority.ts';
+import type { PriorityClass } from '../state/reading-state.ts';
 import { classShares, costOf, DailyCap, sourceShares } from './daily-cap.ts';
 import type { ShareKey } from './shares.ts';
 

@@ -4,7 +4,7 @@ import { labelBytes } from '../../store/label.ts';
 import type { NewObservation } from '../../store/port.ts';
 import type { DailyBytes } from '../../store/roster.ts';
 import { day, dayOf, dayStart } from '../../store/time.ts';
-import { type PriorityClass, priorityClasses } from '../state/priority.ts';
+import { type PriorityClass, priorityClasses } from '../state/reading-state.ts';
 import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 

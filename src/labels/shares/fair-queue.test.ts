@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PriorityClass } from '../state/priority.ts';
+import type { PriorityClass } from '../state/reading-state.ts';
 import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 

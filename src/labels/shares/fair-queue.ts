@@ -1,4 +1,4 @@
-import type { PriorityClass } from '../state/priority.ts';
+import type { PriorityClass } from '../state/reading-state.ts';
 import type { ShareKey } from './shares.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { DefinitionShares } from '../../store/roster.ts';
-import { isPrivileged, type PriorityClass } from '../state/priority.ts';
+import { isPrivileged, type PriorityClass } from '../state/reading-state.ts';
 
 /** Identifies the share that a cost counts against. */
 export interface ShareKey {

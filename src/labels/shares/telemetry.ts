@@ -1,7 +1,6 @@
 import type { RefusalReason } from '../../store/port.ts';
-import type { PriorityClass } from '../state/priority.ts';
+import type { PriorityClass, SourceState } from '../state/reading-state.ts';
 import type { Role } from '../state/role.ts';
-import type { SourceState } from '../state/source-state.ts';
 
 /** Oddities of labelers' servers that the instrument handles and counts. */
 export const quirks = [

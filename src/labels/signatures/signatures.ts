@@ -8,7 +8,7 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import type { ShareKey } from '../shares/shares.ts';
-import { isPrivileged } from '../state/priority.ts';
+import { isPrivileged } from '../state/reading-state.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** Dependencies of `Signatures`. */

@@ -3,7 +3,7 @@ import type { Batch, StoreWriter } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros, minute, second } from '../../store/time.ts';
-import type { PageRepeats } from '../repeats/repeat-memory.ts';
+import type { PageRepeats } from '../repeats/repeats.ts';
 import { FilledIn } from '../state/filled-in.ts';
 import { Kept } from './kept.ts';
 import { replay, withoutPurged } from './replay.ts';

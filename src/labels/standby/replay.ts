@@ -6,7 +6,7 @@ import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
-import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
+import type { PageRepeats, RepeatMemory } from '../repeats/repeats.ts';
 import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
 import type { Kept } from './kept.ts';
 import type { KeptRow } from './row-buffer.ts';

@@ -2,8 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { isEnrolledAt, type ReadingState, readingOf, type TrackedState, unreadSince } from './reading-state.ts';
-import type { SourceState } from './source-state.ts';
+import {
+  isEnrolledAt,
+  type ReadingState,
+  readingOf,
+  type SourceState,
+  type TrackedState,
+  unreadSince,
+} from './reading-state.ts';
 import { step } from './step.ts';
 
 /** Owner of the reading state of one source, which only `apply` changes. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { maxUpstreamDifference } from '../../labels/clock/clock-watch.ts';
+import { maxUpstreamDifference } from '../../labels/clock/clock.ts';
 import { labelerCollection } from '../../labels/roster/relay-list.ts';
 import { readSeeds } from '../../labels/roster/seeds.ts';
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { discoverySources, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
-import { priorityClasses } from '../../labels/state/priority.ts';
+import { priorityClasses, sourceStates } from '../../labels/state/reading-state.ts';
 import { roles } from '../../labels/state/role.ts';
-import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
 /** Registers the metrics of the labels process. Their names and dimensions are bounded and contain no identity. */

@@ -9,7 +9,7 @@ import {
 } from '../../../harness/labels/label-reader.ts';
 import { until } from '../../../harness/process/until.ts';
 import { infoFrame } from '../../../sim/labelers/wire.ts';
-import { wait } from '../../../src/labels/clock/wait.ts';
+import { wait } from '../../../src/labels/clock/clock.ts';
 
 /** Tests throttling, which prevents a labeler from causing unlimited repeated work. */
 

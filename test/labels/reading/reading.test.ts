@@ -13,7 +13,7 @@ import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { answered, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
-import { wait } from '../../../src/labels/clock/wait.ts';
+import { wait } from '../../../src/labels/clock/clock.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 let reader: LabelReader | null = null;

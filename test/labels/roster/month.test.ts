@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { monthTable, simulateMonth } from '../../../harness/roster/roster-month.ts';
 import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
-import { unreachableAfter } from '../../../src/labels/state/priority.ts';
+import { unreachableAfter } from '../../../src/labels/state/reading-state.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 // Simulates 700 labelers over 30 days: a twentieth of them flap, some die and some return. The simulation uses no

@@ -5,8 +5,7 @@ import { writeWithHold } from '../../operator/hold.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
-import { FilledInCounts } from './filled-in-counts.ts';
-import { closedHours, HourCounts, type HoursStore } from './hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts, type HoursStore } from './hour-counts.ts';
 import { type HoursFile, makeHours } from './labels-hours.ts';
 import { SourceHistory, type SourceSample } from './source-history.ts';
 

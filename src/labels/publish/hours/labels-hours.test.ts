@@ -11,8 +11,7 @@ import { FilledIn } from '../../state/filled-in.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { readEarlierHours } from './earlier-hours.ts';
-import { FilledInCounts } from './filled-in-counts.ts';
-import { closedHours, HourCounts } from './hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts } from './hour-counts.ts';
 import { makeHours } from './labels-hours.ts';
 import { SourceHistory } from './source-history.ts';
 

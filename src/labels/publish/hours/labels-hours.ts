@@ -11,15 +11,14 @@ import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { burstsIn } from '../../repeats/repeat-log.ts';
+import { burstsIn } from '../../repeats/repeats.ts';
 import { intervalOf, joinedSpans, type MinuteSpan, settlingSpan } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { headBytes } from './earlier-hours.ts';
-import type { FilledInCounts, LateRows, LateRowsOfHour, LateTimes } from './filled-in-counts.ts';
-import type { ClosedHours, CountedHour } from './hour-counts.ts';
+import type { ClosedHours, CountedHour, FilledInCounts, LateRows, LateRowsOfHour, LateTimes } from './hour-counts.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */

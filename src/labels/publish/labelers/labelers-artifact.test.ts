@@ -15,8 +15,7 @@ import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts
 import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
-import { type LineInputs, labelerLine } from './labeler-line.ts';
-import { LabelerMemory } from './labeler-memory.ts';
+import { LabelerMemory, type LineInputs, labelerLine } from './labeler-line.ts';
 import { listLabelers, makeLabelers } from './labelers-artifact.ts';
 import { type ListingContext, listedLabeler, refusedLabelers } from './listed-labeler.ts';
 

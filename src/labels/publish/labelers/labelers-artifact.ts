@@ -1,10 +1,9 @@
-import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
-import { maxListedLabelers } from '../../../artifact/labelers.ts';
+import { type DefinitionsHeader, type LabelersHeader, maxListedLabelers } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { dayName, micros, minute } from '../../../store/time.ts';
-import type { Counted } from '../../repeats/counted.ts';
+import type { Counted } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
 import { delayLimit } from '../../state/reading-state.ts';
@@ -13,8 +12,7 @@ import type { DayCounts } from '../window/day-counts.ts';
 import { type DayPart, partsOf } from '../window/parts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { type DefinitionCache, type LabelerDefinitions, maxLineFor, noDefinitions } from './definition-cache.ts';
-import { labelerLine } from './labeler-line.ts';
-import { LabelerMemory } from './labeler-memory.ts';
+import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import {
   byPrecedence,
   forgottenLabeler,

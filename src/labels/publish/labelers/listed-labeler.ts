@@ -5,10 +5,9 @@ import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../co
 import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';
-import type { LabelerEvents } from '../../repeats/counted.ts';
+import type { LabelerEvents } from '../../repeats/repeats.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { establishedAfter, unreachableAfter } from '../../state/priority.ts';
-import { trialPeriod } from '../../state/reading-state.ts';
+import { establishedAfter, trialPeriod, unreachableAfter } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {

@@ -3,8 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCount } from '../../../store/account-counts.ts';
 import type { StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
-import type { BurstsByLabeler } from '../../repeats/counted.ts';
-import { burstsIn } from '../../repeats/repeat-log.ts';
+import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';
 
 /** Number of a labeler's events in a part of a day, without bursts of repeats. */
 export interface DayCount {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
-import type { Preconditions } from './preconditions.ts';
-import { clockAtStart } from './start-clock.ts';
+import { clockAtStart, type Preconditions } from './preconditions.ts';
 
 /** Runs `clockAtStart` on a monotonic clock with an arbitrary origin. `verdictAt` judges the clock after `ms`. */
 async function runStart(

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { micros, minute } from '../../store/time.ts';
-import { gapChangeOf, gapRules } from './gap-rules.ts';
 import type { Fault, ReadingEvent } from './reading-events.ts';
 import { type ReadingState, readingOf, untracked } from './reading-state.ts';
-import { step } from './step.ts';
+import { gapChangeOf, gapRules, step } from './step.ts';
 
 const did = 'did:plc:a';
 const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { micros, minute } from '../../store/time.ts';
+import {
+  addRepeats,
+  burstRows,
+  burstsByLabeler,
+  burstsIn,
+  burstsOf,
+  RepeatMemory,
+  type Repeats,
+  readRepeats,
+  writeRepeats,
+} from './repeats.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const at = 29_600_000;
+
+function memoryOf(counts: number[], privileged: ReadonlySet<string> = new Set()) {
+  let now = at;
+  const memory = new RepeatMemory(
+    { count: async () => counts.shift() ?? 0 },
+    () => micros(now * minute + 5),
+    (source) => privileged.has(source),
+  );
+  const next = (): void => {
+    now += 1;
+  };
+  return { memory, next };
+}
+
+test('repeats are recorded only after their rows are durable', async () => {
+  const { memory, next } = memoryOf([3, 4, 5]);
+  const lost = await memory.find(did, []);
+  expect(lost.changes).toEqual([{ source: did, endpoint: 'repeats', value: `${at.toString(36)}.3` }]);
+  const kept = await memory.find(did, []);
+  expect(kept.changes[0]?.value).toBe(`${at.toString(36)}.4`);
+  kept.committed();
+  next();
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.4 1.5`);
+});
+
+test('the record of repeats continues from the stored state, and a page without repeats does not change it', async () => {
+  const { memory } = memoryOf([0, 2]);
+  expect(memory.load(did, 'wss://endpoint', '1')).toBe(false);
+  expect(memory.load(did, 'repeats', `${at.toString(36)}.7`)).toBe(true);
+  expect((await memory.find(did, [])).changes).toEqual([]);
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.9`);
+});
+
+const text = (minuteOfText: number, count: number): string => `${minuteOfText.toString(36)}.${count.toString(36)}`;
+
+test('if there are too many sources, the source whose newest repeat is the oldest is dropped', async () => {
+  const { memory } = memoryOf([1, 1, 1, 1]);
+  const source = (n: number): string => `did:web:${n}.example`;
+  for (let n = 0; n < 2_000; n += 1) memory.load(source(n), 'repeats', text(n === 7 ? at - 9 : at - 1, 5));
+  const page = await memory.find(did, []);
+  expect(page.changes[0]?.value).toBe(text(at, 1));
+  page.committed();
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(text(at, 2));
+  expect((await memory.find(source(7), [])).changes[0]?.value).toBe(text(at, 1));
+  expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
+});
+
+test('repeats of many new sources do not evict a privileged source', async () => {
+  const { memory, next } = memoryOf([100, 7], new Set([did]));
+  (await memory.find(did, [])).committed();
+  next();
+  for (let n = 0; n < 5_000; n += 1) memory.load(`did:web:${n}.example`, 'repeats', text(at + 1, 1));
+  expect(memory.size).toBe(2_000);
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(`${text(at, 100)} 1.7`);
+});
+
+test('a source is dropped when no published window includes its repeats', async () => {
+  const { memory, next } = memoryOf([1]);
+  const old = 'did:web:old.example';
+  memory.load(old, 'repeats', text(at - 31 * 1440, 5));
+  memory.load('did:web:garbage.example', 'repeats', '!');
+  expect(memory.size).toBe(0);
+  memory.load(old, 'repeats', text(at - 31 * 1440 + 1, 5));
+  expect(memory.size).toBe(1);
+  next();
+  (await memory.find(did, [])).committed();
+  expect(memory.size).toBe(1);
+});
+
+const first = 29_600_000;
+const all = { start: micros(0), end: micros((first + 100_000) * minute) };
+const repeatsAt = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
+
+describe('a burst', () => {
+  test(`consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
+    expect(burstsIn(burstsOf([repeatsAt(0, burstRows - 1)]), all)).toBe(0);
+    expect(burstsIn(burstsOf([repeatsAt(0, burstRows)]), all)).toBe(burstRows);
+    expect(burstsIn(burstsOf([repeatsAt(0, 60), repeatsAt(59, 40)]), all)).toBe(100);
+    expect(burstsIn(burstsOf([repeatsAt(0, 60), repeatsAt(60, 40)]), all)).toBe(0);
+  });
+
+  test('includes every repeat that is within an hour of enough other repeats, and excludes all other repeats', () => {
+    expect(burstsIn(burstsOf([repeatsAt(0, 5), repeatsAt(30, 60), repeatsAt(61, 60), repeatsAt(200, 7)]), all)).toBe(
+      120,
+    );
+    expect(burstsIn(burstsOf([repeatsAt(2, 5), repeatsAt(30, 60), repeatsAt(61, 60), repeatsAt(200, 7)]), all)).toBe(
+      125,
+    );
+  });
+
+  test('reduces the count of an interval by the repeats of the minutes that begin in the interval', () => {
+    const burst = [repeatsAt(0, 100), repeatsAt(1, 200), repeatsAt(2, 400)];
+    const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
+    expect(burstsIn(burstsOf(burst), interval)).toBe(200);
+    expect(burstsIn(burstsOf(burst), { ...interval, start: micros(interval.start + 1) })).toBe(0);
+  });
+});
+
+test('bursts match their definition for any sequence of minutes', () => {
+  const naive = (repeats: readonly Repeats[]): number => {
+    const near = (one: Repeats) => repeats.filter(({ minute: m }) => m > one.minute - 60 && m <= one.minute);
+    const full = repeats.map(near).filter((some) => some.reduce((sum, { count }) => sum + count, 0) >= burstRows);
+    return [...new Set(full.flat())].reduce((sum, { count }) => sum + count, 0);
+  };
+  const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 400 }), { maxLength: 60 });
+  fc.assert(
+    fc.property(
+      minutes,
+      fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 60, maxLength: 60 }),
+      (some, counts) => {
+        const repeats = some.sort((a, b) => a - b).map((one, i) => repeatsAt(one, counts[i] ?? 1));
+        expect(burstsIn(burstsOf(repeats), all)).toBe(naive(repeats));
+      },
+    ),
+  );
+});
+
+test('bursts are found in one pass over the minutes', () => {
+  let reads = 0;
+  const counted = (one: Repeats): Repeats => ({
+    count: one.count,
+    get minute() {
+      reads += 1;
+      return one.minute;
+    },
+  });
+  const repeats = Array.from({ length: 1_000 }, (_, i) => counted(repeatsAt(i, 2)));
+  expect(burstsIn(burstsOf(repeats), all)).toBe(2_000);
+  expect(reads).toBeLessThan(20_000);
+});
+
+test('repeats of one minute are added together, and repeats are dropped after 31 days', () => {
+  expect(addRepeats([repeatsAt(0, 3), repeatsAt(2, 1)], repeatsAt(2, 5))).toEqual([repeatsAt(0, 3), repeatsAt(2, 6)]);
+  expect(addRepeats([repeatsAt(0, 3), repeatsAt(2, 1)], repeatsAt(31 * 1440 + 1, 5))).toEqual([
+    repeatsAt(2, 1),
+    repeatsAt(31 * 1440 + 1, 5),
+  ]);
+});
+
+test('formatted repeats are parsed back unchanged, and invalid entries are skipped', () => {
+  const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 40_000 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(minutes, fc.integer({ min: 1, max: 1_000_000 }), (some, count) => {
+      const repeats = some.sort((a, b) => a - b).map((one, i) => repeatsAt(one, count + i));
+      expect(readRepeats(writeRepeats(repeats, 100_000))).toEqual(repeats);
+    }),
+  );
+  expect(readRepeats('zz z. .1 1.1 -1.2 1.2')).toEqual([
+    { minute: 1, count: 1 },
+    { minute: 2, count: 2 },
+  ]);
+});
+
+test('repeats that exceed the maximum length of the text are merged by hour, and then the oldest hours are omitted', () => {
+  const week = Array.from({ length: 7 * 1440 }, (_, i) => repeatsAt(i, 2));
+  const text = writeRepeats(week, 4_000);
+  expect(text.length).toBeLessThanOrEqual(4_000);
+  expect(burstsIn(burstsOf(readRepeats(text)), all)).toBe(burstsIn(burstsOf(week), all));
+  const short = readRepeats(writeRepeats(week, 200));
+  expect(short.at(-1)).toEqual({ minute: first + 7 * 1440 - 20, count: 40 });
+  expect(short.length).toBeGreaterThan(10);
+});
+
+test('burstsByLabeler yields to the event loop between the labelers', async () => {
+  const positions = Array.from({ length: 2_000 }, (_, i) => ({
+    ...{ source: `did:web:${i}.example`, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) },
+  }));
+  let ended = false;
+  const found = burstsByLabeler(positions, []);
+  const all = (async () => {
+    const bursts = await found;
+    ended = true;
+    return bursts;
+  })();
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(ended).toBe(false);
+  expect((await all).size).toBe(2_000);
+});
+
+test('repeats from before the purge of their labeler are omitted', async () => {
+  const source = 'did:web:a.example';
+  const positions = [{ source, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) }];
+  const purge = { source, completedAt: null, rows: 0, daysLeft: 1 };
+  const after = await burstsByLabeler(positions, [{ ...purge, requestedAt: micros(2 * minute) }]);
+  const before = await burstsByLabeler(positions, [{ ...purge, requestedAt: micros(minute) }]);
+  expect([[...after.keys()], [...before.keys()]]).toEqual([[], [source]]);
+});

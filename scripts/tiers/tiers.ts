@@ -42,6 +42,7 @@ export const proofTier: readonly string[] = [
   'test/client/client-package.test.ts',
   'test/client/generated-clients.test.ts',
   'test/client/package.test.ts',
+  'test/client/refusals-behind-caches.test.ts',
   'test/deploy/other-proxies.test.ts',
   'test/facts/model.test.ts',
   'test/facts/mutation.test.ts',

@@ -1,15 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
-import { answering } from '../../harness/net/facts-proxy.ts';
+import { expect, it } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
+import { apacheCache, type OtherProxy, proxies, startProxy } from '../../harness/net/other-proxies.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { root } from '../../harness/process/imports.ts';
-import { startForeignInTest } from '../../harness/process/program-in-test.ts';
-import { lacks, type Tool, toolPath } from '../../harness/process/tools.ts';
+import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
 
@@ -18,71 +13,7 @@ import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
  * of Debian's packages `varnish haproxy apache2 squid`. Outside CI, a test is skipped if its program is not installed.
  */
 
-/** A program that runs in the foreground with a configuration in a directory. */
-interface Proxy {
-  readonly tool: Tool;
-  readonly file: string;
-  /** Replaces the listening port and the port of the service in the configuration. */
-  readonly local: (text: string, port: number, facts: number, folder: string) => string;
-  readonly args: (folder: string, file: string, port: number) => readonly string[];
-}
-
-const proxies = {
-  varnish: {
-    tool: 'varnish',
-    file: 'deploy/varnish/almanac.vcl',
-    local: (text, _port, facts) => text.replace('"8400"', `"${facts}"`),
-    args: (folder, file, port) => [
-      ...['-F', '-f', file, '-a', `127.0.0.1:${port}`, '-n', join(folder, 'work'), '-s', 'malloc,16m'],
-      ...['-j', 'none'],
-    ],
-  },
-  haproxy: {
-    tool: 'haproxy',
-    file: 'deploy/haproxy/almanac.cfg',
-    local: (text, port, facts) => text.replace('bind :80\n', `bind 127.0.0.1:${port}\n`).replace(':8400', `:${facts}`),
-    args: (_folder, file) => ['-db', '-f', file],
-  },
-  apache: {
-    tool: 'apache',
-    file: 'deploy/apache/almanac.conf',
-    local: (text, port, facts, folder) =>
-      `ServerRoot ${folder}\nPidFile ${folder}/pid\nErrorLog ${folder}/error.log\nListen 127.0.0.1:${port}\n${[
-        ...['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http', 'cache', 'cache_disk', 'expires'],
-      ]
-        .map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`)
-        .join('')}${text.replace('*:80', `127.0.0.1:${port}`).replace(':8400', `:${facts}`)}`,
-    args: (_folder, file) => ['-D', 'FOREGROUND', '-f', file],
-  },
-  squid: {
-    tool: 'squid',
-    file: 'deploy/squid/almanac.conf',
-    local: (text, port, facts, folder) =>
-      `pid_filename ${folder}/pid\ncache_log ${folder}/cache.log\n${text
-        .replace('http_port 80', `http_port 127.0.0.1:${port}`)
-        .replace('parent 8400', `parent ${facts}`)}`,
-    // The name distinguishes the shared memory of several instances.
-    args: (_folder, file, port) => ['-N', '-f', file, '-n', `almanac${port}`],
-  },
-} as const satisfies Record<string, Proxy>;
-
-async function startProxy(proxy: Proxy, facts: number, alter: (text: string) => string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-proxy-'));
-  chmodSync(folder, 0o777);
-  mkdirSync(join(folder, 'cache'), { mode: 0o777 });
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const port = await freePort();
-  const file = join(folder, 'almanac.conf');
-  const shipped = readFileSync(join(root, proxy.file), 'utf8');
-  const altered = alter(shipped).replaceAll('FOLDER', folder);
-  writeFileSync(file, proxy.local(altered, port, facts, folder));
-  const program = startForeignInTest(toolPath(proxy.tool), proxy.args(folder, file, port));
-  const url = `http://127.0.0.1:${port}`;
-  await answering(url, program);
-  return url;
-}
-
-async function findings(proxy: Proxy, alter: (text: string) => string = (text) => text): Promise<string[]> {
+async function findings(proxy: OtherProxy, alter: (text: string) => string = (text) => text): Promise<string[]> {
   const port = await freePort();
   const publicUrl = await startProxy(proxy, port, alter);
   const service = { host: '127.0.0.1', port, basePath: '' };
@@ -95,8 +26,6 @@ const revived = (when: string) => `fail: an expired response was served although
 const [refused, unreachable] = [revived('the service refused it'), revived('the service was unreachable')];
 const replaced = 'fail: a refusal of the service arrives as another response (status 503)';
 const cachedError = "warn: the proxy's own error (504) may be cached";
-/** Apache's cache, as its documentation shows it. */
-const apacheCache = 'CacheEnable disk /\n\tCacheRoot FOLDER/cache\n\tCacheQuickHandler off\n\tProxyPreserveHost On';
 
 /** Faulty configurations, and what the doctor finds. */
 const faulty: readonly [

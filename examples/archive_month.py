@@ -5,7 +5,7 @@ Usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR
 Only closed days are downloaded: they never change, so a day that is complete in DIR is not requested again.
 Prints one line per downloaded day, with the digest to cite, and then how many days of the month are missing.
 Then writes each table of all days in DIR as one file (DIR/labels-totals.csv), with a description that many tools read
-(DIR/datapackage.json). The programs in examples/archive load and draw these files.
+(DIR/datapackage.json, and DIR/csv-metadata.json for tools of CSV on the Web). The programs in examples/archive load and draw these files.
 `almanac archive verify` also checks the log and its signature, which this example does not.
 """
 
@@ -94,6 +94,44 @@ def join_days(folder):
     package["name"] = "almanac"
     package["title"] = f"Observations of the AT Protocol network, {days[0].name} to {days[-1].name}, in UTC"
     replace(folder / "datapackage.json", json.dumps(package, indent=1) + "\n")
+    replace(folder / "csv-metadata.json", json.dumps(csvw(package), indent=1) + "\n")
+
+
+def csvw(package):
+    """Returns the description as CSV on the Web (https://www.w3.org/TR/tabular-metadata/) has it."""
+    return {
+        "@context": "http://www.w3.org/ns/csvw",
+        "dc:title": package["title"],
+        "dc:license": {"@id": "https://creativecommons.org/publicdomain/zero/1.0/"},
+        "tables": [
+            {
+                "url": resource["path"],
+                "dc:description": resource["description"],
+                "tableSchema": {
+                    "columns": [csvw_column(field) for field in resource["schema"]["fields"]],
+                    "primaryKey": resource["schema"]["primaryKey"],
+                    "foreignKeys": [
+                        {
+                            "columnReference": key["fields"],
+                            "reference": {
+                                "resource": f"{key['reference']['resource']}.csv",
+                                "columnReference": key["reference"]["fields"],
+                            },
+                        }
+                        for key in resource["schema"].get("foreignKeys", [])
+                    ],
+                },
+            }
+            for resource in package["resources"]
+        ],
+    }
+
+
+def csvw_column(field):
+    base = {"datetime": "dateTime"}.get(field["type"], field["type"])
+    bound = {"minimum": 0} if "minimum" in field["constraints"] else {}
+    unit = {"dc:description": field["unit"]} if "unit" in field else {}
+    return {"name": field["name"], "titles": field["name"], "datatype": {"base": base, **bound}, "required": True, **unit}
 
 
 def replace(path, text):

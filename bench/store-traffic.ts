@@ -10,8 +10,8 @@
  *   8 % are removals. The signatures are random bytes of the right length, because they are not checked.
  */
 
+import { encodeBase32 } from '../src/store/common/compact.ts';
 import type { NewObservation } from '../src/store/port.ts';
-import { encodeBase32 } from '../src/store/sqlite/base/base32.ts';
 import { day as dayLength, dayStart } from '../src/store/time.ts';
 
 /** Number of rows of an ordinary day. */

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
 import { type Connection, destroyConnection } from './connect.ts';
+import { CopyIn } from './copy-in.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { applicationOf, processName } from './process-name.ts';
@@ -14,6 +15,27 @@ export interface Queries {
   rows<Row extends object>(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and returns the number of affected rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
+  /** Runs a COPY FROM STDIN with its data. */
+  copy(sql: string, data: Buffer): Promise<void>;
+}
+
+/** A transaction in two round trips. */
+export interface Joint<T> {
+  /** Change that begins the transaction, without parameters. */
+  readonly first: string;
+  /** Called while the server runs the first change. */
+  readonly meanwhile?: () => void;
+  /**
+   * Sends the other statements, without waiting for their results, which arrive with that of the commit. `changed` is
+   * the number of rows that the first change has changed. Throwing rolls the transaction back.
+   */
+  readonly send: (queries: Queries, changed: number) => Promise<Sent<T>>;
+}
+
+/** Statements that share a round trip with the commit. */
+export interface Sent<T> {
+  readonly statements: readonly Promise<unknown>[];
+  readonly result: T;
 }
 
 /** Limits of a transaction, in milliseconds. */
@@ -100,7 +122,20 @@ export class Session {
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
     return this.#repeated(limits, false, ({ client }, begun) =>
-      this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits, begun }, work),
+      this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits, begun }, awaited(work)),
+    );
+  }
+
+  /** Runs a transaction that changes data and sends its commit together with its last statements. */
+  writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
+    const limits = this.#limits;
+    return this.#repeated(limits, false, ({ client }, begun) =>
+      this.#transaction(
+        client,
+        // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
+        { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits, begun, ...(meanwhile && { meanwhile }) },
+        send,
+      ),
     );
   }
 
@@ -115,8 +150,8 @@ export class Session {
     const first = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
     const isolation = 'REPEATABLE READ READ ONLY';
     return this.#repeated(limits, true, async ({ client, isStandby }, begun) => {
-      const result = await this.#transaction(client, { isolation, first, limits, begun }, work);
-      if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits, begun }, after);
+      const result = await this.#transaction(client, { isolation, first, limits, begun }, awaited(work));
+      if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits, begun }, awaited(after));
       return result;
     });
   }
@@ -168,18 +203,23 @@ export class Session {
 
   async #transaction<T>(
     client: pg.Client,
-    { isolation, first, limits, begun }: TransactionOptions,
-    work: (queries: Queries) => Promise<T>,
+    { isolation, first, limits, begun, meanwhile }: TransactionOptions,
+    work: (queries: Queries, changed: number) => Promise<Sent<T>>,
   ): Promise<T> {
     const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
 SET LOCAL statement_timeout = ${limits.statementMs}; SET LOCAL lock_timeout = ${lockMs};
 SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
-    const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
+    const short = limits.statementMs < this.#limits.statementMs ? limits : this.#limits;
+    const send = senderOf(client, short);
     try {
-      await send(begin);
+      const beginning = send(begin);
+      // Prevent an unhandled rejection if `meanwhile` throws.
+      beginning.catch(() => undefined);
+      meanwhile?.();
+      const changed = lastOf(await beginning).rowCount ?? 0;
       begun();
-      const result = await work(queriesOf(senderOf(client, limits)));
-      await commit(send);
+      const { result, statements } = await work(queriesOf(client, limits), changed);
+      await commit(send, statements);
       return result;
     } catch (error) {
       await send('ROLLBACK').catch(() => {
@@ -217,6 +257,8 @@ interface TransactionOptions {
   readonly limits: Limits;
   /** Called before the work of the caller. */
   readonly begun: () => void;
+  /** Called while the server begins the transaction. */
+  readonly meanwhile?: () => void;
 }
 
 /** Options for a read. */
@@ -226,12 +268,22 @@ export interface ReadOptions {
   readonly limits?: Limits;
 }
 
+/** Returns work that has received the results of all its statements. */
+function awaited<T>(work: (queries: Queries) => Promise<T>): (queries: Queries) => Promise<Sent<T>> {
+  return async (queries) => ({ statements: [], result: await work(queries) });
+}
+
 /**
- * Commits the transaction. After a failed statement, PostgreSQL answers COMMIT with a rollback but no error; this
- * function then throws `unexpected`.
+ * Commits the transaction and waits for the statements that precede the commit. After a failed statement, PostgreSQL
+ * answers COMMIT with a rollback but no error; this function then throws the error of the statement, or `unexpected` if
+ * none failed.
  */
-async function commit(send: Sender): Promise<void> {
-  const { command } = await send('COMMIT');
+async function commit(send: Sender, statements: readonly Promise<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled([...statements, send('COMMIT')]);
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) throw failed.reason;
+  const last = outcomes.at(-1);
+  const command = last?.status === 'fulfilled' ? (last.value as pg.QueryResult).command : null;
   if (command !== 'COMMIT') throw new StoreError('unexpected', 'the transaction was rolled back');
 }
 
@@ -250,10 +302,23 @@ function senderOf(client: pg.Client, { statementMs, replyMs }: Limits): Sender {
   };
 }
 
-function queriesOf(send: Sender): Queries {
+/** Returns the result of the last statement of a text with several statements. */
+function lastOf(results: pg.QueryResult<object> | pg.QueryResult<object>[]): pg.QueryResult<object> {
+  const last = Array.isArray(results) ? results.at(-1) : results;
+  if (last === undefined) throw new StoreError('unexpected', 'the driver returned no result');
+  return last;
+}
+
+function queriesOf(client: pg.Client, limits: Limits): Queries {
+  const send = senderOf(client, limits);
   return {
     rows: async <Row extends object>(sql: string, values: readonly Value[] = []) =>
       (await send(sql, values)).rows as Row[],
     run: async (sql, values = []) => (await send(sql, values)).rowCount ?? 0,
+    copy: (sql, data) =>
+      new Promise((resolve, reject) => {
+        const done = (error: Error | null | undefined): void => (error ? reject(error) : resolve());
+        client.query(new CopyIn(sql, data, limits.statementMs + limits.replyMs, done));
+      }),
   };
 }

@@ -20,6 +20,6 @@ export async function recountLabelers(queries: Queries, day: number): Promise<vo
       encodeRow(at, sources.of(observation.label.src), observation, identity),
     );
     await named.load(queries, new Set(encoded.map(({ source }) => source)));
-    await countLabelers(queries, day, encoded, (source, value) => named.isNamed(source, value));
+    await countLabelers(queries, { day, rows: encoded, isNamed: (source, value) => named.isNamed(source, value) });
   });
 }

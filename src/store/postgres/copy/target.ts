@@ -1,6 +1,7 @@
 import type { CopiedRow, CopyTarget, DayCounts, DayProgress, SourceLook, StoreContent } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
 import { dayStart } from '../../time.ts';
+import { binaryRows } from '../base/copy-in.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
@@ -96,7 +97,7 @@ function targetOver(session: Session, token: number): CopyTarget {
         const encoded = rows.map(({ at, observation, identity }: CopiedRow) =>
           encodeRow(at, sources.of(observation.label.src), observation, identity),
         );
-        await Promise.all([insertRows(queries, progress.day, encoded), putProgress(queries, progress)]);
+        await Promise.all([insertRows(queries, progress.day, binaryRows(encoded)), putProgress(queries, progress)]);
       }),
     index: (day) => change((queries) => indexDay(queries, day)),
     rows: (day, after, each) =>

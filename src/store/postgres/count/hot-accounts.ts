@@ -19,12 +19,16 @@ const highest = 255;
 /** SQL expression for the hash of a row's value. */
 const valKey = "substring(sha256(convert_to(val, 'UTF8')) for 16)";
 
+/** SQL condition for the rows of the accounts `$1`. The array of hashes is computed once, and finds rows in the index. */
+const ofAccounts = `subject_hash(subject) = ANY (ARRAY(SELECT subject_hash(s) FROM unnest($1::text[]) s))
+  AND account_key(subject) = ANY ($1::text[])`;
+
 /** Returns SQL that selects rows of a day's table by a condition, counts them by group, and stores the counts. */
 function groupsSql(day: number, condition: string): string {
   return `INSERT INTO account_group(day, subject, source, target, val_key, val, applied, removed)
-    SELECT ${day}, subject, source, target, ${valKey}, min(val), count(*) FILTER (WHERE flags & ${removalFlag} = 0),
-      count(*) FILTER (WHERE flags & ${removalFlag} <> 0)
-    FROM ${partitionOf(day)} WHERE ${condition} GROUP BY subject, source, target, ${valKey}
+    SELECT ${day}, account_key(subject), source, target, ${valKey}, min(val),
+      count(*) FILTER (WHERE flags & ${removalFlag} = 0), count(*) FILTER (WHERE flags & ${removalFlag} <> 0)
+    FROM ${partitionOf(day)} WHERE ${condition} GROUP BY 2, source, target, ${valKey}
     ON CONFLICT (day, subject, source, target, val_key) DO UPDATE SET
       applied = account_group.applied + excluded.applied, removed = account_group.removed + excluded.removed`;
 }
@@ -51,30 +55,33 @@ export class HotAccounts {
     return new HotAccounts(day, new Set(rows.map(({ subject }) => subject)));
   }
 
-  /**
-   * Adds the rows that the same transaction has inserted, from the stamp `first` onwards, to the counts of hot
-   * accounts. For an account that has become hot, counts all its rows of the day. Returns the accounts that have become
-   * hot.
-   */
-  async count(queries: Queries, subjects: readonly string[], first: number): Promise<readonly string[]> {
-    const kept = new Set<string>();
+  /** Returns true if counts are stored for an account. */
+  isKept(subject: string): boolean {
+    return this.#kept.has(subject);
+  }
+
+  /** Counts the rows of a batch. Returns accounts without stored counts that may have become hot. */
+  notice(rows: readonly { readonly subject: string }[]): readonly string[] {
     const fresh = new Set<string>();
-    for (const subject of subjects) {
-      if (this.#kept.has(subject)) kept.add(subject);
-      else if (this.#notice(subject) >= hotRows) fresh.add(subject);
+    for (const { subject } of rows) {
+      if (!this.#kept.has(subject) && this.#countOne(subject) >= hotRows) fresh.add(subject);
     }
-    if (kept.size > 0) {
-      const condition = 'subject = ANY ($1::text[]) AND at >= $2';
-      await queries.run(groupsSql(this.#day, condition), [[...kept], first]);
-    }
-    if (fresh.size === 0) return [];
+    return [...fresh];
+  }
+
+  /**
+   * Stores the counts of all rows of the day for the accounts that have become hot, including the rows that the same
+   * transaction has inserted. Returns these accounts.
+   */
+  async countHot(queries: Queries, fresh: readonly string[]): Promise<readonly string[]> {
+    if (fresh.length === 0) return [];
     const many = await queries.rows<{ subject: string }>(
-      `SELECT subject FROM ${partitionOf(this.#day)} WHERE subject = ANY ($1::text[])
-       GROUP BY subject HAVING count(*) >= ${hotRows}`,
-      [[...fresh]],
+      `SELECT account_key(subject) AS subject FROM ${partitionOf(this.#day)} WHERE ${ofAccounts}
+       GROUP BY 1 HAVING count(*) >= ${hotRows}`,
+      [fresh],
     );
     const hot = many.map(({ subject }) => subject);
-    if (hot.length > 0) await queries.run(groupsSql(this.#day, 'subject = ANY ($1::text[])'), [hot]);
+    if (hot.length > 0) await queries.run(groupsSql(this.#day, ofAccounts), [hot]);
     return hot;
   }
 
@@ -84,7 +91,7 @@ export class HotAccounts {
   }
 
   /** Counts one row of a subject. Returns the subject's counter, which stays at 255 once it has reached that value. */
-  #notice(subject: string): number {
+  #countOne(subject: string): number {
     const counter = crc32(subject) % counters;
     const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
     this.#noticed[counter] = noticed;
@@ -99,7 +106,8 @@ export class HotAccounts {
 export async function recountGroups(queries: Queries, day: number): Promise<void> {
   await queries.run('DELETE FROM account_group WHERE day = $1', [day]);
   const table = partitionOf(day);
-  const many = `subject IN (SELECT subject FROM ${table} GROUP BY subject HAVING count(*) >= ${hotRows})`;
+  const many = `account_key(subject) IN
+    (SELECT account_key(subject) FROM ${table} GROUP BY 1 HAVING count(*) >= ${hotRows})`;
   await queries.run(groupsSql(day, many));
   await queries.run(
     `DELETE FROM account_group WHERE day = $1 AND subject IN

@@ -9,7 +9,7 @@ import {
   type StoreReader,
 } from '../../port.ts';
 import { micros } from '../../time.ts';
-import { decodeRow, type RowRecord, recordColumns, removalFlag, subjectKey, targets } from '../base/row.ts';
+import { decodeRow, ofSubject, type RowRecord, recordColumns, removalFlag, subjectKey, targets } from '../base/row.ts';
 import type { Queries, Session } from '../base/session.ts';
 import type { Value } from '../base/value.ts';
 import { readRows } from './look.ts';
@@ -45,7 +45,7 @@ interface Part {
   readonly end: number;
 }
 
-const within = 'o.subject = $1 AND o.at >= $2 AND o.at < $3';
+const within = `${ofSubject('o', 1)} AND o.at >= $2 AND o.at < $3`;
 
 async function rowsOf(
   queries: Queries,

@@ -9,7 +9,7 @@ import { GroupSums } from '../../common/group-sums.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';
-import { removalFlag, subjectKey, targets } from '../base/row.ts';
+import { ofSubject, removalFlag, subjectKey, targets } from '../base/row.ts';
 import type { Queries, Session } from '../base/session.ts';
 import { maxGroups } from '../count/hot-accounts.ts';
 import { readRows } from './look.ts';
@@ -140,7 +140,7 @@ class Counting {
       `SELECT g.day::int AS day, s.did, g.val, g.target, g.applied, g.removed FROM
        (SELECT at / ${dayLength} AS day, source, val, target, count(*) FILTER (WHERE flags & ${removalFlag} = 0) AS applied,
         count(*) FILTER (WHERE flags & ${removalFlag} <> 0) AS removed FROM
-        (SELECT at, source, val, target, flags FROM observation WHERE subject = $1 AND at >= $2 AND at < $3
+        (SELECT at, source, val, target, flags FROM observation o WHERE ${ofSubject('o', 1)} AND at >= $2 AND at < $3
          AND ${condition} ORDER BY at DESC LIMIT $4) o GROUP BY 1, 2, 3, 4) g JOIN source s ON s.id = g.source`,
       [this.#subject, start, end, limit, ...(days ? [days] : [])],
     );
@@ -151,7 +151,7 @@ class Counting {
     const { start, end } = this.#query;
     const open = cold.filter((day) => byDay.get(day) === null);
     const rows = await this.#queries.rows<{ day: number }>(
-      `SELECT day FROM unnest($4::int[]) AS d(day) WHERE NOT EXISTS (SELECT 1 FROM observation WHERE subject = $1
+      `SELECT day FROM unnest($4::int[]) AS d(day) WHERE NOT EXISTS (SELECT 1 FROM observation o WHERE ${ofSubject('o', 1)}
        AND at >= greatest($2::bigint, day * ${dayLength}) AND at < least($3::bigint, (day + 1) * ${dayLength}))`,
       [this.#subject, start, end, open],
     );

@@ -3,6 +3,7 @@ import { StoreError } from '../../errors.ts';
 import type { Frontier, Position, StoreReader } from '../../port.ts';
 import { micros } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
+import { subjectDid } from '../base/row.ts';
 import { type Queries, Session } from '../base/session.ts';
 import { assertReadable } from '../schema/migrate.ts';
 import { coverageIn, gapsIn } from '../state/gaps.ts';
@@ -129,5 +130,5 @@ async function busyAccounts(session: Session, limit: number): Promise<string[]> 
       [limit],
     ),
   );
-  return rows.map(({ subject }) => subject).filter((subject) => subject.startsWith('did:'));
+  return rows.map(({ subject }) => subjectDid(subject)).filter((did) => did.startsWith('did:'));
 }

@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, dayStart, hour, minute } from '../../time.ts';
-import { decodeRow, encodeRow, isLive, isRemoval, type RowRecord, recordColumns, removalFlag } from '../base/row.ts';
+import { decodeRow, isLive, isRemoval, isStoredForm, type RowRecord, recordColumns, removalFlag } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { delayOf, labelerKinds } from '../count/labeler-kinds.ts';
 import { partitionOf } from '../schema/partition.ts';
@@ -104,9 +104,7 @@ class DayCheck {
     const removed = isRemoval(flags);
     increase(this.#minutes, `${Math.floor(at / minute)} ${source}`, removed);
     increase(this.#hours, `${Math.floor(at / hour)} ${source}`, removed);
-    const delay = delayOf(at, flags, row.cts);
     increase(this.#labelers, nameOf(source, labelerKinds.value, val), removed);
-    if (delay !== null) increase(this.#labelers, nameOf(source, labelerKinds.delay, String(delay)), false);
   }
 
   /** Checks that a row contains the accepted label, and that its derived columns match the label. */
@@ -114,9 +112,9 @@ class DayCheck {
     try {
       const { label, signature } = decodeRow(row);
       increase(this.#labelers, nameOf(row.source, labelerKinds.verdict, signature), false);
-      const expected = encodeRow(row.at, row.source, { label, signature, live: isLive(row.flags) }, row.identity);
-      const { subject, target, flags, rest } = expected;
-      if (subject !== row.subject || target !== row.target || flags !== row.flags || rest !== row.rest) {
+      const delay = delayOf(row.at, row.flags, label.cts);
+      if (delay !== null) increase(this.#labelers, nameOf(row.source, labelerKinds.delay, String(delay)), false);
+      if (!isStoredForm(row, { label, signature, live: isLive(row.flags) })) {
         this.#report(`the columns of row ${row.at} do not match its label`);
       }
     } catch (error) {
@@ -188,10 +186,10 @@ async function compareGroups(queries: Queries, day: number, report: Report): Pro
     `SELECT DISTINCT subject FROM (
        SELECT subject, source, target, val, applied, removed FROM account_group WHERE day = $1
        UNION ALL
-       SELECT subject, source, target, val, -count(*) FILTER (WHERE flags & ${removalFlag} = 0),
+       SELECT account_key(subject), source, target, val, -count(*) FILTER (WHERE flags & ${removalFlag} = 0),
          -count(*) FILTER (WHERE flags & ${removalFlag} <> 0)
-       FROM ${partitionOf(day)} WHERE subject IN (SELECT subject FROM account_group WHERE day = $1)
-       GROUP BY subject, source, target, val
+       FROM ${partitionOf(day)} WHERE account_key(subject) IN (SELECT subject FROM account_group WHERE day = $1)
+       GROUP BY 1, source, target, val
      ) g GROUP BY subject, source, target, val HAVING sum(applied) <> 0 OR sum(removed) <> 0 LIMIT ${maxProblems}`,
     [day],
   );

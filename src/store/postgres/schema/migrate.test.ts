@@ -12,6 +12,7 @@ function sessionWith(path: string): Session {
       return Promise.resolve([row as Row]);
     },
     run: () => Promise.resolve(0),
+    copy: () => Promise.resolve(),
   };
   const place = parsePostgresUrl('postgres://almanac@db.example/postgres?schema=labels');
   const read = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => work(queries);

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { StoreError } from '../../errors.ts';
-import type { Queries, Session } from '../base/session.ts';
+import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
 import { migrations } from './migrations.ts';
 import { assertFinished } from './unfinished-copy.ts';
@@ -32,10 +33,11 @@ export async function migrate(session: Session, at: number, options: MigrateOpti
       const version = await versionIn(queries);
       assertKnown(version, session.name, versions);
       for (const [i, sql] of versions.slice(version).entries()) {
-        for (const statement of statementsOf(sql)) await queries.run(statement);
+        for (const statement of statementsOf(sql.replaceAll(':seed', randomSeed()))) await queries.run(statement);
         await queries.run('INSERT INTO migration(version, applied_at) VALUES ($1, $2)', [version + i + 1, at]);
       }
-    });
+      // An index of all rows may take minutes.
+    }, longLimits);
   } catch (error) {
     // 42501: the role has no privilege to create the schema.
     if (!(error instanceof StoreError) || codeOf(error.cause) !== '42501') throw error;
@@ -105,9 +107,15 @@ async function versionIn(queries: Queries): Promise<number> {
   return row?.version ?? 0;
 }
 
+/** Returns the statements of a version, without comments. A body between `$$` may contain semicolons. */
 function statementsOf(sql: string): string[] {
   return sql
-    .replace(/--.*$/gm, '')
-    .split(';')
+    .replace(/^ *--.*$/gm, '')
+    .split(/;(?=(?:[^$]*\$\$[^$]*\$\$)*[^$]*$)/)
     .filter((statement) => statement.trim() !== '');
+}
+
+/** Returns a random 64-bit number as SQL. */
+function randomSeed(): string {
+  return `'${randomBytes(8).readBigInt64BE()}'::bigint`;
 }

@@ -148,5 +148,78 @@ INSERT INTO succession DEFAULT VALUES;
  */
 const mark = 'ALTER TABLE store ADD COLUMN mark bigint';
 
+/**
+ * Smaller rows. New rows hold most fields of a label in `body`; the flags of a row state which form it has, so that rows
+ * of earlier versions stay as they are. The index of subjects has a hash instead of the text, which is a third shorter.
+ * The seed of the hash is secret, so that no labeler can name accounts whose rows would slow down the reads of another
+ * account. `:seed` stands for a random number.
+ */
+const compactRows = `
+CREATE FUNCTION account_key(subject text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN starts_with(subject, 'did:plc:') AND length(subject) = 32 AND strpos(substr(subject, 9), ':') = 0
+  THEN substr(subject, 9) ELSE subject END;
+CREATE FUNCTION subject_hash(subject text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended(CASE WHEN starts_with(subject, 'did:plc:') AND length(subject) = 32
+  AND strpos(substr(subject, 9), ':') = 0 THEN substr(subject, 9) ELSE subject END, :seed);
+ALTER TABLE observation RENAME COLUMN sig TO body;
+ALTER TABLE observation ALTER COLUMN cts DROP NOT NULL;
+CREATE INDEX observation_subject ON observation (subject_hash(subject), at);
+ALTER TABLE observation DROP CONSTRAINT observation_pkey;
+UPDATE account_group SET subject = account_key(subject) WHERE subject <> account_key(subject);
+-- Room for new versions of rows in the same page, whose index entries then stay as they are.
+ALTER TABLE labeler_count SET (fillfactor = 60);
+ALTER TABLE counter_hour SET (fillfactor = 60);
+ALTER TABLE counter_minute SET (fillfactor = 80);
+
+-- Adds the counts of a batch. A function keeps its plans, and its parameters need one round trip.
+CREATE FUNCTION add_counts(
+  p_day integer, p_at bigint,
+  minutes integer[], minute_sources integer[], minute_applied integer[], minute_removed integer[],
+  labeler_sources integer[], labeler_kinds smallint[], labeler_keys text[], labeler_applied bigint[],
+  labeler_removed bigint[],
+  group_subjects text[], group_sources integer[], group_targets smallint[], group_vals text[],
+  group_applied bigint[], group_removed bigint[],
+  refusal_sources integer[], refusal_reasons text[], refusal_counts bigint[],
+  position_keys text[], position_sources text[], position_endpoints text[], position_values text[], p_accepted bigint
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF cardinality(minutes) > 0 THEN
+    INSERT INTO counter_minute AS c(minute, source, applied, removed)
+      SELECT * FROM unnest(minutes, minute_sources, minute_applied, minute_removed)
+      ON CONFLICT (minute, source) DO UPDATE SET applied = c.applied + excluded.applied,
+      removed = c.removed + excluded.removed;
+    INSERT INTO counter_hour AS c(hour, source, applied, removed)
+      SELECT m / 60, s, sum(a), sum(r) FROM unnest(minutes, minute_sources, minute_applied, minute_removed) u(m, s, a, r)
+      GROUP BY 1, 2
+      ON CONFLICT (hour, source) DO UPDATE SET applied = c.applied + excluded.applied,
+      removed = c.removed + excluded.removed;
+  END IF;
+  IF cardinality(labeler_sources) > 0 THEN
+    INSERT INTO labeler_count AS c(day, source, kind, key, applied, removed)
+      SELECT p_day, * FROM unnest(labeler_sources, labeler_kinds, labeler_keys, labeler_applied, labeler_removed)
+      ON CONFLICT (day, source, kind, key) DO UPDATE SET applied = c.applied + excluded.applied,
+      removed = c.removed + excluded.removed;
+  END IF;
+  IF cardinality(group_subjects) > 0 THEN
+    INSERT INTO account_group AS c(day, subject, source, target, val_key, val, applied, removed)
+      SELECT p_day, u, s, t, substring(sha256(convert_to(v, 'UTF8')) for 16), v, a, r
+      FROM unnest(group_subjects, group_sources, group_targets, group_vals, group_applied, group_removed)
+      g(u, s, t, v, a, r)
+      ON CONFLICT (day, subject, source, target, val_key) DO UPDATE SET applied = c.applied + excluded.applied,
+      removed = c.removed + excluded.removed;
+  END IF;
+  IF cardinality(refusal_sources) > 0 THEN
+    INSERT INTO refusal AS c(hour, source, reason, n)
+      SELECT p_at / 3600000000, * FROM unnest(refusal_sources, refusal_reasons, refusal_counts)
+      ON CONFLICT (hour, source, reason) DO UPDATE SET n = c.n + excluded.n;
+  END IF;
+  IF cardinality(position_keys) > 0 THEN
+    INSERT INTO position AS c(key, source, endpoint, value, accepted_at)
+      SELECT p.*, p_accepted FROM unnest(position_keys, position_sources, position_endpoints, position_values) p
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value, accepted_at = excluded.accepted_at;
+  END IF;
+END $$;
+`;
+
 /** Statements of each schema version; version 1 is at index 0. A released version must never be changed. */
-export const migrations: readonly string[] = [tables, succession, mark];
+export const migrations: readonly string[] = [tables, succession, mark, compactRows];

@@ -4,14 +4,15 @@ import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts'
 import { StoreError } from '../../errors.ts';
 import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
 import { dayName, dayOf, micros } from '../../time.ts';
+import { binaryRows } from '../base/copy-in.ts';
 import type { Lease } from '../base/lease.ts';
-import { encodeRow } from '../base/row.ts';
+import { encodeRow, type NewRow } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { HotAccounts } from '../count/hot-accounts.ts';
 import { NamedValues } from '../count/named-values.ts';
 import { readIdentities } from '../read/identities.ts';
 import { addPartition } from '../schema/partition.ts';
-import { countLabelers, countRefusals, countTimes, insertRows, putPositions, putRefusedRows } from './commit.ts';
+import { addCounts, insertRows, putRefusedRows } from './commit.ts';
 import { SourceNumbers } from './source-numbers.ts';
 
 /** Cached data of the day to which rows are added. */
@@ -123,35 +124,42 @@ export class Acceptance {
     return { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
   }
 
-  async #commit(batch: Batch, { fresh, duplicates, first, last, open }: Accepted): Promise<readonly string[]> {
+  #commit(batch: Batch, accepted: Accepted): Promise<readonly string[]> {
+    const { fresh, duplicates, first, last, open } = accepted;
     const refusals = refusalsOf(batch, duplicates);
     const dids = new Set([...fresh.map(({ observation }) => observation.label.src), ...refusedSources(refusals)]);
-    return this.#session.write(async (queries) => {
-      const values = [this.#lease.token, last, batch.at, this.#last, this.#through];
-      if ((await queries.run(advance, values)) === 0) {
-        await this.#lease.check(queries);
-        commitsLost(this.#session.name);
-      }
-      await this.#sources.load(queries, dids);
-      const numberOf = (did: string): number => this.#sources.of(did);
-      const rows = fresh.map(({ observation, identity }, i) =>
-        encodeRow(first + i, numberOf(observation.label.src), observation, identity),
-      );
-      await open.named.load(queries, new Set(rows.map(({ source }) => source)));
-      const [, , , hot] = await Promise.all([
-        insertRows(queries, open.day, rows),
-        countTimes(queries, rows),
-        countLabelers(queries, open.day, rows, (source, value) => open.named.isNamed(source, value)),
-        open.hot.count(
-          queries,
-          rows.map(({ subject }) => subject),
-          first,
-        ),
-        countRefusals(queries, refusals, first, numberOf),
-        putPositions(queries, batch.positions, batch.at),
-        putRefusedRows(queries, batch.refusedRows ?? []),
-      ]);
-      return hot;
+    let encoded: EncodedRows | null = null;
+    const encode = (): EncodedRows => {
+      encoded ??= encodeRows(accepted, this.#sources);
+      return encoded;
+    };
+    return this.#session.writeJointly({
+      first: advance(this.#lease.token, last, batch.at, this.#last, this.#through),
+      meanwhile: () => {
+        if (this.#sources.knows(dids)) encode();
+      },
+      send: async (queries, changed) => {
+        if (changed === 0) {
+          await this.#lease.check(queries);
+          commitsLost(this.#session.name);
+        }
+        await this.#sources.load(queries, dids);
+        const { rows, data } = encode();
+        await open.named.load(queries, new Set(rows.map(({ source }) => source)));
+        const statements = [
+          ...(rows.length === 0 ? [] : [insertRows(queries, open.day, data)]),
+          addCounts(queries, {
+            ...{ day: open.day, stamp: first, rows, refusals, positions: batch.positions, at: batch.at },
+            isNamed: (source, value) => open.named.isNamed(source, value),
+            isHot: (subject) => open.hot.isKept(subject),
+            numberOf: (did) => this.#sources.of(did),
+          }),
+          putRefusedRows(queries, batch.refusedRows ?? []),
+        ];
+        // The commit reports these errors. Until then, a failed query of hot accounts may end the transaction.
+        for (const statement of statements) statement.catch(() => undefined);
+        return { statements, result: await open.hot.countHot(queries, open.hot.notice(rows)) };
+      },
     });
   }
 
@@ -228,11 +236,33 @@ interface Ends {
 }
 
 /**
- * Advances the last stamp and the time of the last batch. Changes no row if another process is the writer or if a
- * commit of this process is missing.
+ * Returns a change that advances the last stamp and the time of the last batch from the values that this writer knows.
+ * It changes no row if another process is the writer or if a commit of this process is missing.
  */
-const advance = `UPDATE store SET last_stamp = coalesce($2, last_stamp), observed_through = greatest(observed_through, $3)
-  WHERE token = $1 AND last_stamp IS NOT DISTINCT FROM $4 AND observed_through IS NOT DISTINCT FROM $5`;
+function advance(token: number, last: Micros | null, at: Micros, ...known: readonly (Micros | null)[]): string {
+  const [knownLast, knownThrough] = known.map(integer);
+  return `UPDATE store SET last_stamp = coalesce(${integer(last)}, last_stamp),
+  observed_through = greatest(observed_through, ${integer(at)})
+  WHERE token = ${integer(token)} AND last_stamp IS NOT DISTINCT FROM ${knownLast}
+  AND observed_through IS NOT DISTINCT FROM ${knownThrough}`;
+}
+
+/** Returns a number as SQL. */
+function integer(value: number | null): string {
+  return value === null ? 'NULL::bigint' : BigInt(value).toString();
+}
+
+interface EncodedRows {
+  readonly rows: readonly NewRow[];
+  readonly data: Buffer;
+}
+
+function encodeRows({ fresh, first }: Accepted, sources: SourceNumbers): EncodedRows {
+  const rows = fresh.map(({ observation, identity }, i) =>
+    encodeRow(first + i, sources.of(observation.label.src), observation, identity),
+  );
+  return { rows, data: binaryRows(rows) };
+}
 
 function isBefore(found: number | null, known: number | null): boolean {
   return known !== null && (found === null || found < known);

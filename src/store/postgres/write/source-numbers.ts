@@ -21,6 +21,11 @@ export class SourceNumbers {
       this.#numbers.set(did, id);
   }
 
+  /** Returns true if the ids of all sources are in memory. */
+  knows(dids: ReadonlySet<string>): boolean {
+    return [...dids].every((did) => this.#numbers.has(did));
+  }
+
   /** Returns the numeric id of a source that was loaded. */
   of(did: string): number {
     const number = this.#numbers.get(did);

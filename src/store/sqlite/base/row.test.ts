@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReceivedLabel, SignatureVerdict } from '../../label.ts';
 import { signatureVerdicts } from '../../label.ts';
-import { decodeBase32, encodeBase32 } from './base32.ts';
 import { decodeRow, encodeRow, type Intern, type NameOf, subjectDid, subjectKey } from './row.ts';
 
 function names(): { intern: Intern; nameOf: NameOf } {
@@ -92,24 +90,5 @@ describe('the subject key', () => {
 
   it('of a did:plc is 15 bytes long', () => {
     expect(subjectKey('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toHaveLength(15);
-  });
-});
-
-describe('base32', () => {
-  it('decodes its own encoding', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        expect(decodeBase32(encodeBase32(bytes), 0)).toEqual(Buffer.from(bytes));
-      }),
-    );
-  });
-
-  it('accepts only the canonical encoding', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'ab267zA1'), maxLength: 12 }), (text) => {
-        const bytes = decodeBase32(text, 0);
-        if (bytes) expect(encodeBase32(bytes)).toBe(text);
-      }),
-    );
   });
 });

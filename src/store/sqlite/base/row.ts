@@ -1,9 +1,9 @@
+import { decodeBase32, encodeBase32, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
 import { StoreError } from '../../errors.ts';
 import { identityOf, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
 import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
-import { decodeBase32, encodeBase32 } from './base32.ts';
 
 /** Tables in which a day stores each distinct labeler, value and collection name once. */
 export type NameTable = 'source' | 'val' | 'collection';
@@ -68,7 +68,6 @@ export const recordBits = 3 << kindShift;
 
 const plcPrefix = 'did:plc:';
 const plcLength = plcPrefix.length + 24;
-const cidBytes = 36;
 
 /** Returns the key by which an account's rows are sorted. */
 export function subjectKey(did: string): SubjectKey {
@@ -107,7 +106,7 @@ export function encodeRow(id: number, { label, signature, live = false }: NewObs
     label.ver ?? null,
     milliseconds,
     milliseconds === null ? label.cts : null,
-    label.cid === undefined ? null : packCid(label.cid),
+    label.cid === undefined ? null : (packCid(label.cid) ?? label.cid),
     label.exp ?? null,
     label.sig ?? null,
     label.extra ?? null,
@@ -122,7 +121,7 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
     ...(ver === null ? {} : { ver }),
     src: nameOf('source', source),
     uri: joinUri(partsOf(did, (flags >> kindShift) & 3, collection, rest, nameOf)),
-    ...(cid === null ? {} : { cid: typeof cid === 'string' ? cid : `b${encodeBase32(cid)}` }),
+    ...(cid === null ? {} : { cid: typeof cid === 'string' ? cid : unpackCid(cid) }),
     val: nameOf('val', val),
     ...((flags & negSent) === 0 ? {} : { neg: (flags & negTrue) !== 0 }),
     cts: ctsText ?? new Date(cts ?? Number.NaN).toISOString(),
@@ -160,18 +159,4 @@ function partsOf(did: string, kind: number, collection: number | null, rest: str
     return { kind: 'record', did, collection: nameOf('collection', collection), rkey: rest ?? '' };
   }
   return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
-}
-
-/** Returns a time in milliseconds, or null if formatting the number would not reproduce the exact text. */
-function exactMillis(text: string): number | null {
-  if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
-  const value = Date.parse(text);
-  return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
-}
-
-/** Converts the base32 text of a CID with 36 bytes to these bytes; returns any other text unchanged. */
-function packCid(cid: string): Buffer | string {
-  if (cid.length !== 59 || !cid.startsWith('b')) return cid;
-  const bytes = decodeBase32(cid, 1);
-  return bytes && bytes.length === cidBytes ? bytes : cid;
 }

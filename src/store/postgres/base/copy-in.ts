@@ -1,0 +1,151 @@
+import pg from 'pg';
+import type { NewRow } from './row.ts';
+import { encodeText } from './value.ts';
+
+/**
+ * COPY of rows into a table, in PostgreSQL's binary format. A row costs the server about a fifth of the time that it
+ * costs as part of arrays, and shares its entry in the log with other rows.
+ */
+
+/** Columns of the rows that `binaryRows` returns, in this order. */
+export const copiedColumns = 'at, source, target, flags, ver, subject, val, rest, cts, cid, exp, identity, body, extra';
+const columns = 14;
+
+/** Room for the frame, then signature, flags and length of an extension, which precede the rows. */
+const header = Buffer.concat([Buffer.from('d\0\0\0\0PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
+/** Number of columns that ends the rows. */
+const trailer = -1;
+/** Bytes of a row apart from its texts and bytes: the number of columns, their lengths, and four integers. */
+const fixedBytes = 2 + 4 * columns + 8 + 4 + 2 + 2 + 8;
+const maxBytesPerUnit = 3;
+
+/**
+ * Encodes rows for COPY with the format `binary` and the columns `copiedColumns`, as the message that carries them, so
+ * that the driver does not have to copy the data.
+ */
+export function binaryRows(rows: readonly NewRow[]): Buffer {
+  const writer = new BinaryWriter(header.length + 2 + rows.reduce((sum, row) => sum + boundOf(row), 0));
+  for (const row of rows) {
+    writer.short(columns);
+    writer.field8(row.at);
+    writer.field4(row.source);
+    writer.field2(row.target);
+    writer.field2(row.flags);
+    if (row.ver === null) writer.absent();
+    else writer.field8(row.ver);
+    for (const text of [row.subject, row.val, row.rest, row.cts, row.cid, row.exp]) writer.text(text);
+    for (const bytes of [row.identity, row.body, row.extra]) writer.bytes(bytes);
+  }
+  writer.short(trailer);
+  return writer.written();
+}
+
+/** Returns a number that is at least the number of bytes of a row. */
+function boundOf({ subject, val, rest, cts, cid, exp, identity, body, extra }: NewRow): number {
+  const texts = subject.length + val.length + lengthOf(rest) + lengthOf(cts) + lengthOf(cid) + lengthOf(exp);
+  // A code of `encodeText` doubles a character of one byte.
+  return fixedBytes + maxBytesPerUnit * texts + identity.length + lengthOf(body) + lengthOf(extra);
+}
+
+function lengthOf(part: { readonly length: number } | null): number {
+  return part?.length ?? 0;
+}
+
+/** Writes fields of the binary format, each with its length, into one buffer. */
+class BinaryWriter {
+  readonly #buffer: Buffer;
+  #end: number;
+
+  constructor(size: number) {
+    this.#buffer = Buffer.allocUnsafe(size);
+    this.#end = header.copy(this.#buffer);
+  }
+
+  short(value: number): void {
+    this.#end = this.#buffer.writeInt16BE(value, this.#end);
+  }
+
+  absent(): void {
+    this.#end = this.#buffer.writeInt32BE(-1, this.#end);
+  }
+
+  field2(value: number): void {
+    this.#end = this.#buffer.writeInt32BE(2, this.#end);
+    this.short(value);
+  }
+
+  field4(value: number): void {
+    this.#end = this.#buffer.writeInt32BE(4, this.#end);
+    this.#end = this.#buffer.writeInt32BE(value, this.#end);
+  }
+
+  /** Writes a safe integer as eight bytes, without a BigInt, which would be several times as slow. */
+  field8(value: number): void {
+    this.#end = this.#buffer.writeInt32BE(8, this.#end);
+    const high = Math.floor(value / 2 ** 32);
+    this.#end = this.#buffer.writeInt32BE(high, this.#end);
+    this.#end = this.#buffer.writeUInt32BE(value - high * 2 ** 32, this.#end);
+  }
+
+  text(value: string | null): void {
+    if (value === null) {
+      this.absent();
+      return;
+    }
+    const length = this.#buffer.write(encodeText(value), this.#end + 4);
+    this.#buffer.writeInt32BE(length, this.#end);
+    this.#end += 4 + length;
+  }
+
+  bytes(value: Uint8Array | null): void {
+    if (value === null) {
+      this.absent();
+      return;
+    }
+    this.#end = this.#buffer.writeInt32BE(value.length, this.#end);
+    this.#buffer.set(value, this.#end);
+    this.#end += value.length;
+  }
+
+  written(): Buffer {
+    this.#buffer.writeInt32BE(this.#end - 1, 1);
+    return this.#buffer.subarray(0, this.#end);
+  }
+}
+
+/** Connection of the driver, with the functions that its type definitions lack. */
+interface CopyConnection {
+  readonly stream: { cork(): void; uncork(): void; write(message: Buffer): void };
+  query(text: string): void;
+  endCopyFrom(): void;
+}
+
+/**
+ * A COPY whose data follows the statement at once. The driver would wait for the server to ask for the data, and
+ * further statements of the pipeline would be taken for data meanwhile. If the statement fails, the server skips the
+ * data.
+ */
+export class CopyIn extends pg.Query {
+  /** Maximum time until the server has stored the data, in milliseconds; read by the driver. */
+  readonly query_timeout: number;
+
+  constructor(text: string, data: Buffer, timeoutMs: number, done: (error: Error | null | undefined) => void) {
+    super({ text }, done);
+    this.query_timeout = timeoutMs;
+    this.submit = (driver) => {
+      const connection = driver as unknown as CopyConnection;
+      connection.stream.cork();
+      connection.query(text);
+      connection.stream.write(data);
+      connection.endCopyFrom();
+      connection.stream.uncork();
+      // The driver expects an error, or null if the statement was sent.
+      return null;
+    };
+  }
+
+  /** Called when the server asks for the data, which was already sent. */
+  handleCopyInResponse(): void {
+    // There is nothing to send.
+  }
+}

@@ -3,7 +3,7 @@
  * [--rows 300000] [--batch 500] [--out FILE]`. `DIR` is another checkout of this project, with its dependencies.
  *
  * Each build has a server of its own, whose commits wait for the disk; the builds take turns batch by batch. Client and
- * servers share the processors, so that processor time is measured beside the time that passed. Prints the figures of
+ * servers share the processors, so that processor time is measured in addition to the time that passed. Prints the figures of
  * both builds and their ratio, and the bytes per row of each relation of this build.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -4,7 +4,7 @@
  * memory than separate modules, because the schema library has 700 modules.
  */
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -66,5 +66,9 @@ const declared = spawnSync(
 );
 if (declared.status !== 0) throw new Error('the types of the client could not be generated');
 
+// Native modules of libsecp256k1, for the platforms for which its package has them. They need no other file of it.
+const secp256k1 = join(root, 'node_modules', 'secp256k1');
+cpSync(join(secp256k1, 'prebuilds'), join(root, 'dist', 'secp256k1'), { recursive: true });
+
 // The bundled packages may be shipped only together with the texts of their licences.
-writeFileSync(join(root, 'dist', licencesFile), licenceTexts(bundledPackages(root, [program, page])));
+writeFileSync(join(root, 'dist', licencesFile), licenceTexts([...bundledPackages(root, [program, page]), secp256k1]));

@@ -1,13 +1,11 @@
+import { createECDH, createPrivateKey, hash, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { decode, encode, toBytes } from '@atcute/cbor';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
-import {
-  createSignatureCheck,
-  libsecp256k1,
-  loadSecp256k1,
-  type SignatureCheck,
-} from '../signatures/signature-check.ts';
+import { libsecp256k1, loadSecp256k1, nativeSecp256k1, wasmSecp256k1 } from '../signatures/libsecp256k1.ts';
+import { createSignatureCheck, type SignatureCheck } from '../signatures/signature-check.ts';
 import { type ReceivedLabel, separateSignature } from './label-signature.ts';
 
 interface Vector {
@@ -41,11 +39,35 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
+const [native, wasm] = [nativeSecp256k1(), await wasmSecp256k1()];
+
 /** Implementations of the signature check: libsecp256k1, and the check that is used before the library is loaded. */
 const checks: readonly (readonly [string, SignatureCheck])[] = [
   ['libsecp256k1', createSignatureCheck()],
+  ...(native === null ? [] : [['libsecp256k1 for this platform', createSignatureCheck(() => native)] as const]),
+  ['libsecp256k1 as WebAssembly', createSignatureCheck(() => wasm)],
   ['OpenSSL alone', createSignatureCheck(() => null)],
 ];
+
+/** A valid signature with its key, in the form that the library requires. */
+const signed = (() => {
+  const ecdh = createECDH('secp256k1');
+  ecdh.setPrivateKey(Buffer.alloc(32, 7));
+  const key = createPrivateKey({
+    format: 'jwk',
+    key: {
+      ...{ kty: 'EC', crv: 'secp256k1', d: Buffer.alloc(32, 7).toString('base64url') },
+      x: ecdh.getPublicKey().subarray(1, 33).toString('base64url'),
+      y: ecdh.getPublicKey().subarray(33).toString('base64url'),
+    },
+  });
+  const half = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
+  let signature = Buffer.alloc(64, 255);
+  while (Buffer.compare(signature.subarray(32), half) > 0) {
+    signature = sign('sha256', Buffer.from('a label'), { key, dsaEncoding: 'ieee-p1363' });
+  }
+  return { signature, point: ecdh.getPublicKey(), digest: hash('sha256', 'a label', 'buffer') };
+})();
 
 beforeAll(async () => {
   await loadSecp256k1();
@@ -157,6 +179,30 @@ it('libsecp256k1 returns the function that loadSecp256k1 has loaded', async () =
   const verify = await loadSecp256k1();
   expect(verify).not.toBeNull();
   expect(libsecp256k1()).toBe(verify);
+});
+
+it('libsecp256k1 is compiled for Linux on x64, and all its forms give the same verdict for any bytes', () => {
+  if (process.platform === 'linux' && process.arch === 'x64') expect(native).not.toBeNull();
+  if (native === null || wasm === null) return;
+  const { point, digest, signature } = signed;
+  const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
+  const number = fc.oneof(
+    fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes)),
+    fc.constantFrom(signature.subarray(0, 32), signature.subarray(32), order, Buffer.alloc(32), Buffer.alloc(32, 255)),
+  );
+  expect([native(signature, digest, point), wasm(signature, digest, point)]).toEqual([true, true]);
+  fc.assert(
+    fc.property(number, number, fc.boolean(), (r, s, isOwn) => {
+      const changed = Buffer.concat([r, s]);
+      const message = isOwn ? digest : Buffer.alloc(32, 1);
+      expect(native(changed, message, point)).toBe(wasm(changed, message, point));
+    }),
+    { numRuns: 500 },
+  );
+  expect(native(signature.subarray(1), digest, point)).toBe(false);
+  expect(native(signature, digest.subarray(1), point)).toBe(false);
+  expect(native(signature, digest, point.subarray(1))).toBe(false);
+  expect(native(signature, digest, Buffer.alloc(65, 4))).toBe(false);
 });
 
 it('the dependencies at run time do not include elliptic, secp256k1 or bn.js', () => {

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { families } from '../../src/facts/metrics/families.ts';
+import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import { accountMetrics } from '../../src/main/account/account-metrics.ts';
 import { archiveMetrics } from '../../src/main/archive/archive-metrics.ts';

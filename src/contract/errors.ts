@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { LabelFreshness } from './freshness.ts';
+import { LabelFreshness } from './envelope.ts';
 import { didInWords } from './identifiers.ts';
 import { closed, count, timestamp, word } from './schema.ts';
 

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { LabelProvenance } from './envelope.ts';
-import { LabelFreshness } from './freshness.ts';
+import { LabelFreshness, LabelProvenance } from './envelope.ts';
 import { Acquisition, Gap } from './labels.ts';
 import { closed, constant, count, labelerDid, measure, orNull, timestamp, word } from './schema.ts';
 import {

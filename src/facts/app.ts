@@ -1,8 +1,8 @@
 import type { ArtifactSource, Reading } from '../artifact/reading.ts';
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
+import type { InstrumentEntry, InstrumentIndex } from '../contract/envelope.ts';
 import { errorTable } from '../contract/errors.ts';
 import { contractIds, paths } from '../contract/identifiers.ts';
-import type { InstrumentEntry, InstrumentIndex } from '../contract/instruments.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
@@ -16,12 +16,18 @@ import { factFormats, renderedFacts } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-import type { FactOutcomes } from './outcomes.ts';
 import type { AccountLinks } from './page/accounts.tsx';
 import { markedOrigins } from './page/model.ts';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
-import { type FactResource, labelsResource, refusing, weatherResource, weatherTime } from './resources.ts';
+import {
+  type FactOutcomes,
+  type FactResource,
+  labelsResource,
+  refusing,
+  weatherResource,
+  weatherTime,
+} from './resources.ts';
 
 /** Dependencies of the facts application. It uses no store, only artifacts. */
 interface FactsAppOptions {

@@ -1,5 +1,5 @@
 import type { LabelArtifact } from '../artifact/recognise.ts';
-import type { LabelFreshness } from '../contract/freshness.ts';
+import type { LabelFreshness } from '../contract/envelope.ts';
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '../contract/timestamp.ts';
 import type { FreshnessBasis, FreshnessState } from '../contract/vocabulary.ts';

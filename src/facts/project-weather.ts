@@ -1,7 +1,6 @@
 import type { WeatherArtifact } from '../artifact/recognise.ts';
 import type { CollectionSummary, WeatherSummary, WeatherwatchSummary } from '../artifact/weather-summary.ts';
-import type { WeatherProvenance } from '../contract/envelope.ts';
-import type { WeatherFreshness } from '../contract/freshness.ts';
+import type { WeatherFreshness, WeatherProvenance } from '../contract/envelope.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';

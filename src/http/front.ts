@@ -2,9 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionTable, TrackedConnection } from './connections/connection-table.ts';
 import { type ClientOf, clientAddress, type NetworkTier, widestNetwork } from './connections/network-tiers.ts';
-import { maxPipelined } from './exchanges.ts';
 import type { FairTurns } from './fair-turns.ts';
-import { httpLimits } from './parser-errors.ts';
+import { httpLimits, maxPipelined } from './parser-errors.ts';
 
 /** Dependencies of admission control. */
 interface FrontOptions {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { LabelFreshness } from '../contract/envelope.ts';
 import { type ErrorCode, errorBody, errorTable } from '../contract/errors.ts';
-import type { LabelFreshness } from '../contract/freshness.ts';
 
 /** A complete response to GET. The response to HEAD is the same without the body. */
 export interface Reply {

@@ -11,7 +11,6 @@ import {
   type UnsentClaim,
 } from './connections/connection-table.ts';
 import { type ClientOf, networkTiers } from './connections/network-tiers.ts';
-import { Exchanges } from './exchanges.ts';
 import { FairTurns } from './fair-turns.ts';
 import { type Front, openFront } from './front.ts';
 import { belowDescriptors, type Listening, limitConnections, listen, listenWidely } from './listening.ts';
@@ -20,6 +19,7 @@ import {
   answerRaw,
   codeOfParserError,
   defaultConnectionBounds,
+  Exchanges,
   endQuietly,
   httpLimits,
 } from './parser-errors.ts';

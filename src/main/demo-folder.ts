@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OperatorError, systemWords } from '../ops/errors.ts';
-import { makeFolder } from '../ops/folder.ts';
+import { makeFolder, OperatorError, systemWords } from '../ops/errors.ts';
 import { StoreError } from '../store/errors.ts';
 import type { WriterLock } from '../store/sqlite/base/lock.ts';
 

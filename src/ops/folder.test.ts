@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { OperatorError } from './errors.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder, OperatorError } from './errors.ts';
 
 let folder = '';
 beforeEach(() => {

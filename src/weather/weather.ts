@@ -8,7 +8,7 @@ import type { AddressPolicy } from '../network/guard/address-policy.ts';
 import { type BytesClient, createHttpClient } from '../network/http/http.ts';
 import type { BackoffOptions } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
-import { makeFolder } from '../ops/folder.ts';
+import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';

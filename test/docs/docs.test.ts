@@ -24,7 +24,7 @@ import { archiveRoute } from '../../src/facts/archive/archive-replies.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
 import { chartNames } from '../../src/facts/embeds/chart-documents.tsx';
 import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
-import { families } from '../../src/facts/metrics/families.ts';
+import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';

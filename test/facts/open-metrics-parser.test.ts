@@ -3,8 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
-import { factMetricsPath } from '../../src/facts/metrics/fact-metrics.ts';
-import { families } from '../../src/facts/metrics/families.ts';
+import { factMetricsPath, families } from '../../src/facts/metrics/fact-metrics.ts';
 
 /** Tests `/metrics/facts` with the strict OpenMetrics parser of the Prometheus project. */
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 
 /** Secrets that encrypt cursors, the current one first. */
 export type Secrets = readonly [Buffer, ...Buffer[]];

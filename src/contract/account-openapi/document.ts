@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import * as account from '../account.ts';
+import { Health } from '../envelope.ts';
 import { AccountErrorBody, FittingInterval } from '../errors.ts';
 import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
-import { Health } from '../instruments.ts';
 import { Acquisition, Gap } from '../labels.ts';
 import { openApiFrame, pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';

@@ -1,6 +1,6 @@
 import type Type from 'typebox';
+import { LabelFreshness } from '../envelope.ts';
 import { LabelerErrorBody, labelerErrorBody } from '../errors.ts';
-import { LabelFreshness } from '../freshness.ts';
 import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
 import * as labelers from '../labelers.ts';
 import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../labelers.ts';

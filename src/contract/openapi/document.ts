@@ -1,9 +1,16 @@
 import type Type from 'typebox';
-import { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../envelope.ts';
+import {
+  Health,
+  InstrumentEntry,
+  InstrumentIndex,
+  LabelFreshness,
+  LabelsOverview,
+  WeatherConditionsEnvelope,
+  WeatherFreshness,
+  WeatherMetricsEnvelope,
+} from '../envelope.ts';
 import { ErrorBody } from '../errors.ts';
-import { LabelFreshness, WeatherFreshness } from '../freshness.ts';
 import { paths } from '../identifiers.ts';
-import { Health, InstrumentEntry, InstrumentIndex } from '../instruments.ts';
 import * as labels from '../labels.ts';
 import * as weather from '../weather.ts';
 import { examples } from './examples.ts';

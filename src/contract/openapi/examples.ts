@@ -1,7 +1,11 @@
-import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../envelope.ts';
+import type {
+  InstrumentIndex,
+  LabelsOverview,
+  WeatherConditionsEnvelope,
+  WeatherMetricsEnvelope,
+} from '../envelope.ts';
 import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
-import type { InstrumentIndex } from '../instruments.ts';
 
 /** Examples of every possible response. Tests validate them against the schemas. */
 

@@ -15,8 +15,8 @@ import {
   summaryOf,
 } from '../hours/hours-chart.ts';
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
-import type { FactOutcomes } from '../outcomes.ts';
 import { cacheControl } from '../representation.ts';
+import type { FactOutcomes } from '../resources.ts';
 import { chartWidth, innerWidth, left, Plate } from './chart-section.tsx';
 import { chartHeaders, chartStyle, Line, renderImage, svgType } from './image.tsx';
 import { networkNames } from './texts.ts';

@@ -7,9 +7,9 @@ import { observatoryChart } from '../embeds/chart.tsx';
 import { embedHeaders, svgType } from '../embeds/image.tsx';
 import { factMetricsPath, factOpenMetrics, factPrometheusText } from '../metrics/fact-metrics.ts';
 import { openMetricsType, prometheusTextType } from '../metrics/open-metrics.ts';
-import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
 import type { ObservatoryFacts } from '../page/model.ts';
 import { cacheControl, entityTag } from '../representation.ts';
+import { type FactOutcomes, keepPerOutcomes } from '../resources.ts';
 
 const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import type { LabelFreshness } from '../../contract/envelope.ts';
 import { type LabelerErrorCode, labelerErrorBody } from '../../contract/errors.ts';
-import type { LabelFreshness } from '../../contract/freshness.ts';
 import { type LabelerState, labelerStates, type Origin } from '../../contract/vocabulary.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
 import { type HeaderList, httpDate, json, jsonType, type Reply, withBody } from '../../http/reply.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WeatherFreshness } from '../../contract/freshness.ts';
+import type { WeatherFreshness } from '../../contract/envelope.ts';
 import { currencyOf } from './model.ts';
 
 const then: WeatherFreshness = {

@@ -7,8 +7,7 @@ import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
-import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
-import { oncePer } from '../resources.ts';
+import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { LabelFreshness } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
-import type { LabelFreshness } from '../../contract/freshness.ts';
 import { Span } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import type { Shown } from './model.ts';

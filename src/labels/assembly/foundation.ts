@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';

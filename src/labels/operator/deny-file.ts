@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { canonicalDid } from '../../contract/identifiers.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { OperatorError, permissionAdvice, systemCode, systemWords } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder, OperatorError, permissionAdvice, systemCode, systemWords } from '../../ops/errors.ts';
 import { type DenyTarget, domainsOfLabeler, parseDenyTarget, targetText } from './deny-target.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
-import { hostDomains } from '../../network/guard/registrable-domain.ts';
+import { hostDomains } from '../../network/guard/host-rates.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
 /** Target of a denial: one labeler, or every labeler of a registrable domain. */

@@ -2,8 +2,7 @@ import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { artifactNames, replaceFile, writeArtifact } from '../../artifact/write.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { systemCode, systemWords } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder, systemCode, systemWords } from '../../ops/errors.ts';
 
 /** The operator's decision to withhold the label facts. */
 interface Hold {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { artifactNames, writeLines } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';

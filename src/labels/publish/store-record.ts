@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { replaceFile } from '../../artifact/write.ts';
 import { formatMicros, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder } from '../../ops/errors.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 
 /** Progress of a store at the time at which an instrument read it. */

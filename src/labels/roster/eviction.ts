@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
 import { isPrivileged, priorityOf, trialPeriod } from '../state/reading-state.ts';
 import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';

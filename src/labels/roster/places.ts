@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
 import { comparePriority, isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 

@@ -1,4 +1,4 @@
-import { registrableDomain } from '../../network/guard/registrable-domain.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
 
 /** A document that is to be resolved. */
 export interface DueResolution {

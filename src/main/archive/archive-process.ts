@@ -9,8 +9,7 @@ import { readOrCreateKey } from '../../archive/signing/key-file.ts';
 import { checkpointPath } from '../../archive/signing/log-files.ts';
 import { type ArchiveTelemetry, noTelemetry } from '../../archive/telemetry.ts';
 import { httpSchemes } from '../../input/url.ts';
-import { OperatorError } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
+import { makeFolder, OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
@@ -19,8 +18,7 @@ import type { CommandContext } from '../command.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { archiveSettings } from './archive-settings.ts';
-import { openFiles, takeLock } from './archive-upkeep.ts';
-import { hoursReader } from './hours-reader.ts';
+import { hoursReader, openFiles, takeLock } from './archive-upkeep.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
 

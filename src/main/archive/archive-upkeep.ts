@@ -3,10 +3,17 @@ import { join } from 'node:path';
 import { isDay } from '../../archive/days/calendar.ts';
 import { isReason, maxReasonLength } from '../../archive/days/tombstones.ts';
 import { type ArchiveFiles, openArchiveFiles } from '../../archive/files/archive-files.ts';
+import type { HoursReading, HoursReadings } from '../../archive/hours/hour-lists.ts';
 import { rebuildDay } from '../../archive/rebuild.ts';
 import { verifyExitCodes } from '../../archive/verify/finding.ts';
 import { withdrawFile } from '../../archive/withdraw.ts';
+import { hoursSource } from '../../artifact/hours/hours.ts';
+import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
+import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
+import { artifactNames } from '../../artifact/write.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import type { Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
 import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/lock.ts';
@@ -99,4 +106,33 @@ export function takeLock(folder: string): WriterLock {
     const why = error.code === 'second_writer' ? 'another process is archiving there; stop it first' : error.message;
     throw new OperatorError(`cannot archive in ${folder}: ${why}`);
   }
+}
+
+/**
+ * Returns a function that reads the hours files in a directory of artifacts. The function returns null if no directory
+ * is given.
+ */
+export function hoursReader(artifacts: string | null, log: Log): () => HoursReadings | null {
+  if (artifacts === null) return () => null;
+  const clock = Date.now;
+  const weatherPath = join(artifacts, artifactNames.weatherHours);
+  const labelsPath = join(artifacts, artifactNames.labelsHours);
+  const weather = hoursSource({ path: weatherPath, recognise: recogniseWeatherHours, clock });
+  const labels = hoursSource({ path: labelsPath, recognise: recogniseLabelsHours, clock });
+  const logged = new Map<string, string>();
+  const read = <A>(source: ArtifactSource<A>, path: string): HoursReading<A> => {
+    const reading = source.read();
+    const why = reading.kind === 'readable' ? '' : reading.why;
+    if (why !== '' && logged.get(path) !== why)
+      log.warn('an hours file cannot be read or is invalid, so its hours are not archived', { path, why });
+    logged.set(path, why);
+    return hoursReadingOf(reading);
+  };
+  return () => ({ weather: read(weather, weatherPath), labels: read(labels, labelsPath) });
+}
+
+/** Converts the reading of an hours file to the form that an archiver stores. */
+export function hoursReadingOf<A>(reading: Reading<A>): HoursReading<A> {
+  if (reading.kind === 'readable') return reading;
+  return { kind: 'failure', reason: reading.kind === 'unknown_schema' ? 'malformed' : reading.kind };
 }

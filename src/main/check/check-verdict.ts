@@ -6,8 +6,8 @@ import {
   recogniseWeather,
   type WeatherArtifact,
 } from '../../artifact/recognise.ts';
+import type { LabelFreshness } from '../../contract/envelope.ts';
 import { type ErrorCode, errorTable } from '../../contract/errors.ts';
-import type { LabelFreshness } from '../../contract/freshness.ts';
 import { paths } from '../../contract/identifiers.ts';
 import { futureToleranceSeconds } from '../../contract/limits.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labelerDocument } from '../../../harness/labels/labeler-document.ts';
 import type { LabelerEnvelope } from '../../contract/labelers.ts';
-import { shapeProblem } from './labeler-document.ts';
-import { labelerLines } from './labeler-text.ts';
+import { labelerLines, shapeProblem } from './labeler-document.ts';
 
 const document = labelerDocument();
 const text = (changes: Partial<LabelerEnvelope['facts']> = {}, width = 80): string =>

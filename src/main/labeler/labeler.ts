@@ -52,7 +52,7 @@ export const labelerCommand: Command = {
     // Load these modules on demand, because other commands do not need the schemas.
     const [{ fetchLabeler, findLabeler }, { labelerLines }] = await Promise.all([
       import('./labeler-document.ts'),
-      import('./labeler-text.ts'),
+      import('./labeler-document.ts'),
     ]);
     const request = {
       base: url.origin + url.pathname.replace(/\/+$/, ''),

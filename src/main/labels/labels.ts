@@ -65,7 +65,7 @@ const actions: Readonly<Record<string, ActionEntry>> = {
   sources: {
     operands: 0,
     does: 'list the cost of each labeler',
-    load: async () => (await import('./labels-sources.ts')).sources,
+    load: async () => (await import('./labels-upkeep.ts')).sources,
   },
   'hand-over': {
     operands: 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { hostDomains, registrableDomain } from './registrable-domain.ts';
+import { hostDomains, registrableDomain } from './host-rates.ts';
 
 test.each([
   ['a.b.example.co.uk', 'example.co.uk'],

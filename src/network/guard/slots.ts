@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import { type HostRate, HostRates } from './host-rates.ts';
-import { registrableDomain } from './registrable-domain.ts';
+import { type HostRate, HostRates, registrableDomain } from './host-rates.ts';
 
 /**
  * Limits on concurrent claims. The claims for hosts and domains are counted separately for privileged and other claims.

@@ -9,8 +9,7 @@ import {
   guardedLookup,
   type Resolve,
 } from '../guard/address-policy.ts';
-import { type HostRate, HostRates } from '../guard/host-rates.ts';
-import { registrableDomain } from '../guard/registrable-domain.ts';
+import { type HostRate, HostRates, registrableDomain } from '../guard/host-rates.ts';
 import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
 import {
   answerDate,

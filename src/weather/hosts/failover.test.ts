@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Failover } from '../window/failover-state.ts';
+import type { Failover } from '../window/silence-store.ts';
 import { dayUs, windowUs } from '../window/window.ts';
 import { decideHost, failoverCaveat, type Health } from './failover.ts';
 

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
-import { makeFolder } from '../../ops/folder.ts';
-import type { Failover } from './failover-state.ts';
+import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { type SeriesReads, seriesCommit, seriesReads } from './series.ts';
-import { type SilenceStore, silenceStore } from './silence-store.ts';
+import { type Failover, type SilenceStore, silenceStore } from './silence-store.ts';
 import { type Commit, ensureSchema, storeFault } from './store-schema.ts';
 import { dayUs } from './window.ts';
 

@@ -32,7 +32,7 @@ import { type LabelersInputs, listLabelers } from '../../../labels/publish/label
 import { makeOverview, type OverviewInputs } from '../../../labels/publish/overview.ts';
 import { WindowReader, type WindowReading } from '../../../labels/publish/window/window-reader.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow } from '../../../labels/roster/known-labeler.ts';
-import { makeFolder } from '../../../ops/folder.ts';
+import { makeFolder } from '../../../ops/errors.ts';
 import { createLog } from '../../../ops/log.ts';
 import { openStoreReader } from '../../../store/open.ts';
 import type { StoreReader } from '../../../store/port.ts';
@@ -40,8 +40,7 @@ import { micros } from '../../../store/time.ts';
 import { createSeriesReader } from '../../../weather/hosts/publication.ts';
 import { createHoursReader } from '../../../weather/publish/hours.ts';
 import { openWindowStore, type WindowStore } from '../../../weather/window/window-store.ts';
-import { openFiles, takeLock } from '../../archive/archive-upkeep.ts';
-import { hoursReadingOf } from '../../archive/hours-reader.ts';
+import { hoursReadingOf, openFiles, takeLock } from '../../archive/archive-upkeep.ts';
 import { findIdentity, findIdentityIn } from '../../archived-identity.ts';
 import { factsSettings } from '../../facts/facts-settings.ts';
 import { storeOf } from '../../up/observatory-parts.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../../../input/json-budget.ts';
-import { makeFolder } from '../../../ops/folder.ts';
+import { makeFolder } from '../../../ops/errors.ts';
 import type {
   CopiedRow,
   CopyTarget,

@@ -17,8 +17,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { systemCode } from '../../../ops/errors.ts';
-import { makeFolder } from '../../../ops/folder.ts';
+import { makeFolder, systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport, StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { OperatorError } from '../../../ops/errors.ts';
-import { makeFolder } from '../../../ops/folder.ts';
+import { makeFolder, OperatorError } from '../../../ops/errors.ts';
 import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
 import { assertNotMoved, movedNote } from '../../common/moved.ts';

@@ -313,7 +313,7 @@ export class LabelerFaults {
     else if (ailment === 'drip') this.answer({ kind: 'drip', bytesPerSecond: 2 });
     else if (ailment === 'redirect') this.answer({ kind: 'redirect', to: 'http://127.0.0.1:1/elsewhere' });
     else if (ailment === 'no_stream') this.answer({ kind: 'status', status: 501 }, { on: 'stream' });
-    else if (ailment === 'no_query') this.answer({ kind: 'status', status: 501 }, { on: 'query' });
+    else if (ailment === 'no_query') this.answer({ kind: 'status', status: 400 }, { on: 'query' });
     else if (ailment === 'no_cursor') {
       this.withoutCursor();
       this.answer({ kind: 'status', status: 404 }, { on: 'stream' });

@@ -4,7 +4,7 @@ import { readFrame } from '../../../src/labels/label/frames.ts';
 import { readLabel } from '../../../src/labels/label/label-fields.ts';
 import { separateSignature } from '../../../src/labels/label/label-signature.ts';
 import { createSignatureCheck } from '../../../src/labels/signatures/signature-check.ts';
-import { parseLabelKey } from '../../../src/network/identity/label-key.ts';
+import { parseLabelKey } from '../../../src/network/identity/did-document.ts';
 
 /**
  * Frames that the labeler in Go (github.com/bsky-watch/labeler at bf2d37a) sent in a run of ours, in order. Its key was

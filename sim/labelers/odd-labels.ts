@@ -139,3 +139,43 @@ function undated(fields: LabelFields, n: number): unknown {
 function without(fields: LabelFields, name: string): LabelFields {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 }
+
+/** Names of the faults that can be injected into a labeler. Odd labels have separate names. */
+export const labelerFaultNames = [
+  'query_answer',
+  'stream_answer',
+  'no_cursor',
+  'unordered',
+  'delay',
+  'stale_page',
+  'dead',
+  'drop',
+  'silence',
+  'half_open',
+  'garbage',
+  'several_per_frame',
+  'miss_at_cutover',
+  'future_cursor',
+  'outdated_cursor',
+  'consumer_too_slow',
+  'recreate',
+  'lose_tail',
+  'rotate_key',
+  'sign_again',
+  'move',
+] as const;
+/** Name of a fault or of a label oddity. */
+export type LabelerFault = (typeof labelerFaultNames)[number] | OddKind;
+
+/** Record of a labeler's fault that took effect. */
+export interface LabelerFaultRecord {
+  readonly fault: LabelerFault;
+  /** Time on the simulated clock, in microseconds. */
+  readonly atUs: number;
+  /** Number of the first affected label, or null if the fault affects no label. */
+  readonly fromN: number | null;
+  /**
+   * Number after the last affected label. Null if the fault affects no label, or if it affects all labels from `fromN`.
+   */
+  readonly toN: number | null;
+}

@@ -7,7 +7,7 @@ import { type Ailment, ailments, dialects, type LabelerProfile, type Software } 
 import type { StoredGap } from '../../src/store/port.ts';
 import { second } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
-import type { MovedClock } from './clock.ts';
+import { type MovedClock, slowness } from './clock.ts';
 
 /** Scripted events of a labeler during a proof, in addition to its ailment. */
 export interface Role {
@@ -56,6 +56,9 @@ function oddities({ faults }: Labeler): void {
   for (const kind of oddKinds) faults.labels(kind, { count: 2, bytes: 1_000_000 });
 }
 
+/** Returns the time after which a proof gives up waiting, in milliseconds of real time. */
+const patienceMs = (): number => 60_000 * slowness();
+
 /** Number of resets of one labeler. It exceeds the number of gaps that the artifact lists separately. */
 const manyResets = 20;
 /** Number of page requests after which two instruments have each detected a reset and read all pages. */
@@ -72,9 +75,10 @@ async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>):
     labeler.faults.recreate();
     labeler.faults.emit(1);
     const { edge } = labeler;
-    await until('the label after a reset is read', () => labeler.served.has(edge));
+    await until('the label after a reset is read', () => labeler.served.has(edge), patienceMs());
     const { queries } = labeler;
-    await until('the pages after a reset are read', () => labeler.queries >= queries + pagesAfterReset);
+    const isRead = (): boolean => labeler.queries >= queries + pagesAfterReset;
+    await until('the pages after a reset are read', isRead, patienceMs());
   }
 }
 
@@ -183,7 +187,7 @@ async function whenAsked({ did }: Labeler, { labelers: { directory, replicas } }
   const asked = () => replicas.reduce((sum, replica) => sum + (replica.asked.get(did) ?? 0), 0);
   const [primary, before] = [directory.asked.get(did) ?? 0, asked()];
   const isAsked = (): boolean => (directory.asked.get(did) ?? 0) > primary && asked() > before;
-  await until('a document is requested from the primary and a replica', isAsked);
+  await until('a document is requested from the primary and a replica', isAsked, patienceMs());
 }
 
 /**
@@ -218,7 +222,7 @@ function rolesOfDocuments(): Role[] {
       await labeler.faults.move();
       directory.lag(labeler.did, { requests: 2, state: 'whole', endpoint });
       sim.labelers.announceIdentity(labeler.did);
-      await until('the former document is requested', () => !directory.lags(labeler.did));
+      await until('the former document is requested', () => !directory.lags(labeler.did), patienceMs());
     }),
   ];
 }

@@ -20,8 +20,17 @@ export function frameInDialect(seq: number, labels: readonly unknown[], dialect:
   const isThird = seq % 3 === 0;
   if (dialect === 'types_in_full') return frame('com.atproto.label.subscribeLabels#labels', encode({ seq, labels }));
   if (dialect === 'unknown_types' && isThird) return frame('#labelsAndMore', encode({ seq, labels }));
+  if (dialect === 'two_messages' && isThird) return Buffer.concat([labelsFrame(seq, []), labelsFrame(seq, labels)]);
   if (dialect === 'wide_integers' && isThird) return frame('#labels', withWideNumber(seq, labels));
   return labelsFrame(seq, labels);
+}
+
+/** Returns the body of a page of `queryLabels` in a dialect. */
+export function pageInDialect(body: unknown, dialect: Dialect | undefined): unknown {
+  if (dialect !== 'null_lists' || typeof body !== 'object' || body === null) return body;
+  const { labels, cursor, ...others } = body as Readonly<Record<string, unknown>>;
+  const isEmpty = Array.isArray(labels) && labels.length === 0;
+  return { ...others, labels: isEmpty ? null : labels, ...(cursor === undefined ? {} : { cursor: Number(cursor) }) };
 }
 
 function frame(t: string, body: Uint8Array): Uint8Array {

@@ -6,7 +6,7 @@ import { handleOf } from '../identity/directory.ts';
 import { RangeSet } from '../ranges.ts';
 import { Database } from './database.ts';
 import type { DeclaredRecord, DeclaredValues } from './declarations.ts';
-import { frameInDialect, inDialect } from './dialects.ts';
+import { frameInDialect, inDialect, pageInDialect } from './dialects.ts';
 import { LabelerFaults } from './faults.ts';
 import { answerFaultily, refusalBytes } from './faulty-answers.ts';
 import { LabelLog } from './label-log.ts';
@@ -250,11 +250,12 @@ export class Labeler {
       unordered: this.faults.unorderedPage(),
       noCursor: this.faults.cursorless(),
     });
-    this.#keepPage(target.search, { status, body });
+    const page = { status, body: pageInDialect(body, this.profile.dialect) };
+    this.#keepPage(target.search, page);
     response.once('finish', () => {
       for (const n of served) this.served.add({ from: n, to: n + 1 });
     });
-    sendJson(response, status, body);
+    sendJson(response, page.status, page.body);
   }
 
   #keepPage(query: string, page: { readonly status: number; readonly body: unknown }): void {

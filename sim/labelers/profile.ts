@@ -10,9 +10,18 @@ export type Software = 'ozone' | 'skyware';
  * Forms in which self-made labelers send frames and labels. `types_in_full`: the header has the whole type. `nulls`:
  * absent fields are null. `other_types`: `neg` is a number, `ver` a text, and absent texts are empty. `wide_integers`:
  * the number of every third frame has eight bytes, which DAG-CBOR does not allow. `unknown_types`: the type of every
- * third frame is unknown.
+ * third frame is unknown. `two_messages`: every third frame has a second message after the first one. `null_lists`: an
+ * empty list of labels is null, and the cursor of a page is a number.
  */
-export const dialects = ['types_in_full', 'nulls', 'other_types', 'wide_integers', 'unknown_types'] as const;
+export const dialects = [
+  'types_in_full',
+  'nulls',
+  'other_types',
+  'wide_integers',
+  'unknown_types',
+  'two_messages',
+  'null_lists',
+] as const;
 /** Form in which a self-made labeler sends frames and labels. */
 export type Dialect = (typeof dialects)[number];
 

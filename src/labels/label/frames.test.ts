@@ -36,6 +36,8 @@ test.each([
   ['malformed', frame({ op: 9, t: '#labels' }, { seq: 1, labels: [] })],
   ['malformed', frame({ op: 1, t: '#labels' }, { seq: 1 })],
   ['malformed', frame({ op: 1, t: '#labels' }, { seq: '1', labels: [] })],
+  ['malformed', frame({ op: 1, t: '#labels' }, { seq: null, labels: [] })],
+  ['malformed', frame({ op: 1, t: '#labels' }, { seq: 1, labels: {} })],
   ['malformed', frame({ op: 1, t: '#labels' }, { seq: -1, labels: [] })],
   ['malformed', frame({ op: 1, t: '#labels' }, 'labels')],
   ['malformed', encode({ op: 1, t: '#labels' })],
@@ -47,6 +49,20 @@ test.each([
 
 test.each(['#labels', 'com.atproto.label.subscribeLabels#labels'])('the type %s announces labels', (t) => {
   expect(readFrame(frame({ op: 1, t }, { seq: 7, labels: [] }))).toEqual({ kind: 'labels', seq: 7, labels: [] });
+});
+
+test('null as the labels of a frame stands for an empty list', () => {
+  const bytes = frame({ op: 1, t: '#labels' }, { seq: 7, labels: null });
+  expect(readFrame(bytes)).toEqual({ kind: 'labels', seq: 7, labels: [] });
+});
+
+test.each([
+  ['another message', frame({ op: 1, t: '#labels' }, { seq: 8, labels: [] })],
+  ['a header', encode({ op: 1, t: '#labels' })],
+  ['a line feed', Buffer.from('\n')],
+])('a frame with %s after its message is malformed, because the rest may contain labels', (_, rest) => {
+  const first = frame({ op: 1, t: '#labels' }, { seq: 7, labels: [] });
+  expect(readFrame(Buffer.concat([first, rest]))).toEqual({ kind: 'malformed' });
 });
 
 test.each(['com.atproto.label.subscribeLabels#info', '#info'])('the type %s announces information', (t) => {

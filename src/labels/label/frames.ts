@@ -20,7 +20,7 @@ export type LabelFrame =
   | { readonly kind: 'info' }
   /** A message of an unknown type, such as one of a later version of the protocol. */
   | { readonly kind: 'unknown' }
-  /** Bytes that are not a valid message, or a message with too many labels. */
+  /** Bytes that are not exactly one valid message, or a message with too many labels. */
   | { readonly kind: 'malformed' }
   /** A message that exceeds the limits on its depth, elements or fields. */
   | { readonly kind: 'over_budget' };
@@ -51,14 +51,16 @@ export function readFrame(bytes: Uint8Array): LabelFrame {
 export function decodeFrame(bytes: Uint8Array): LabelFrame {
   try {
     const [header, rest] = decodeFirst(bytes) as [unknown, Uint8Array];
-    const [body] = decodeFirst(rest) as [unknown, Uint8Array];
-    if (!isObject(header) || !isObject(body)) return { kind: 'malformed' };
+    const [body, after] = decodeFirst(rest) as [unknown, Uint8Array];
+    // Bytes after the body may be a further message, whose labels would be lost without a hole.
+    if (!isObject(header) || !isObject(body) || after.length > 0) return { kind: 'malformed' };
     if (header.op === -1) return errorFrame(body.error);
     if (header.op !== 1) return { kind: 'malformed' };
     const type = typeOf(header.t);
     if (type === '#info') return body.name === 'OutdatedCursor' ? { kind: 'outdated_cursor' } : { kind: 'info' };
     if (type !== '#labels') return { kind: 'unknown' };
-    const { seq, labels } = body;
+    const { seq } = body;
+    const labels = body.labels === null ? [] : body.labels;
     if (!Array.isArray(labels) || labels.length > maxFrameLabels) return { kind: 'malformed' };
     if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return { kind: 'malformed' };
     return { kind: 'labels', seq, labels };

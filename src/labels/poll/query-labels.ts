@@ -36,11 +36,19 @@ export async function queryLabels(
   const answer = await http.getJson(url, { ...options, maxBytes: shape.bytes, shape });
   if (answer.kind !== 'json') return { kind: 'fault', ...httpFault(answer) };
   const { value } = answer;
-  if (!isObject(value) || !Array.isArray(value.labels) || value.labels.length > 4 * pageLimit) {
+  const page = isObject(value) ? value : {};
+  // Serializers of some languages write an empty list as null.
+  const labels = page.labels === null ? [] : page.labels;
+  if (!Array.isArray(labels) || labels.length > 4 * pageLimit) {
     return { kind: 'fault', fault: 'rejecting', why: 'no page', retryAfterMs: null };
   }
-  const next = value.cursor;
-  return { kind: 'page', labels: value.labels, cursor: typeof next === 'string' ? next : null };
+  return { kind: 'page', labels, cursor: cursorText(page.cursor) };
+}
+
+/** Returns a cursor as text; some servers send the number. Returns null for any other value. */
+export function cursorText(cursor: unknown): string | null {
+  if (typeof cursor === 'number' && Number.isSafeInteger(cursor)) return String(cursor);
+  return typeof cursor === 'string' ? cursor : null;
 }
 
 /** Parses a cursor as a positive integer; returns null for any other text. */

@@ -39,6 +39,32 @@ test('a did:web is listed in its normal form, so that other spellings do not add
   expect(await listLabelers(http, origin, options())).toMatchObject({ dids: ['did:web:mod.example.com'] });
 });
 
+/** Lists the labelers of a relay whose pages have these bodies. */
+async function listingOf(...bodies: readonly unknown[]) {
+  const left = [...bodies];
+  const asked: (string | null)[] = [];
+  const getJson = async (url: URL | string) => {
+    asked.push(new URL(url).searchParams.get('cursor'));
+    return { kind: 'json', status: 200, date: null, value: left.shift() ?? { repos: [] } } as const;
+  };
+  return { listing: await listLabelers({ ...http, getJson }, 'https://relay.example', options()), asked };
+}
+
+test('a cursor that is a number is followed like a text, and null stands for an absent cursor or an empty list', async () => {
+  const repos = dids.slice(0, 2).map((did) => ({ did }));
+  const { listing, asked } = await listingOf({ repos, cursor: 2 }, { repos: null, cursor: null });
+  expect([listing, asked]).toEqual([{ dids: dids.slice(0, 2), complete: true }, [null, '2']]);
+});
+
+test.each([{ cursor: {} }, { cursor: true }, { cursor: 1.5 }])(
+  'a page whose cursor cannot be followed is requested again, because it does not end the list (%o)',
+  async (cursor) => {
+    const repos = dids.slice(0, 1).map((did) => ({ did }));
+    const { listing, asked } = await listingOf({ repos, ...cursor }, { repos, cursor: 'x' }, { repos: [] });
+    expect([listing, asked]).toEqual([{ dids: dids.slice(0, 1), complete: true }, [null, null, 'x']]);
+  },
+);
+
 test.each(['down', 'html', 'hanging'] as const)(
   'listing a relay returns an empty, incomplete list (relay state: %s)',
   async (state) => {

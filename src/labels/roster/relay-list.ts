@@ -2,6 +2,7 @@ import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient } from '../../network/http/http.ts';
+import { cursorText } from '../poll/query-labels.ts';
 
 /** Collection of the record by which an account declares that it is a labeler. */
 export const labelerCollection = 'app.bsky.labeler.service';
@@ -93,11 +94,18 @@ async function readPage(
   return null;
 }
 
-/** Returns the content of a page, without invalid DIDs, or null if the value is not a page. */
+/**
+ * Returns the content of a page, without invalid DIDs. Returns null if the value is not a page, or if its cursor cannot
+ * be followed, because such a page is not the end of the list.
+ */
 function pageOf(value: unknown): Page | null {
-  if (!isObject(value) || !Array.isArray(value.repos)) return null;
-  const dids = (value.repos as unknown[]).flatMap((repo) =>
+  if (!isObject(value)) return null;
+  // Serializers of some languages write an empty list as null.
+  const repos = value.repos === null ? [] : value.repos;
+  const cursor = cursorText(value.cursor ?? '');
+  if (!Array.isArray(repos) || cursor === null) return null;
+  const dids = (repos as unknown[]).flatMap((repo) =>
     isObject(repo) && typeof repo.did === 'string' && isDid(repo.did) ? [canonicalDid(repo.did)] : [],
   );
-  return { dids, cursor: typeof value.cursor === 'string' ? value.cursor : '' };
+  return { dids, cursor };
 }

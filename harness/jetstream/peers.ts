@@ -116,7 +116,8 @@ export async function servesSubscriptions({ port }: Pick<JetstreamPlace, 'port'>
   });
 }
 
-async function answers(peer: Peer, url: string): Promise<void> {
+/** Resolves once something responds at a URL. Rejects with the program's last lines if it ends first. */
+export async function answers(peer: Peer, url: string): Promise<void> {
   await until(`${url} responds`, async () => {
     const { exitCode } = peer.child;
     if (exitCode !== null) throw new Error(`the program ended with ${exitCode}:\n${peer.lines.slice(-20).join('\n')}`);

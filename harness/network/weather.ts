@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { compare } from '../jetstream/compare.ts';
+import type { FirehoseWitness, RelayEvent } from '../jetstream/firehose-witness.ts';
+import type { JetstreamPlace } from '../jetstream/peers.ts';
+import { endpointOf } from '../jetstream/scene.ts';
+import type { Protocol, StreamWitness } from '../jetstream/stream-witness.ts';
+import { readStore } from '../weather/weather-kept.ts';
+import type { DoneOperation, Ledger } from './ledger.ts';
+import type { Observatory } from './observatory.ts';
+
+/** Time without a new event after which everything has arrived, in milliseconds. */
+const quietMs = 2_000;
+
+/** Published names of the collections that the accounts use, by NSID. */
+const publishedNames: Readonly<Record<string, string>> = {
+  'app.bsky.feed.post': 'post',
+  'app.bsky.feed.like': 'like',
+  'app.bsky.feed.repost': 'repost',
+  'app.bsky.graph.follow': 'follow',
+  'app.bsky.graph.block': 'block',
+  'app.bsky.actor.profile': 'profile',
+};
+
+/** What the weather of a run is judged by. */
+export interface WeatherRun {
+  readonly ledger: Ledger;
+  readonly firehose: FirehoseWitness;
+  readonly witnesses: Readonly<Record<Protocol, StreamWitness>>;
+  readonly weather: Observatory['weather'];
+  readonly place: JetstreamPlace;
+}
+
+/**
+ * Waits until everything has arrived, ends the weather instruments, and compares what each counted with the operations
+ * that the API confirmed, and with every event of the relay. Returns a line for each difference.
+ */
+export async function judgeWeather(run: WeatherRun): Promise<string[]> {
+  const { ledger, firehose, witnesses, weather, place } = run;
+  await isQuiet(run);
+  const problems = [...firehose.problems, ...relayProblems(ledger, firehose.events)];
+  for (const { wire, folder, program } of weather) {
+    const code = await program.stop();
+    if (code !== 0) problems.push(`${wire.name}: the instrument ended with ${code}`);
+    const kept = readStore(folder, endpointOf(place, wire.protocol));
+    const sent = witnesses[wire.protocol].sent;
+    // Jetstream leaves out the `sync` of a new account, whose revision it knows from the empty first commit.
+    const truth = new Map([...firehose.events].filter(([key, { what }]) => what !== 'sync' || sent.has(key)));
+    const compared = compare(truth, sent, kept, false);
+    if (compared.unobserved > 0) problems.push(`${wire.name}: ${compared.unobserved} events are unobserved`);
+    const published = Object.fromEntries(
+      Object.entries(kept.summary.collections).map(([name, collection]) => [name, collection?.total ?? null]),
+    );
+    const totals = totalsOf([...ledger.operations.values()], truth);
+    problems.push(
+      ...compared.problems.map((problem) => `${wire.name}: ${problem}`),
+      ...[...totals].flatMap(([name, total]) =>
+        published[name] === total ? [] : [`${wire.name}: ${name} is ${published[name]}, not ${total}`],
+      ),
+    );
+  }
+  return problems;
+}
+
+/** Compares the operations that the API confirmed with those that the relay sent. */
+function relayProblems({ operations }: Ledger, events: ReadonlyMap<string, RelayEvent>): string[] {
+  const sent = new Set([...events].filter(([, { what }]) => what.includes(' ')).map(([key]) => key));
+  const lost = [...operations.keys()].filter((key) => !sent.has(key));
+  const invented = [...sent].filter((key) => !operations.has(key));
+  return [
+    ...lost.map((key) => `the relay did not send ${key}`),
+    ...invented.map((key) => `the relay sent ${key}, which was not done`),
+  ];
+}
+
+/** Returns the totals that must be published: of the operations that were done, and of the relay's other events. */
+function totalsOf(operations: readonly DoneOperation[], events: ReadonlyMap<string, RelayEvent>): Map<string, number> {
+  const totals = new Map<string, number>();
+  const count = (name: string): unknown => totals.set(name, (totals.get(name) ?? 0) + 1);
+  for (const { collection, operation, shape } of operations) {
+    const name = publishedNames[collection];
+    // Of profiles only the updates are published.
+    if (name === undefined || (name === 'profile' && operation !== 'update')) continue;
+    count(`${name}.${operation}`);
+    if (shape !== undefined) count(`${name}.${operation}.${shape}`);
+  }
+  for (const { what } of events.values()) if (what === 'identity' || what === 'account') count(`${what}.event`);
+  return totals;
+}
+
+async function isQuiet({ firehose, witnesses }: WeatherRun): Promise<void> {
+  const total = (): number => firehose.events.size + witnesses.legacy.frames + witnesses.current.frames;
+  for (let before = -1; before !== total(); ) {
+    before = total();
+    await wait(quietMs);
+  }
+}

@@ -1,0 +1,75 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../net/ports.ts';
+
+const suite = import.meta.dirname;
+const versions = '/usr/lib/postgresql';
+
+/** Returns the directory of PostgreSQL's commands, which Debian does not add to the path, or null. */
+function postgresFolder(): string | null {
+  const folders = (existsSync(versions) ? readdirSync(versions) : []).map((name) => join(versions, name, 'bin'));
+  return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
+}
+
+/** Returns the Debian packages that a real Ozone needs and this machine lacks. */
+export function missingServices(): string[] {
+  const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+  return [...(postgresFolder() === null ? ['postgresql'] : []), ...(hasRedis ? [] : ['redis-server'])];
+}
+
+function run(command: string, args: readonly string[], cwd = '/'): void {
+  const done = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  if (done.status !== 0) throw new Error(`${command} failed: ${done.error?.message ?? done.stderr}`);
+}
+
+/** Runs a command as an ordinary user, because PostgreSQL refuses to run as root. */
+function asOrdinary(command: string, ...args: string[]): void {
+  if (process.getuid?.() === 0) run('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
+  else run(command, args);
+}
+
+/** Returns true if npm has completed an installation of the current lock file. */
+function isInstalled(): boolean {
+  const written = statSync(join(suite, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
+  return written !== undefined && written.mtimeMs >= statSync(join(suite, 'package-lock.json')).mtimeMs;
+}
+
+/**
+ * Installs the packages of the real Ozone, its directory and its host into this directory, starts PostgreSQL and Redis
+ * on free ports of 127.0.0.1, and runs a program of this directory with them. Returns its exit code.
+ */
+export async function runWithServices(program: string, args: readonly string[] = []): Promise<number> {
+  const bin = postgresFolder();
+  if (bin === null) throw new Error('PostgreSQL is not installed');
+  if (!isInstalled()) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
+  const [postgresPort, redisPort] = [await freePort(), await freePort()];
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-ozone-'));
+  if (process.getuid?.() === 0) run('chown', ['nobody', folder]);
+  const data = join(folder, 'data');
+  const postgres = join(bin, 'pg_ctl');
+  asOrdinary(join(bin, 'initdb'), '-D', data, '-A', 'trust', '-U', 'pg');
+  const options = `-p ${postgresPort} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off`;
+  asOrdinary(postgres, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
+  const redis = spawn('redis-server', [
+    ...['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', folder],
+  ]);
+  try {
+    const done = spawnSync(process.execPath, [join(suite, program), ...args], {
+      cwd: suite,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        DB_POSTGRES_URL: `postgresql://pg@127.0.0.1:${postgresPort}/postgres`,
+        REDIS_HOST: `127.0.0.1:${redisPort}`,
+        LOG_ENABLED: 'false',
+      },
+    });
+    return done.status ?? 1;
+  } finally {
+    redis.kill();
+    asOrdinary(postgres, '-D', data, '-m', 'immediate', 'stop');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -33,10 +33,17 @@ export class Ledger {
   /** Operations by the key that they also have in the relay's stream and in Jetstream's. */
   readonly operations = new Map<string, DoneOperation>();
   readonly labels: DoneLabel[] = [];
+  /** Number of events, other than operations, that the changes of accounts must have caused. */
+  readonly announced = { identity: 0, account: 0 };
 
   /** Records an operation. */
   operation(done: DoneOperation): void {
     this.operations.set(operationKey(done), done);
+  }
+
+  /** Records the events that a change of an account must cause. */
+  announce(...kinds: readonly ('identity' | 'account')[]): void {
+    for (const kind of kinds) this.announced[kind] += 1;
   }
 
   /** Records a label. */
@@ -64,22 +71,20 @@ export function rowOf({ labeler, uri, val, neg, cid, exp, cts }: DoneLabel): Exp
 }
 
 /**
- * Compares rows with the labels that they must result in, labeler by labeler, because the labelers are read
- * independently of each other. Returns a line for each difference.
+ * Compares rows with the labels that they must result in. The order is not compared: labels that a labeler sends while
+ * earlier ones are filled in are accepted before them. Returns a line for each difference.
  */
 export function rowProblems(labels: readonly DoneLabel[], rows: readonly AccountRow[]): string[] {
-  const dids = new Set([...labels.map(({ labeler }) => labeler), ...rows.map((row) => row.labeler_did)]);
-  return [...dids].flatMap((did) => {
-    const expected = labels.filter(({ labeler }) => labeler === did).map(rowOf);
-    const found = rows.filter((row) => row.labeler_did === did);
-    const differences = expected.flatMap((row, n) => {
-      const other = found[n];
-      const isSame = other !== undefined && isRow(row, other);
-      return isSame ? [] : [`${did}: row ${n} is ${JSON.stringify(other)}, not ${JSON.stringify(row)}`];
-    });
-    const surplus = found.length > expected.length ? [`${did}: ${found.length} rows, not ${expected.length}`] : [];
-    return [...differences, ...surplus];
+  const surplus = [...rows];
+  const lacking = labels.map(rowOf).filter((expected) => {
+    const at = surplus.findIndex((row) => isRow(expected, row));
+    if (at >= 0) surplus.splice(at, 1);
+    return at < 0;
   });
+  return [
+    ...lacking.map((row) => `lacking: ${JSON.stringify(row)}`),
+    ...surplus.map((row) => `not done: ${JSON.stringify(row)}`),
+  ];
 }
 
 /** Returns true if a row has the fields of a label, and no other subject, version or expiry. */

@@ -17,18 +17,6 @@ export interface Served {
   readonly url: string;
 }
 
-/** Paths of the built programs. */
-export interface NetworkFiles {
-  /** `cmd/relay` of github.com/bluesky-social/indigo. */
-  readonly relay: string;
-  /** `cmd/collectiondir` of the same module, which serves `listReposByCollection` for the public relays. */
-  readonly collections: string;
-  /** `cmd/jetstream` of github.com/bluesky-social/jetstream. */
-  readonly jetstream: string;
-  /** `cmd/labeler` of github.com/bsky-watch/labeler. */
-  readonly labeler: string;
-}
-
 /** Password of the relay's administrator, which is valid only in the run. */
 export const relayPassword = 'relay-pass';
 
@@ -128,10 +116,7 @@ export async function startGoLabeler(file: string, home: string, options: GoLabe
   const url = `http://localhost:${port}`;
   const peer = startPeer(
     file,
-    [
-      ...[`-config=${config}`, `-listen-addr=127.0.0.1:${port}`, `-admin-addr=127.0.0.1:${adminPort}`],
-      '-log-level=1',
-    ],
+    [...[`-config=${config}`, `-listen-addr=127.0.0.1:${port}`, `-admin-addr=127.0.0.1:${adminPort}`], '-log-level=1'],
     home,
   );
   await answers(peer, `${url}/xrpc/com.atproto.label.queryLabels`);

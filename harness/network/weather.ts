@@ -5,7 +5,7 @@ import type { JetstreamPlace } from '../jetstream/peers.ts';
 import { endpointOf } from '../jetstream/scene.ts';
 import type { Protocol, StreamWitness } from '../jetstream/stream-witness.ts';
 import { readStore } from '../weather/weather-kept.ts';
-import type { DoneOperation, Ledger } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { Observatory } from './observatory.ts';
 
 /** Time without a new event after which everything has arrived, in milliseconds. */
@@ -21,7 +21,7 @@ const publishedNames: Readonly<Record<string, string>> = {
   'app.bsky.actor.profile': 'profile',
 };
 
-/** What the weather of a run is judged by. */
+/** The records of a run with which its weather is compared. */
 export interface WeatherRun {
   readonly ledger: Ledger;
   readonly firehose: FirehoseWitness;
@@ -50,10 +50,9 @@ export async function judgeWeather(run: WeatherRun): Promise<string[]> {
     const published = Object.fromEntries(
       Object.entries(kept.summary.collections).map(([name, collection]) => [name, collection?.total ?? null]),
     );
-    const totals = totalsOf([...ledger.operations.values()], truth);
     problems.push(
       ...compared.problems.map((problem) => `${wire.name}: ${problem}`),
-      ...[...totals].flatMap(([name, total]) =>
+      ...[...totalsOf(ledger)].flatMap(([name, total]) =>
         published[name] === total ? [] : [`${wire.name}: ${name} is ${published[name]}, not ${total}`],
       ),
     );
@@ -72,22 +71,22 @@ function relayProblems({ operations }: Ledger, events: ReadonlyMap<string, Relay
   ];
 }
 
-/** Returns the totals that must be published: of the operations that were done, and of the relay's other events. */
-function totalsOf(operations: readonly DoneOperation[], events: ReadonlyMap<string, RelayEvent>): Map<string, number> {
+/** Returns the totals that must be published for everything that was done. */
+export function totalsOf({ operations, announced }: Ledger): Map<string, number> {
   const totals = new Map<string, number>();
   const count = (name: string): unknown => totals.set(name, (totals.get(name) ?? 0) + 1);
-  for (const { collection, operation, shape } of operations) {
+  for (const { collection, operation, shape } of operations.values()) {
     const name = publishedNames[collection];
     // Of profiles only the updates are published.
     if (name === undefined || (name === 'profile' && operation !== 'update')) continue;
     count(`${name}.${operation}`);
     if (shape !== undefined) count(`${name}.${operation}.${shape}`);
   }
-  for (const { what } of events.values()) if (what === 'identity' || what === 'account') count(`${what}.event`);
-  return totals;
+  return totals.set('identity.event', announced.identity).set('account.event', announced.account);
 }
 
-async function isQuiet({ firehose, witnesses }: WeatherRun): Promise<void> {
+/** Resolves once no event has arrived for some seconds. */
+export async function isQuiet({ firehose, witnesses }: Pick<WeatherRun, 'firehose' | 'witnesses'>): Promise<void> {
   const total = (): number => firehose.events.size + witnesses.legacy.frames + witnesses.current.frames;
   for (let before = -1; before !== total(); ) {
     before = total();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secp256k1Keypair } from '@atproto/crypto';
 import { createUpdateOp } from '@did-plc/lib';
 import { LabelerServer } from '@skyware/labeler';
+import { freePort } from '../net/ports.ts';
 import { startPageFront } from '../network/page-front.ts';
 import { startGoLabeler } from '../network/peers.ts';
 import { put } from './people.mjs';
@@ -24,6 +25,7 @@ class Labeler {
     const last = await plc.getClient().getLastOp(this.did);
     const operation = await createUpdateOp(last, pds.ctx.plcRotationKey, change);
     await this.person.agent.com.atproto.identity.submitPlcOperation({ operation });
+    this.ledger.announce('identity');
   }
 
   /** Registers a key and an endpoint. */
@@ -35,9 +37,12 @@ class Labeler {
     }));
   }
 
-  /** Writes the record that declares the account a labeler. */
+  /**
+   * Writes the record that declares the account a labeler. A later record of the run is not seen: an instrument takes
+   * the record of a new labeler at most once an hour.
+   */
   async writeRecord(labelValues = values) {
-    this.values = labelValues;
+    this.values ??= labelValues;
     const labelValueDefinitions = labelValues.map((identifier) => ({
       ...{ identifier, severity: 'inform', blurs: 'none', defaultSetting: 'warn', adultOnly: false },
       locales: [{ lang: 'en', name: `${identifier} of ${this.name}`, description: `What ${this.name} calls it` }],
@@ -45,20 +50,20 @@ class Labeler {
     await put(this.ledger, this.person, collection, 'self', { policies: { labelValues, labelValueDefinitions } });
   }
 
+  /** Removes the service from the account's document. */
+  withdraw() {
+    return this.update(({ services: { atproto_labeler: _, ...services }, ...data }) => ({ ...data, services }));
+  }
+
   async deleteRecord() {
     const { agent, did } = this.person;
     const { data } = await agent.com.atproto.repo.deleteRecord({ repo: did, collection, rkey: 'self' });
     this.ledger.operation({ did, rev: data.commit.rev, collection, rkey: 'self', operation: 'delete' });
-    this.values = [];
   }
 }
 
 /** The real Ozone of the development network. */
 export class OzoneLabeler extends Labeler {
-  static async of(stage, person) {
-    return new OzoneLabeler(stage, 'Ozone', person);
-  }
-
   async label({ uri, cid, val, neg = false }) {
     const subject =
       cid === undefined
@@ -81,23 +86,22 @@ export class SkywareLabeler extends Labeler {
     const labeler = new SkywareLabeler(stage, pagesOnly ? 'Skyware by pages' : 'Skyware', person);
     labeler.pagesOnly = pagesOnly;
     labeler.database = join(stage.home, `skyware-${person.did.slice(-8)}.db`);
+    labeler.port = await freePort();
     await labeler.rotate();
     return labeler;
   }
 
-  /** Starts the server with a new key at a new endpoint, and registers both. */
+  /** Starts the server with a new key, at the same endpoint, and registers both. */
   async rotate() {
     await this.stop();
     const key = await Secp256k1Keypair.create({ exportable: true });
     const signingKey = Buffer.from(await key.export()).toString('hex');
     this.server = new LabelerServer({ did: this.did, signingKey, dbPath: this.database });
     const address = await new Promise((resolve, reject) =>
-      this.server.start({ port: 0, host: '127.0.0.1' }, (error, at) => (error ? reject(error) : resolve(at))),
+      this.server.start({ port: this.port, host: '127.0.0.1' }, (error, at) => (error ? reject(error) : resolve(at))),
     );
-    const at = address.replace('127.0.0.1', 'localhost');
     this.front = this.pagesOnly ? await startPageFront(address) : null;
-    this.endpoint = this.front?.url ?? at;
-    await this.declare(key.did(), this.endpoint);
+    await this.declare(key.did(), this.front?.url ?? `http://localhost:${this.port}`);
   }
 
   async label({ uri, cid, val, neg = false, exp }) {
@@ -128,8 +132,7 @@ export class GoLabeler extends Labeler {
     const { did, database } = this;
     this.server = await startGoLabeler(this.file, this.home, { did, database, privateKey, values });
     this.relay = await startTcpRelay(Number(new URL(this.server.url).port));
-    this.endpoint = this.relay.url;
-    await this.declare(this.key.did(), this.endpoint);
+    await this.declare(this.key.did(), this.relay.url);
   }
 
   async label({ uri, cid, val, neg = false, exp }) {

@@ -11,27 +11,38 @@ import { TestNetwork } from '@atproto/dev-env';
 import { FirehoseWitness } from '../jetstream/firehose-witness.ts';
 import { StreamWitness } from '../jetstream/stream-witness.ts';
 import { startDirectory } from '../network/directory.ts';
+import { archiveProblems } from '../network/judge.ts';
 import { Ledger } from '../network/ledger.ts';
 import { startWeather } from '../network/observatory.ts';
 import { startCollections, startRelay, startRelayedJetstream } from '../network/peers.ts';
-import { judgeWeather } from '../network/weather.ts';
-import { observeLabels } from './network-labels.mjs';
-import { act, createPeople } from './people.mjs';
+import { isQuiet, judgeWeather, totalsOf } from '../network/weather.ts';
+import { observeLabels, takeDown } from './network-labels.mjs';
+import { act, changeAccounts, createPeople } from './people.mjs';
 
-const { values: files } = parseArgs({
+const { values } = parseArgs({
   options: {
     ...{ relay: { type: 'string' }, collections: { type: 'string' } },
     ...{ jetstream: { type: 'string' }, labeler: { type: 'string' } },
+    accounts: { type: 'string', default: '50' },
   },
 });
 /** Number of accounts. */
-const count = Number(process.env.COUNT ?? 50);
+const count = Number(values.accounts);
+/** Number of accounts of labelers. */
+const labelerCount = 4;
+/** Number of rounds in which each account acts. */
+const rounds = 2;
+/** Time after which the minute of the last event is closed, in milliseconds. */
+const closedMs = 125_000;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
 const home = mkdtempSync(join(tmpdir(), 'almanac-network-'));
 const cleaning = [() => rmSync(home, { recursive: true, force: true })];
 let wrong = 0;
 
 function judged(what, problems) {
-  process.stdout.write(`${problems.length === 0 ? 'ok ' : 'WRONG'} ${what}\n`);
+  process.stdout.write(`${problems.length === 0 ? 'ok' : 'WRONG'}  ${what}\n`);
   for (const problem of problems.slice(0, 10)) process.stdout.write(`    ${problem}\n`);
   if (problems.length > 0) wrong += 1;
 }
@@ -42,11 +53,11 @@ async function startNetwork() {
   cleaning.push(() => network.close());
   const directory = await startDirectory(network.plc.url);
   cleaning.push(() => directory.close());
-  const relay = await startRelay(files.relay, home, new URL(network.pds.url).host, directory.url);
+  const relay = await startRelay(values.relay, home, new URL(network.pds.url).host, directory.url);
   cleaning.push(() => relay.peer.signal('SIGKILL'));
-  const jetstream = await startRelayedJetstream(files.jetstream, home, relay.url, directory.url);
+  const jetstream = await startRelayedJetstream(values.jetstream, home, relay.url, directory.url);
   cleaning.push(() => jetstream.peer.signal('SIGKILL'));
-  const collections = await startCollections(files.collections, home, relay.url);
+  const collections = await startCollections(values.collections, home, relay.url);
   cleaning.push(() => collections.peer.signal('SIGKILL'));
   return { network, directory, relay, jetstream, collections, home, ledger: new Ledger() };
 }
@@ -56,21 +67,38 @@ async function observe() {
   const { network, relay, jetstream, ledger } = stage;
   const firehose = await FirehoseWitness.connect(relay.url);
   cleaning.push(() => firehose.stop());
-  const witnesses = { legacy: new StreamWitness(jetstream.url, 'legacy'), current: new StreamWitness(jetstream.url, 'current') };
-  cleaning.push(() => Object.values(witnesses).forEach((witness) => witness.stop()));
+  const witnesses = {
+    legacy: new StreamWitness(jetstream.url, 'legacy'),
+    current: new StreamWitness(jetstream.url, 'current'),
+  };
+  for (const witness of Object.values(witnesses)) cleaning.push(() => witness.stop());
   const weather = await startWeather(home, { jetstream: jetstream.url });
   cleaning.push(() => Promise.all(weather.map(({ program }) => program.kill())));
-  const people = await createPeople(network.pds.url, count);
-  const labels = await observeLabels({ ...stage, people, weather, files, judged, cleaning });
-  for (let round = 0; round < 2; round += 1) {
+  const people = await createPeople(ledger, network.pds.url, count);
+  const observatory = await observeLabels({ ...stage, people, weather, files: values, judged, cleaning });
+  await actInTurn(stage, people);
+  await isQuiet({ firehose, witnesses });
+  await pause(closedMs);
+  const totals = totalsOf(ledger);
+  judged('the archive has what was published', await archiveProblems(observatory, ledger, totals));
+  const problems = await judgeWeather({ ledger, firehose, witnesses, weather, place: jetstream.place });
+  const operations = `${ledger.operations.size} operations of ${count + labelerCount} accounts`;
+  judged(`${operations}, and the changes of the accounts, are counted over both protocols`, problems);
+  judged('all programs end without an error', await observatory.stop());
+}
+
+/** Lets all accounts act, and changes some between the rounds. */
+async function actInTurn(stage, people) {
+  const { network, ledger } = stage;
+  for (let round = 0; round < rounds; round += 1) {
     for (const [n, person] of people.entries()) {
       await act(ledger, person, [people[(n + 1 + round) % count], people[(n + 7) % count]], round);
     }
+    if (round > 0) continue;
+    const gone = await createPeople(ledger, network.pds.url, 1, 'gone');
+    const change = { pds: network.pds, takeDown: (did, applied) => takeDown(stage, did, applied) };
+    await changeAccounts(ledger, [...people.slice(0, 3), ...gone], change);
   }
-  const problems = await judgeWeather({ ledger, firehose, witnesses, weather, place: jetstream.place });
-  judged(`${ledger.operations.size} operations of ${count} accounts are counted, over both protocols`, problems);
-  if (process.env.PEERS) console.log(weather.map(({program})=>program.stderr.slice(-6).join('\n')).join('\n--\n'));
-  if (process.env.PEERS) console.log(jetstream.peer.lines.slice(-10).join('\n'), relay.peer.lines.slice(-10).join('\n'));
 }
 
 try {

@@ -2,12 +2,13 @@
 import { AtpAgent } from '@atproto/api';
 
 /** Creates accounts at a host. Returns their DIDs and clients. */
-export async function createPeople(pds, count, name = 'person') {
+export async function createPeople(ledger, pds, count, name = 'person') {
   const people = [];
   for (let n = 0; n < count; n += 1) {
     const agent = new AtpAgent({ service: pds });
     const handle = `${name}-${n}.test`;
     await agent.createAccount({ email: `${name}-${n}@example.com`, handle, password: `password-${n}` });
+    ledger.announce('identity', 'account');
     people.push({ did: agent.session.did, handle, agent, records: [] });
   }
   return people;
@@ -91,6 +92,29 @@ export async function act(ledger, person, others, round) {
   await createTogether(ledger, person, ['One', 'Two', 'Three']);
   if (round % 2 === 1) {
     for (const record of [like, follow, block]) await remove(ledger, person, record);
-    await remove(ledger, person, person.records.find(({ collection }) => collection === post.collection));
+    await remove(
+      ledger,
+      person,
+      person.records.find(({ collection }) => collection === post.collection),
+    );
   }
+}
+
+/**
+ * Changes accounts in every way that the host announces: deactivates and activates some, takes some down and restores
+ * them, changes handles, and deletes an account. The changed accounts do not act at the same time.
+ */
+export async function changeAccounts(ledger, people, { pds, takeDown }) {
+  const [one, two, three, last] = people;
+  await one.agent.com.atproto.server.deactivateAccount({});
+  await takeDown(two.did, true);
+  await three.agent.com.atproto.identity.updateHandle({ handle: `new-${three.handle}` });
+  await one.agent.com.atproto.server.activateAccount();
+  await takeDown(two.did, false);
+  await new AtpAgent({ service: pds.url }).com.atproto.admin.deleteAccount(
+    { did: last.did },
+    { headers: pds.adminAuthHeaders(), encoding: 'application/json' },
+  );
+  // The takedowns are recorded where they are done.
+  ledger.announce('account', 'identity', 'account', 'identity', 'account');
 }

@@ -10,7 +10,7 @@ import { findIdentityIn } from '../main/archived-identity.ts';
 import { formatDay, parseDay, sha256Of } from './days/day.ts';
 import { rebuildDay } from './rebuild.ts';
 import { tableFiles } from './tables/columns.ts';
-import { first as firstEdition } from './tables/editions.ts';
+import { current, first as firstEdition, type WrittenEdition } from './tables/editions.ts';
 import { withdrawFile } from './withdraw.ts';
 
 /** The days that were closed with the first edition of the tables keep their bytes, and newer days have the current one. */
@@ -91,6 +91,29 @@ describe('an archive with days of the first edition', () => {
     await archive.run(hoursLater + 2, 49);
     expect(archive.content.has(path)).toBe(false);
     expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 3 });
+  });
+});
+
+describe('an archive with the current tables', () => {
+  it('takes at most 1.1 times the size of one with the tables of the first edition', () => {
+    const labelers = Array.from({ length: 100 }, (_, place) => `did:web:labeler-${place}.example.com`);
+    const sizeOf = (edition: WrittenEdition): number => {
+      let size = 0;
+      // Bodies as long as those of a real service.
+      const write = (_path: string, bytes: Buffer): void => {
+        size += bytes.length;
+      };
+      writeClosedArchive({
+        before: at(8, 0),
+        days: 8,
+        faults: { ...faults, labelers },
+        edition,
+        padding: 3_750,
+        write,
+      });
+      return size;
+    };
+    expect(sizeOf(current) / sizeOf(firstEdition)).toBeLessThan(1.1);
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * Runs the label instrument with a directory and with PostgreSQL at a multiple of the network's rate, side by side:
- * `node bench/labels/rate.ts [--sources 5000] [--rate 160] [--seconds 3600] [--stores sqlite,postgres]`.
+ * `node bench/labels/rate.ts [--sources 5000] [--streaming N] [--rate 160] [--seconds 3600] [--stores sqlite,postgres]`.
  *
  * Both instruments read the same simulated labelers, which together emit `rate` labels a second. The network emits 16 a
- * second on average. Prints for each store the largest number of labels that were emitted and not yet stored, resident
+ * second on average. With `--streaming`, only the first `N` labelers serve a stream; the others are polled. Prints for each store the largest number of labels that were emitted and not yet stored, resident
  * memory over time and processor time. Fails unless each label is stored exactly once and no gap is recorded. The
  * targets are a backlog of less than 10 s of emitted labels, and less than 1 GB of memory.
  */
@@ -30,12 +30,14 @@ const sampleMs = 5_000;
 const { values } = parseArgs({
   options: {
     sources: { type: 'string', default: '5000' },
+    streaming: { type: 'string' },
     rate: { type: 'string', default: '160' },
     seconds: { type: 'string', default: '3600' },
     stores: { type: 'string', default: 'sqlite,postgres' },
   },
 });
 const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), Number(values.seconds)];
+const streaming = Number(values.streaming ?? sources);
 
 /** An instrument under test, with its samples. */
 interface Instrument {
@@ -59,7 +61,7 @@ const sim = createSim({
   shapeLabeler: (profile) => {
     rates[profile.index] = profile.rate;
     // Start without traffic: an instrument may skip labels from before its epoch.
-    return { software: 'skyware', rate: 0 };
+    return { software: 'skyware', rate: 0, ...(profile.index >= streaming && { ailment: 'no_stream' as const }) };
   },
 });
 const started: Instrument[] = [];
@@ -67,7 +69,8 @@ try {
   const addresses = await sim.start();
   for (const kind of kinds) started.push(await startInstrument(kind, addresses));
   await Promise.all(started.map(({ program }) => program.observing));
-  const connected = () => sim.labelers.list.every(({ streams }) => streams.length >= kinds.length);
+  const connected = () =>
+    sim.labelers.list.every(({ streams, profile }) => profile.index >= streaming || streams.length >= kinds.length);
   await until('each labeler has a connection from each instrument', connected, 600_000);
   console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);
   const cpuBefore = started.map(({ program }) => processTree(program.process.pid ?? 0).cpuSeconds);
@@ -94,6 +97,7 @@ async function startInstrument(kind: string, addresses: SimAddresses): Promise<I
     ...['--plc', addresses.plc ?? '', '--jetstream', addresses.jetstream, '--seeds', addresses.seeds ?? ''],
     ...['--relay', addresses.relays[0] ?? '', '--allow-loopback', '--min-free-megabytes', '0'],
     ...['--metrics-port', String(metricsPort), '--publish-seconds', '60', '--log-level', 'warn'],
+    ...['--max-labelers', String(sources)],
   ];
   return { kind, url, metricsPort, program: spawnLabels(args), residentMb: [], behind: [] };
 }

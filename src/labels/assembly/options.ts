@@ -41,7 +41,7 @@ export interface LabelsSettings {
   readonly dailyBytes?: number | null;
   /** Maximum number of rows of one source in a day (default 2 million). Tests use a lower limit. */
   readonly maxDailyRows?: number;
-  /** Maximum number of sources that are read concurrently (default 5,000). Tests use a lower limit. */
+  /** Maximum number of sources that are read concurrently (default 5,000). */
   readonly maxEnrolled?: number;
   /** Maximum number of open streams of one host (default 32). Further labelers of the host are polled. */
   readonly maxStreamsPerHost?: number;

@@ -4,7 +4,7 @@ import type { HostRate } from '../../network/guard/host-rates.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
-import { maxEnrolled } from '../roster/known-labeler.ts';
+import { defaultMaxEnrolled } from '../roster/known-labeler.ts';
 import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 
 /** Dependencies of the instrument's network clients. */
@@ -17,6 +17,8 @@ interface OutboundOptions {
   readonly timings: Timings;
   /** Maximum number of open streams of one host and port (default 32). */
   readonly maxStreamsPerHost?: number | undefined;
+  /** Maximum number of sources that are read at once (default 5,000). */
+  readonly maxEnrolled?: number | undefined;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -106,7 +108,8 @@ const names = { total: 512, perDomain: 64 };
 
 /** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { policy, plc, plcReplicas = [], userAgent, timings, maxStreamsPerHost = 32, clock } = options;
+  const { policy, plc, plcReplicas = [], userAgent, timings, clock } = options;
+  const { maxStreamsPerHost = 32, maxEnrolled = defaultMaxEnrolled } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const rateOf = (kind: keyof typeof perPoll): HostRate => ({
@@ -138,7 +141,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }),
     openStream: createStreamOpener({
       ...{ policy, userAgent, resolve: strangers.resolve, timings },
-      handshakes: createSlots({ ...handshakes, hostRate: rateOf('handshakes'), maxWaiting: 8_192 }),
+      handshakes: createSlots({
+        ...handshakes,
+        hostRate: rateOf('handshakes'),
+        maxWaiting: Math.max(8_192, maxEnrolled),
+      }),
     }),
     resolveTxt: strangers.resolveTxt,
     async close() {

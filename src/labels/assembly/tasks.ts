@@ -12,7 +12,7 @@ import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/source-runner.ts';
-import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/relay-list.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { SourceUsage } from '../shares/pace.ts';
@@ -34,10 +34,10 @@ const forgetMs = 60_000;
  */
 const maxRosterRows = 500;
 /**
- * Maximum number of commits of the roster at a stop: every enrolled labeler, and some others. The next start discovers
- * the other labelers again, because the positions of the streams that named them are then not stored.
+ * Maximum number of commits of the roster at a stop, in addition to those of every enrolled labeler. The next start
+ * discovers the other labelers again, because the positions of the streams that named them are then not stored.
  */
-const maxFinalCommits = 12;
+const moreFinalCommits = 2;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
@@ -53,7 +53,7 @@ export interface Assembled {
 export interface Acts {
   /**
    * Stores gaps, the heartbeat, shares, the roster, and the positions of the streams that name labelers. With `final`,
-   * stores at most `maxFinalCommits` parts of the roster; otherwise ends early once the instrument stops.
+   * stores every enrolled labeler, but at most `moreFinalCommits` further parts of the roster; otherwise ends early once the instrument stops.
    */
   keep(final?: 'final'): Promise<void>;
   /** Publishes the artifacts. Begins no further step of the publication once the signal aborts. */
@@ -90,6 +90,8 @@ export function createActs({ base, labelers, acceptance }: Assembled, stopping: 
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
+      const { maxEnrolled = defaultMaxEnrolled } = settings;
+      const maxFinalCommits = Math.ceil(maxEnrolled / maxRosterRows) + moreFinalCommits;
       const mayCommit = (commits: number): boolean => (final ? commits < maxFinalCommits : !stopping.aborted);
       if (!(await storeRoster(store, roster, mayCommit))) return;
       if (cursor) await store.putNote(cursorNote, String(cursor));

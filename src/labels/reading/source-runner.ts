@@ -6,7 +6,7 @@ import { StoreError } from '../../store/errors.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { type KnownLabeler, maxEnrolled, priorityInput } from '../roster/known-labeler.ts';
+import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
@@ -48,7 +48,12 @@ export class SourceRunner {
    * Calls `failed` when a reader fails because the store fails; an error that a source's data causes does not count as
    * such a failure.
    */
-  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
+  constructor(
+    ports: ReaderPorts,
+    signal: AbortSignal,
+    failed: (error: unknown) => void,
+    maxReaders = defaultMaxEnrolled,
+  ) {
     this.#ports = ports;
     this.#signal = signal;
     this.#failed = failed;

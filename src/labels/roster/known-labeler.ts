@@ -6,8 +6,10 @@ import { type Interval, micros } from '../../store/time.ts';
 import { type PriorityInput, sourceStateOf, type TrackedState } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
 
-/** Maximum number of enrolled labelers. */
-export const maxEnrolled = 5_000;
+/** Default of the maximum number of enrolled labelers that are read at once. */
+export const defaultMaxEnrolled = 5_000;
+/** Highest maximum that was measured; see `docs/scale.md`. */
+export const highestMaxEnrolled = 10_000;
 
 /** All resolution statuses. */
 const resolutionStatuses = [

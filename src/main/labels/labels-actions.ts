@@ -47,6 +47,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         discoverySeconds: values.discoverySeconds,
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
         dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
+        maxEnrolled: values.maxLabelers,
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         timings: liveTimings,
       };

@@ -1,3 +1,4 @@
+import { defaultMaxEnrolled, highestMaxEnrolled } from '../../labels/roster/known-labeler.ts';
 import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
 import { contactSetting, plcSetting } from '../shared-settings.ts';
@@ -44,6 +45,13 @@ export const labelsSettings = {
     3600,
     { min: 1, max: 86_400 },
     "interval between fetches of the relays' labeler lists",
+  ),
+  maxLabelers: integer(
+    'max-labelers',
+    'N',
+    defaultMaxEnrolled,
+    { min: 1, max: highestMaxEnrolled },
+    'maximum number of labelers that are read at once; the others wait until a place is free',
   ),
   minFreeMegabytes: integer(
     'min-free-megabytes',
